@@ -1,0 +1,255 @@
+"""One codec for every noun: dataclass to JSON, to an Arrow row, and back.
+
+The annotations of a record are its schema: nothing is declared twice.
+Unknown keys, missing keys and wrong types are refused with the path where they stand,
+because a case file with a misspelt key must never be read as a case without it.
+
+Understood: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, records,
+``tuple[X, ...]``, ``X | None``, :data:`Json`, and unions of records that carry a ``TAG`` class variable.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import enum
+import json
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+R = TypeVar("R")
+
+Json = typing.NewType("Json", object)
+"""A free JSON value (a cell of a table, say); it travels as JSON text in an Arrow row."""
+
+TAG_KEY = "op"
+"""The JSON key that names the member of a union of records."""
+
+
+class RecordError(ValueError):
+    """A record could not be read: says where, what was expected and what stood there."""
+
+    def __init__(self, path: str, expected: str, got: object) -> None:
+        super().__init__(f"{path or 'record'}: expected {expected} but got {got!r} ({type(got).__name__})")
+        self.path = path
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Codec:
+    """How one annotation is written and read; ``arrow`` is its column type in a row."""
+
+    arrow: pa.DataType
+    to_json: Callable[[Any], Any]
+    from_json: Callable[[Any, str], Any]
+    to_row: Callable[[Any], Any]
+    from_row: Callable[[Any, str], Any]
+
+
+def to_json(record: object) -> dict[str, Any]:
+    """The JSON form of ``record``: a dict of plain values, defaults left out."""
+    return typing.cast("dict[str, Any]", _record(type(record)).to_json(record))
+
+
+def from_json(kind: type[R], data: object, *, path: str = "") -> R:
+    """Read a ``kind`` from its JSON form; raises :class:`RecordError` on anything unexpected."""
+    return typing.cast(R, _record(kind).from_json(data, path or kind.__name__))
+
+
+def arrow_schema(kind: type) -> pa.Schema:
+    """The Arrow schema of a table whose rows are ``kind`` records, used for Parquet and campaigns."""
+    return pa.schema(list(_record(kind).arrow))
+
+
+def to_row(record: object) -> dict[str, Any]:
+    """The Arrow row of ``record``: a dict accepted by ``pyarrow`` under :func:`arrow_schema`."""
+    return typing.cast("dict[str, Any]", _record(type(record)).to_row(record))
+
+
+def from_row(kind: type[R], row: Mapping[str, Any]) -> R:
+    """Read a ``kind`` from its Arrow row; raises :class:`RecordError` on anything unexpected."""
+    return typing.cast(R, _record(kind).from_row(row, kind.__name__))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _scalar(kind: type, arrow: pa.DataType) -> _Codec:
+    def read(value: Any, path: str) -> Any:
+        if kind is float and type(value) is int:
+            return float(value)
+        if type(value) is not kind:
+            raise RecordError(path, kind.__name__, value)
+        return value
+
+    return _Codec(arrow, _same, read, _same, read)
+
+
+def _bytes() -> _Codec:
+    def read(value: Any, path: str) -> bytes:
+        try:
+            return base64.b64decode(value, validate=True)
+        except (TypeError, ValueError, binascii.Error):
+            raise RecordError(path, "base64 text", value) from None
+
+    def read_row(value: Any, path: str) -> bytes:
+        if type(value) is not bytes:
+            raise RecordError(path, "bytes", value)
+        return value
+
+    return _Codec(pa.binary(), lambda value: base64.b64encode(value).decode(), read, _same, read_row)
+
+
+def _free() -> _Codec:
+    def dump(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    return _Codec(pa.utf8(), _same, lambda value, path: value, dump, lambda value, path: json.loads(value))
+
+
+def _enum(kind: type[enum.StrEnum]) -> _Codec:
+    def read(value: Any, path: str) -> enum.StrEnum:
+        try:
+            return kind(value)
+        except ValueError:
+            raise RecordError(path, "one of " + ", ".join(kind), value) from None
+
+    return _Codec(pa.utf8(), str, read, str, read)
+
+
+def _optional(inner: _Codec) -> _Codec:
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda value, *path: None if value is None else function(value, *path)
+
+    return _Codec(inner.arrow, *map(wrap, (inner.to_json, inner.from_json, inner.to_row, inner.from_row)))
+
+
+def _tuple(inner: _Codec) -> _Codec:
+    def reader(read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+        def read_all(value: Any, path: str) -> tuple[Any, ...]:
+            if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+                raise RecordError(path, "a list", value)
+            return tuple(read(item, f"{path}[{index}]") for index, item in enumerate(value))
+
+        return read_all
+
+    return _Codec(
+        pa.list_(inner.arrow),
+        lambda value: [inner.to_json(item) for item in value],
+        reader(inner.from_json),
+        lambda value: [inner.to_row(item) for item in value],
+        reader(inner.from_row),
+    )
+
+
+def _union(kinds: Sequence[type]) -> _Codec:
+    """A union of tagged records: an object with :data:`TAG_KEY` in JSON, JSON text in an Arrow row."""
+    by_tag: dict[str, type] = {kind.TAG: kind for kind in kinds}  # type: ignore[attr-defined]  # checked by the caller
+
+    def write(value: Any) -> dict[str, Any]:
+        return {TAG_KEY: value.TAG, **to_json(value)}
+
+    def read(value: Any, path: str) -> Any:
+        if not isinstance(value, Mapping) or value.get(TAG_KEY) not in by_tag:
+            raise RecordError(path, f"an object whose {TAG_KEY!r} is one of {', '.join(by_tag)}", value)
+        rest = {key: item for key, item in value.items() if key != TAG_KEY}
+        return from_json(by_tag[value[TAG_KEY]], rest, path=path)
+
+    return _Codec(
+        pa.utf8(),
+        write,
+        read,
+        lambda value: json.dumps(write(value), ensure_ascii=False, separators=(",", ":")),
+        lambda value, path: read(json.loads(value), path),
+    )
+
+
+_RECORDS: dict[type, _Codec | None] = {}
+
+
+def _record(kind: type) -> _Codec:
+    """The codec of a record; inside itself (a column holds columns) a record is JSON text in an Arrow row."""
+    if not dataclasses.is_dataclass(kind):
+        message = f"{kind.__name__} is not a record"
+        raise TypeError(message)
+    if kind in _RECORDS:
+        return _RECORDS[kind] or _text(kind)
+    _RECORDS[kind] = None
+    hints = typing.get_type_hints(kind)
+    codecs = {field.name: _codec(hints[field.name]) for field in dataclasses.fields(kind)}
+    _RECORDS[kind] = codec = _struct(kind, codecs)
+    return codec
+
+
+def _text(kind: type) -> _Codec:
+    return _Codec(
+        pa.utf8(),
+        to_json,
+        lambda value, path: from_json(kind, value, path=path),
+        lambda value: json.dumps(to_json(value), ensure_ascii=False, separators=(",", ":")),
+        lambda value, path: from_json(kind, json.loads(value), path=path),
+    )
+
+
+def _struct(kind: type, codecs: Mapping[str, _Codec]) -> _Codec:
+    fields = dataclasses.fields(kind)
+
+    def default(field: dataclasses.Field[Any]) -> Any:
+        if field.default_factory is not dataclasses.MISSING:
+            return field.default_factory()
+        return field.default
+
+    def write(value: Any) -> dict[str, Any]:
+        held = ((field, getattr(value, field.name)) for field in fields)
+        return {field.name: codecs[field.name].to_json(item) for field, item in held if item != default(field)}
+
+    def read(value: Any, path: str, *, row: bool) -> Any:
+        if not isinstance(value, Mapping):
+            raise RecordError(path, f"an object ({kind.__name__})", value)
+        if unknown := sorted(set(value) - set(codecs)):
+            raise RecordError(f"{path}.{unknown[0]}", f"one of the keys {', '.join(codecs)}", unknown[0])
+        given: dict[str, Any] = {}
+        for field in fields:
+            if field.name in value:
+                codec = codecs[field.name]
+                take = codec.from_row if row else codec.from_json
+                given[field.name] = take(value[field.name], f"{path}.{field.name}")
+            elif default(field) is dataclasses.MISSING:
+                raise RecordError(f"{path}.{field.name}", "a value", None)
+        return kind(**given)
+
+    return _Codec(
+        pa.struct([pa.field(name, codec.arrow) for name, codec in codecs.items()]),
+        write,
+        lambda value, path: read(value, path, row=False),
+        lambda value: {name: codec.to_row(getattr(value, name)) for name, codec in codecs.items()},
+        lambda value, path: read(value, path, row=True),
+    )
+
+
+def _codec(hint: Any) -> _Codec:
+    scalars = {str: pa.utf8(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    if hint in scalars:
+        return _scalar(hint, scalars[hint])
+    if hint is bytes:
+        return _bytes()
+    if hint is Json:
+        return _free()
+    if isinstance(hint, type) and issubclass(hint, enum.StrEnum):
+        return _enum(hint)
+    if dataclasses.is_dataclass(hint):
+        return _record(typing.cast(type, hint))
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple:
+        return _tuple(_codec(arguments[0]))
+    if origin in (types.UnionType, typing.Union):
+        members = [member for member in arguments if member is not types.NoneType]
+        inner = _codec(members[0]) if len(members) == 1 else _union(members)
+        return _optional(inner) if len(members) < len(arguments) else inner
+    message = f"no codec for the annotation {hint!r}"
+    raise TypeError(message)
