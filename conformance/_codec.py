@@ -109,7 +109,7 @@ def _free() -> _Codec:
     def dump(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
-    return _Codec(pa.utf8(), _same, lambda value, path: value, dump, lambda value, path: json.loads(value))
+    return _Codec(pa.utf8(), _same, lambda value, _path: value, dump, lambda value, _path: json.loads(value))
 
 
 def _enum(kind: type[enum.StrEnum]) -> _Codec:
@@ -126,7 +126,7 @@ def _optional(inner: _Codec) -> _Codec:
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda value, *path: None if value is None else function(value, *path)
 
-    return _Codec(inner.arrow, *map(wrap, (inner.to_json, inner.from_json, inner.to_row, inner.from_row)))
+    return _Codec(inner.arrow, wrap(inner.to_json), wrap(inner.from_json), wrap(inner.to_row), wrap(inner.from_row))
 
 
 def _tuple(inner: _Codec) -> _Codec:
@@ -232,7 +232,7 @@ def _struct(kind: type, codecs: Mapping[str, _Codec]) -> _Codec:
     )
 
 
-def _codec(hint: Any) -> _Codec:
+def _codec(hint: Any) -> _Codec:  # noqa: PLR0911  # one return per kind of annotation
     scalars = {str: pa.utf8(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     if hint in scalars:
         return _scalar(hint, scalars[hint])

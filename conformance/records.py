@@ -257,8 +257,8 @@ class Expect:
 class CreateSession:
     """Call CreateReadSession and remember the session as ``label``.
 
-    Empty strings and zeros mean "leave the field unset". ``omit_options`` leaves out the whole ``read_options`` message.
-    ``parent`` and ``table`` replace the right resource names (``{project}``, ``{dataset}`` and ``{table}`` are filled in).
+    Empty strings and zeros mean "leave the field unset". ``omit_options`` leaves out the ``read_options`` message.
+    ``parent`` and ``table`` replace the right resource names (``{project}``, ``{dataset}``, ``{table}`` are filled in).
     ``snapshot`` is ``""`` (unset), ``"before-append"`` (an instant after the seed and before the first AppendRows),
     ``"past"`` (outside any time-travel window) or ``"future"``.
     """
@@ -285,7 +285,8 @@ class CreateSession:
 class ReadRows:
     """Call ReadRows on streams of a session (or on a literal ``name``).
 
-    ``stream`` is ``"*"`` (each stream, one call each), a stream's index, or ``"<split label>.primary"`` / ``".remainder"``.
+    ``stream`` is ``"*"`` (each stream, one call each), a stream's index, or a split's child: ``"x.primary"``,
+    ``"x.remainder"``.
     ``offset`` is a number, or a place that the driver works out from an earlier whole read of the same stream
     in the same case: ``"inside"`` (a row inside a response), ``"boundary"`` (first row of the second response),
     ``"last"``, ``"end"``, ``"end+1"``, ``"end+100"``. A place that the stream does not have skips the step.

@@ -1,0 +1,116 @@
+"""What a clause is, and the register of all of them.
+
+A clause is one requirement: a function in a chapter module under :func:`clause`, whose docstring is the text that
+``conformance explain`` prints. It is asked about *subjects* (a message, a session, a read), one at a time,
+and yields a :class:`Violation` for each thing that is wrong with the one it got. It never asks for a verdict:
+a clause without subjects in an exchange was not observed, and :mod:`conformance.contract.judge` says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from conformance.records import Level
+
+if TYPE_CHECKING:
+    from conformance.contract.view import View
+
+__all__ = ["CLAUSES", "Clause", "Subject", "Violation", "clause"]
+
+PROFILES: Final = ("bq-arrow", "ipc-message")
+"""``bq-arrow``: a Storage Read server or a serializer for one; ``ipc-message``: any writer of bare Arrow messages."""
+
+
+class Subject(Protocol):
+    """What a clause is asked about; ``call`` and ``response`` say where it stands in the exchange, if anywhere."""
+
+    @property
+    def call(self) -> int | None: ...  # noqa: D102  # see the class
+
+    @property
+    def response(self) -> int | None: ...  # noqa: D102  # see the class
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Violation:
+    """What a clause saw: required, observed, and where. The judge adds the clause and the subject's place.
+
+    ``response`` (and ``call``) override the subject's own where the fault lies in one response of a longer read.
+    """
+
+    required: str
+    observed: str
+    field: str = ""
+    start: int | None = None
+    end: int | None = None
+    call: int | None = None
+    response: int | None = None
+
+
+S = TypeVar("S", bound=Subject)
+Check = Callable[[S], Iterable[Violation]]
+Selector = Callable[["View"], Sequence[S]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Clause:
+    """One requirement: permanent id, level, explanation, source, who breaks, and the function that checks it.
+
+    ``id`` is dotted: chapter, then what is required; it is never reused and never renamed.
+    ``breaks`` names the public client that goes wrong, and how; empty where no client is known to.
+    ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one of them.
+    ``facet`` says what the subjects are: ``bytes`` (schema and batch messages), ``calls``, or ``readings``.
+    """
+
+    id: str
+    level: Level
+    explanation: str
+    source: str
+    breaks: str
+    profiles: tuple[str, ...]
+    over: Selector[Any]
+    check: Check[Any]
+
+    @property
+    def chapter(self) -> str:
+        """The first part of the id."""
+        return self.id.partition(".")[0]
+
+
+_REGISTER: dict[str, Clause] = {}
+
+CLAUSES: Final[Mapping[str, Clause]] = MappingProxyType(_REGISTER)
+"""Every clause by id, in chapter order; complete once :mod:`conformance.contract.chapters` is imported."""
+
+
+def clause(
+    clause_id: str,
+    *,
+    over: Selector[S],
+    source: str,
+    level: Level = Level.MUST,
+    breaks: str = "",
+    profiles: tuple[str, ...] = PROFILES[:1],
+) -> Callable[[Check[S]], Check[S]]:
+    """Register the decorated function as the clause ``clause_id``; its docstring becomes the explanation.
+
+    Raises:
+        ValueError: the id is taken, an unknown profile is named, or the function has no docstring.
+    """
+
+    def register(check: Check[S]) -> Check[S]:
+        explanation = inspect.cleandoc(check.__doc__ or "")
+        if not explanation:
+            raise ValueError(f"clause {clause_id}: expected a docstring that explains it, got none")
+        if clause_id in _REGISTER:
+            raise ValueError(f"clause {clause_id}: the id is taken; ids are never reused")
+        if unknown := set(profiles) - set(PROFILES):
+            raise ValueError(f"clause {clause_id}: expected profiles out of {PROFILES}, got {sorted(unknown)}")
+        _REGISTER[clause_id] = Clause(clause_id, level, explanation, source, breaks, profiles, over, check)
+        return check
+
+    return register

@@ -1,0 +1,191 @@
+"""The messages of ``google.cloud.bigquery.storage.v1.BigQueryRead``, built from one table of facts.
+
+The numbers and names are those of the public proto files (googleapis,
+``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto``).
+The classes live in a descriptor pool of their own: a process may hold the official client libraries as well,
+and two registrations of one message name in one pool would clash.
+Fields that the table does not name survive parsing as unknown fields; the contract permits them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, timestamp_pb2
+
+PACKAGE: Final = "google.cloud.bigquery.storage.v1"
+SERVICE: Final = f"/{PACKAGE}.BigQueryRead/"
+"""Prefix of the three method names as gRPC spells them."""
+
+DATA_FORMAT: Final[Mapping[str, int]] = {"": 0, "AVRO": 1, "ARROW": 2}
+COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4_FRAME": 1, "ZSTD": 2}
+"""``ArrowSerializationOptions.CompressionCodec``: compression of the buffers inside a record batch body."""
+RESPONSE_COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4": 2}
+"""``TableReadOptions.ResponseCompressionCodec``: raw LZ4 block over the whole payload; there is no number 1."""
+
+_Type = descriptor_pb2.FieldDescriptorProto.Type
+_SCALARS: Final[Mapping[str, int]] = {
+    "string": _Type.TYPE_STRING,
+    "bytes": _Type.TYPE_BYTES,
+    "int32": _Type.TYPE_INT32,
+    "int64": _Type.TYPE_INT64,
+    "double": _Type.TYPE_DOUBLE,
+    "bool": _Type.TYPE_BOOL,
+}
+
+# Message -> rows of "number name type[*|?] [oneof]": * repeated, ? optional with presence.
+# A type that is no scalar is a message, or an enum where it starts with "enum ".
+_MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "ArrowSchema": ("1 serialized_schema bytes",),
+    "ArrowRecordBatch": ("1 serialized_record_batch bytes", "2 row_count int64"),
+    "ArrowSerializationOptions": (
+        "2 buffer_compression enum:ArrowCompression",
+        "3 picos_timestamp_precision enum:Picos",
+    ),
+    "AvroSchema": ("1 schema string",),
+    "AvroRows": ("1 serialized_binary_rows bytes", "2 row_count int64"),
+    "AvroSerializationOptions": (
+        "1 enable_display_name_attribute bool",
+        "2 picos_timestamp_precision enum:Picos",
+    ),
+    "TableModifiers": ("1 snapshot_time .google.protobuf.Timestamp",),
+    "TableReadOptions": (
+        "1 selected_fields string*",
+        "2 row_restriction string",
+        "3 arrow_serialization_options ArrowSerializationOptions output_format_serialization_options",
+        "4 avro_serialization_options AvroSerializationOptions output_format_serialization_options",
+        "5 sample_percentage double?",
+        "6 response_compression_codec enum:ResponseCompression?",
+    ),
+    "ReadStream": ("1 name string",),
+    "ReadSession": (
+        "1 name string",
+        "2 expire_time .google.protobuf.Timestamp",
+        "3 data_format enum:DataFormat",
+        "4 avro_schema AvroSchema schema",
+        "5 arrow_schema ArrowSchema schema",
+        "6 table string",
+        "7 table_modifiers TableModifiers",
+        "8 read_options TableReadOptions",
+        "10 streams ReadStream*",
+        "12 estimated_total_bytes_scanned int64",
+        "13 trace_id string",
+        "14 estimated_row_count int64",
+        "15 estimated_total_physical_file_size int64",
+    ),
+    "CreateReadSessionRequest": (
+        "1 parent string",
+        "2 read_session ReadSession",
+        "3 max_stream_count int32",
+        "4 preferred_min_stream_count int32",
+    ),
+    "ReadRowsRequest": ("1 read_stream string", "2 offset int64"),
+    "ThrottleState": ("1 throttle_percent int32",),
+    "Progress": ("1 at_response_start double", "2 at_response_end double"),
+    "StreamStats": ("2 progress Progress",),
+    "ReadRowsResponse": (
+        "2 stats StreamStats",
+        "3 avro_rows AvroRows rows",
+        "4 arrow_record_batch ArrowRecordBatch rows",
+        "5 throttle_state ThrottleState",
+        "6 row_count int64",
+        "7 avro_schema AvroSchema schema",
+        "8 arrow_schema ArrowSchema schema",
+        "9 uncompressed_byte_size int64?",
+        "10 total_estimated_row_count int64?",
+    ),
+    "SplitReadStreamRequest": ("1 name string", "2 fraction double"),
+    "SplitReadStreamResponse": ("1 primary_stream ReadStream", "2 remainder_stream ReadStream"),
+}
+
+# Enums are open in proto3; the names of the values matter to nobody here, so each enum is declared by its numbers.
+_ENUMS: Final[Mapping[str, tuple[int, ...]]] = {
+    "DataFormat": (0, 1, 2),
+    "ArrowCompression": (0, 1, 2),
+    "ResponseCompression": (0, 2),
+    "Picos": (0, 1, 2, 3),
+}
+
+
+def _declare(message: descriptor_pb2.DescriptorProto, row: str) -> None:
+    number, name, kind, *oneof = row.split()
+    field = message.field.add(name=name, number=int(number))
+    field.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
+    presence = kind.endswith("?")
+    kind = kind.rstrip("*?")
+    if kind in _SCALARS:
+        field.type = _SCALARS[kind]  # type: ignore[assignment]  # the stub wants the enum, the table holds its number
+    elif kind.startswith("enum:"):
+        field.type, field.type_name = field.TYPE_ENUM, f".{PACKAGE}.{kind.removeprefix('enum:')}"
+    else:
+        field.type, field.type_name = field.TYPE_MESSAGE, kind if kind.startswith(".") else f".{PACKAGE}.{kind}"
+    if presence:
+        field.proto3_optional = True
+        oneof = [f"_{name}"]
+    if oneof:
+        declared = [group.name for group in message.oneof_decl]
+        if oneof[0] not in declared:
+            message.oneof_decl.add(name=oneof[0])
+            declared.append(oneof[0])
+        field.oneof_index = declared.index(oneof[0])
+
+
+def _in_protoc_order(message: descriptor_pb2.DescriptorProto) -> None:
+    """Put the synthetic one-ofs of optional fields last, as descriptors demand."""
+    order = sorted(range(len(message.oneof_decl)), key=lambda index: message.oneof_decl[index].name.startswith("_"))
+    names = [message.oneof_decl[index].name for index in order]
+    for field in message.field:
+        if field.HasField("oneof_index"):
+            field.oneof_index = order.index(field.oneof_index)
+    del message.oneof_decl[:]
+    for name in names:
+        message.oneof_decl.add(name=name)
+
+
+def _build() -> dict[str, Any]:
+    file = descriptor_pb2.FileDescriptorProto(name="read.proto", package=PACKAGE, syntax="proto3")
+    file.dependency.append("google/protobuf/timestamp.proto")
+    for name, numbers in _ENUMS.items():
+        enum = file.enum_type.add(name=name)
+        for number in numbers:
+            enum.value.add(name=f"{name}_{number}", number=number)
+    for name, rows in _MESSAGES.items():
+        message = file.message_type.add(name=name)
+        for row in rows:
+            _declare(message, row)
+        _in_protoc_order(message)
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(timestamp_pb2.DESCRIPTOR.serialized_pb)
+    pool.AddSerializedFile(file.SerializeToString())
+    return {
+        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in _MESSAGES
+    }
+
+
+_CLASSES: Final = _build()
+
+ArrowSchema: Any = _CLASSES["ArrowSchema"]
+ArrowRecordBatch: Any = _CLASSES["ArrowRecordBatch"]
+ReadStream: Any = _CLASSES["ReadStream"]
+ReadSession: Any = _CLASSES["ReadSession"]
+TableReadOptions: Any = _CLASSES["TableReadOptions"]
+CreateReadSessionRequest: Any = _CLASSES["CreateReadSessionRequest"]
+ReadRowsRequest: Any = _CLASSES["ReadRowsRequest"]
+ReadRowsResponse: Any = _CLASSES["ReadRowsResponse"]
+SplitReadStreamRequest: Any = _CLASSES["SplitReadStreamRequest"]
+SplitReadStreamResponse: Any = _CLASSES["SplitReadStreamResponse"]
+
+REQUESTS: Final[Mapping[str, Any]] = {
+    "CreateReadSession": CreateReadSessionRequest,
+    "ReadRows": ReadRowsRequest,
+    "SplitReadStream": SplitReadStreamRequest,
+}
+"""Method name to the class of its request."""
+
+RESPONSES: Final[Mapping[str, Any]] = {
+    "CreateReadSession": ReadSession,
+    "ReadRows": ReadRowsResponse,
+    "SplitReadStream": SplitReadStreamResponse,
+}
+"""Method name to the class of (each of) its responses."""
