@@ -2,7 +2,8 @@
 
 The table is the case's rows as Arrow values, made from the case alone; nothing expected ever comes from the target.
 Every clause that had a subject gets a verdict: fail with its findings, or pass.
-A clause that the case names (``Case.clauses``) but that had no subject is *untestable*: it has not been shown to hold.
+A clause that the case names (``Case.clauses``) but that had no subject has not been shown to hold: it gets the outcome
+of what stood in the way (:meth:`conformance.contract.view.View.obstacle`).
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
             else:
                 verdicts.append(Verdict(case.id, clause.id, Outcome.PASS))
         elif _names(case, clause.id):
-            reason = "nothing in the exchange shows it: " + (view.why_nothing() or "no call got that far")
-            verdicts.append(Verdict(case.id, clause.id, Outcome.UNTESTABLE, reason=reason))
+            outcome, reason = view.obstacle()
+            verdicts.append(Verdict(case.id, clause.id, outcome, reason=reason))
     return verdicts
 
 
