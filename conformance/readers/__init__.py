@@ -1,0 +1,15 @@
+"""Independent decoders and the real client libraries, each behind one small interface, run where a crash cannot hurt.
+
+An exchange that was recorded from a target is replayed: decoders get its Arrow bytes, clients read from a loopback
+server that answers with exactly the recorded response bytes. What a reader makes of it is a
+:class:`~conformance.records.Reading`. This room knows nothing of clauses, and never talks to a target.
+"""
+
+from __future__ import annotations
+
+from conformance.readers.info import ReaderInfo, Rewrite, Takes
+from conformance.readers.pool import ReaderPool
+from conformance.readers.registry import READERS
+from conformance.readers.whole import WholeRead, whole_reads
+
+__all__ = ["READERS", "ReaderInfo", "ReaderPool", "Rewrite", "Takes", "WholeRead", "whole_reads"]

@@ -1,0 +1,1 @@
+"""Real client libraries, one module each; see :mod:`conformance.readers.info` for what a module holds."""

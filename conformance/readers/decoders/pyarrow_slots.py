@@ -1,0 +1,32 @@
+"""pyarrow, given the schema message and each batch message by itself: what google-cloud-bigquery-storage does inside.
+
+Two-slot decoding ignores whatever stands after the one message of a slot, an end-of-stream marker or a second batch.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from conformance.readers.info import Read, ReaderInfo, Takes
+from conformance.readers.messages import messages
+from conformance.readers.whole import WholeRead
+
+INFO = ReaderInfo(
+    name="pyarrow.slots",
+    title="Arrow C++: read_schema, then read_record_batch for each batch",
+    package="pyarrow",
+    takes=Takes.MESSAGES,
+)
+
+
+def load() -> Read:
+    """The function that reads; pyarrow is always there."""
+    return read
+
+
+def read(whole: WholeRead) -> pa.Table:
+    """Decode each slot by itself."""
+    cut = messages(whole)
+    schema = pa.ipc.read_schema(pa.py_buffer(cut.schema))
+    batches = [pa.ipc.read_record_batch(pa.py_buffer(batch), schema) for batch in cut.batches]
+    return pa.Table.from_batches(batches, schema=schema)

@@ -1,0 +1,27 @@
+"""pyarrow, given schema and batches end to end as one stream: what Spark's and ADBC's readers do, in Arrow C++."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from conformance.readers.info import Read, ReaderInfo, Takes
+from conformance.readers.messages import stream_bytes
+from conformance.readers.whole import WholeRead
+
+INFO = ReaderInfo(
+    name="pyarrow.stream",
+    title="Arrow C++: open_stream over schema and batches end to end",
+    package="pyarrow",
+    takes=Takes.STREAM,
+)
+
+
+def load() -> Read:
+    """The function that reads; pyarrow is always there."""
+    return read
+
+
+def read(whole: WholeRead) -> pa.Table:
+    """Decode all messages as one stream."""
+    with pa.ipc.open_stream(stream_bytes(whole)) as reader:
+        return reader.read_all()

@@ -1,0 +1,75 @@
+"""The Arrow messages in a whole read, cut out of the recorded protobuf responses.
+
+Used inside a worker, by the readers that take bytes. Clients do this themselves, each in its own way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.contract import proto
+from conformance.readers.whole import WholeRead
+
+__all__ = ["Messages", "NoMessage", "messages", "stream_bytes"]
+
+MAX_INFLATED: Final = 1 << 30
+"""Bound in bytes on what a compressed response may claim to hold: the proto caps a response at 128 MB."""
+
+
+class NoMessage(Exception):  # noqa: N818  # it says what is missing, and becomes a reading's error class
+    """The recorded responses hold no Arrow message where one is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """The schema message, and the batch messages of every stream in the session's order."""
+
+    schema: bytes
+    batches: tuple[bytes, ...]
+
+
+def messages(read: WholeRead) -> Messages:
+    """Cut the Arrow messages out of a whole read.
+
+    The schema is the session's, as for the clients that decode against the session (Go, Node, Spark);
+    where the session has none, that of the first response which has one.
+
+    Raises:
+        NoMessage: There is no Arrow schema at all, or a response carries no record batch.
+        google.protobuf.message.DecodeError: A response is no ReadRowsResponse.
+    """
+    schema = proto.ReadSession.FromString(read.session).arrow_schema.serialized_schema
+    batches = []
+    for stream in read.streams:
+        for index, data in enumerate(stream.responses):
+            response = proto.ReadRowsResponse.FromString(data)
+            schema = schema or response.arrow_schema.serialized_schema
+            if response.WhichOneof("rows") != "arrow_record_batch":
+                raise NoMessage(f"expected an Arrow record batch in response {index} of {stream.name}, got none")
+            batches.append(_inflated(response))
+    if not schema:
+        raise NoMessage("expected an Arrow schema in the session or in a response, got none")
+    return Messages(schema, tuple(batches))
+
+
+def _inflated(response: Any) -> bytes:
+    """The batch message, after undoing whole-response compression (``uncompressed_byte_size`` > 0: raw LZ4)."""
+    data: bytes = response.arrow_record_batch.serialized_record_batch
+    size = response.uncompressed_byte_size if response.HasField("uncompressed_byte_size") else 0
+    if size <= 0:
+        return data
+    if size > MAX_INFLATED:
+        raise NoMessage(f"expected at most {MAX_INFLATED} bytes in a response, got {size} announced")
+    return bytes(pa.Codec("lz4_raw").decompress(data, decompressed_size=size))
+
+
+def stream_bytes(read: WholeRead) -> bytes:
+    """Schema message and batch messages end to end, as clients that decode one stream see them (Spark, ADBC).
+
+    No end-of-stream marker is appended: it would hide a truncated last message.
+    """
+    cut = messages(read)
+    return b"".join((cut.schema, *cut.batches))

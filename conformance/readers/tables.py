@@ -1,0 +1,70 @@
+"""Between a reader's table and the bytes of a reading: conversion, full validation, the Arrow IPC stream form.
+
+Nothing is cast here: a reading keeps the types that the reader gave.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = ["InvalidTable", "from_capsule", "from_stream_bytes", "to_stream_bytes", "validate"]
+
+
+class InvalidTable(Exception):  # noqa: N818  # it names what the reader returned, and becomes a reading's error class
+    """A reader returned a table that breaks the rules of the Arrow format, instead of refusing the bytes."""
+
+
+def from_capsule(source: Any) -> pa.Table:
+    """A pyarrow table over another library's result, through the Arrow C stream interface."""
+    return pa.RecordBatchReader.from_stream(source).read_all()
+
+
+def validate(table: pa.Table) -> None:
+    """Check every value of a table against the rules of the Arrow format (``validate(full=True)``).
+
+    256-bit decimals are looked at as 32 bytes each: the extremes of BIGNUMERIC need 77 digits, which is legal there
+    and more than pyarrow lets the type declare.
+
+    Raises:
+        InvalidTable: A buffer is too short, an offset is out of range, a text is not UTF-8, …
+    """
+    try:
+        for column in table.columns:
+            relaxed = _relaxed(column.type)
+            for chunk in column.chunks:
+                chunk.validate()
+                (chunk if relaxed == column.type else chunk.view(relaxed)).validate(full=True)
+        table.validate()
+    except pa.ArrowInvalid as error:
+        raise InvalidTable(str(error)) from error
+
+
+def _relaxed(kind: pa.DataType) -> pa.DataType:
+    """The type with every 256-bit decimal replaced by 32 bytes of the same layout."""
+    if pa.types.is_decimal256(kind):
+        return pa.binary(32)
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_relaxed(kind.value_type)))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_relaxed(kind.value_type)))
+    if pa.types.is_struct(kind):
+        fields = [kind.field(index) for index in range(kind.num_fields)]
+        return pa.struct([field.with_type(_relaxed(field.type)) for field in fields])
+    return kind
+
+
+def to_stream_bytes(table: pa.Table) -> bytes:
+    """A table as an Arrow IPC stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def from_stream_bytes(data: bytes) -> pa.Table:
+    """The table that :func:`to_stream_bytes` wrote."""
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()

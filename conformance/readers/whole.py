@@ -1,0 +1,221 @@
+"""Whole reads: the parts of an exchange that a reader can read from beginning to end.
+
+A whole read is a session with every one of its streams read from row 0 to the status OK.
+Reads that were cut short, refused, or resumed are for the clauses to judge; no reader is asked about them.
+A serializer's messages become a whole read too, one made-up session with one stream: so real clients can read them.
+This module decodes protobuf (sessions and our own requests) and no Arrow bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+
+from conformance.contract import proto
+from conformance.readers.frames import Frame
+from conformance.records import (
+    BqType,
+    Call,
+    CallEnd,
+    Case,
+    Column,
+    CreateSession,
+    Exchange,
+    from_json,
+    to_json,
+)
+
+__all__ = ["RecordedStream", "WholeRead", "whole_reads"]
+
+SERIALIZER: Final = "serializer"
+"""The label of a whole read that was wrapped around a serializer's messages."""
+_WRAPPED_SESSION: Final = "projects/conformance/locations/us/sessions/serializer"
+_WRAPPED_TABLE: Final = "projects/conformance/datasets/serializer/tables/table"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStream:
+    """One stream of a session and the ReadRows responses that it gave from row 0, as bytes."""
+
+    name: str
+    responses: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRead:
+    """What a reader is given: the recorded CreateReadSession call, and every stream in the session's order.
+
+    ``label`` is the session's label in the case (:data:`SERIALIZER` for a serializer's messages).
+    ``columns`` are those of the case's table. ``counted`` says whether the responses' ``row_count`` is the target's
+    own, or known otherwise; where it is not, a reader does not check it.
+    """
+
+    case_id: str
+    label: str
+    request: bytes
+    session: bytes
+    streams: tuple[RecordedStream, ...]
+    columns: tuple[Column, ...]
+    counted: bool = True
+
+    def to_frame(self) -> Frame:
+        """The read as a frame: names and columns in the header, recorded bytes as byte strings."""
+        header = {
+            "case_id": self.case_id,
+            "label": self.label,
+            "counted": self.counted,
+            "columns": [to_json(column) for column in self.columns],
+            "streams": [{"name": stream.name, "responses": len(stream.responses)} for stream in self.streams],
+        }
+        responses = (response for stream in self.streams for response in stream.responses)
+        return Frame(header, (self.request, self.session, *responses))
+
+    @classmethod
+    def from_frame(cls, frame: Frame) -> WholeRead:
+        """The read that :meth:`to_frame` wrote."""
+        blobs = iter(frame.blobs)
+        request, session = next(blobs), next(blobs)
+        streams = tuple(
+            RecordedStream(stream["name"], tuple(next(blobs) for _ in range(stream["responses"])))
+            for stream in frame.header["streams"]
+        )
+        return cls(
+            case_id=frame.header["case_id"],
+            label=frame.header["label"],
+            request=request,
+            session=session,
+            streams=streams,
+            columns=tuple(from_json(Column, column) for column in frame.header["columns"]),
+            counted=frame.header["counted"],
+        )
+
+    @property
+    def selected(self) -> tuple[Column, ...]:
+        """The columns that the session asked for, in table order, RECORDs narrowed to the sub-fields asked for."""
+        paths = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options.selected_fields
+        return narrowed(self.columns, [path.lower().split(".") for path in paths]) if paths else self.columns
+
+    @property
+    def asks_response_compression(self) -> bool:
+        """Whether the session asked for compression of whole responses."""
+        options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
+        return bool(options.response_compression_codec)
+
+
+def narrowed(columns: Iterable[Column], paths: list[list[str]]) -> tuple[Column, ...]:
+    """The columns that selected-field paths (in lower case, split at the dots) leave, in table order."""
+    kept = []
+    for column in columns:
+        rests = [path[1:] for path in paths if path[0] == column.name.lower()]
+        if rests and all(rests) and column.fields:
+            fields = narrowed(column.fields, rests)
+            kept += [_with_fields(column, fields)] if fields else []
+        elif rests:
+            kept.append(column)
+    return tuple(kept)
+
+
+def _with_fields(column: Column, fields: tuple[Column, ...]) -> Column:
+    return Column(column.name, column.type, column.mode, fields)
+
+
+def types_in(columns: Iterable[Column]) -> frozenset[BqType]:
+    """Every BigQuery type that occurs in the columns, at any depth."""
+    found: set[BqType] = set()
+    for column in columns:
+        found |= {column.type} | types_in(column.fields)
+        if column.range_of is not None:
+            found.add(column.range_of)
+    return frozenset(found)
+
+
+def whole_reads(case: Case, exchange: Exchange) -> list[WholeRead]:
+    """Every whole read of an exchange, in the order of the sessions; empty where nothing was read to its end.
+
+    Only reads in Arrow are given: an Avro session is not for these readers.
+    Of several whole reads of one stream the first counts.
+    """
+    served = list(_served(case, exchange))
+    return served or list(_serialized(case, exchange))
+
+
+def _served(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
+    reads: dict[str, tuple[bytes, ...]] = {}
+    for call in exchange.calls:
+        if call.method == "ReadRows" and _complete(call):
+            request = proto.ReadRowsRequest.FromString(call.request)
+            if request.offset == 0:
+                reads.setdefault(request.read_stream, call.responses)
+    for call in exchange.calls:
+        if call.method != "CreateReadSession" or not _complete(call) or not call.responses:
+            continue
+        session = _session(call)
+        if session is None or any(stream.name not in reads for stream in session.streams):
+            continue
+        step = case.steps[call.step] if call.step < len(case.steps) else None
+        yield WholeRead(
+            case_id=case.id,
+            label=step.label if isinstance(step, CreateSession) else call.label,
+            request=call.request,
+            session=call.responses[0],
+            streams=tuple(RecordedStream(stream.name, reads[stream.name]) for stream in session.streams),
+            columns=case.table.columns,
+        )
+
+
+def _complete(call: Call) -> bool:
+    return call.end is CallEnd.COMPLETE and call.status == "OK"
+
+
+def _session(call: Call) -> Any:
+    """The decoded session of a call that asked for Arrow, None where it asked for Avro or nothing can be decoded."""
+    asked = proto.CreateReadSessionRequest.FromString(call.request).read_session.data_format
+    if asked == proto.DATA_FORMAT["AVRO"]:
+        return None
+    try:
+        return proto.ReadSession.FromString(call.responses[0])
+    except DecodeError:
+        return None
+
+
+def _serialized(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
+    """Wrap a serializer's messages as one session with one stream, one response per batch message.
+
+    ``row_count`` is the case's row count where there is one batch; a split into several is the serializer's own,
+    so there the counts are left at zero and ``counted`` says so.
+    """
+    schemas = [call.responses[0] for call in exchange.calls if call.method == "SerializeSchema" and call.responses]
+    batches = [call.responses[0] for call in exchange.calls if call.method == "SerializeBatch" and call.responses]
+    if not schemas:
+        return
+    stream = f"{_WRAPPED_SESSION}/streams/0"
+    request = proto.CreateReadSessionRequest(parent="projects/conformance")
+    request.read_session.table = _WRAPPED_TABLE
+    request.read_session.data_format = proto.DATA_FORMAT["ARROW"]
+    session = proto.ReadSession(name=_WRAPPED_SESSION, table=_WRAPPED_TABLE, data_format=proto.DATA_FORMAT["ARROW"])
+    session.arrow_schema.serialized_schema = schemas[0]
+    session.streams.add(name=stream)
+    responses = []
+    for index, batch in enumerate(batches):
+        response = proto.ReadRowsResponse(row_count=_rows(case) if len(batches) == 1 else 0)
+        response.arrow_record_batch.serialized_record_batch = batch
+        if index == 0:
+            response.arrow_schema.serialized_schema = schemas[0]
+        responses.append(response.SerializeToString())
+    yield WholeRead(
+        case_id=case.id,
+        label=SERIALIZER,
+        request=request.SerializeToString(),
+        session=session.SerializeToString(),
+        streams=(RecordedStream(stream, tuple(responses)),),
+        columns=case.table.columns,
+        counted=len(batches) == 1,
+    )
+
+
+def _rows(case: Case) -> int:
+    table = case.table
+    return len(table.rows) if table.rows is not None else table.recipe.rows if table.recipe is not None else 0

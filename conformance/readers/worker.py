@@ -1,0 +1,120 @@
+"""The process in which foreign bytes are decoded: it may crash, loop or be killed, and only one reading is lost.
+
+Started by :mod:`conformance.readers.pool` with one end of a socket pair. Frames it takes:
+
+``{"do": "load", "modules": {reader: import path}}``
+    Import these readers, then set the limits. Answers ``{"absent": {reader: reason}}``.
+``{"do": "read", "readers": [...], "read": {...}}`` with the recorded bytes
+    Answers one frame per reader, in that order: a reading, its table as a byte string.
+
+The memory limit counts from what the process maps once its readers are loaded:
+gRPC and polars reserve far more address space than they use, and a limit on the total would raise false alarms.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.readers.frames import Channel, Closed, Frame
+from conformance.readers.info import Read
+from conformance.readers.registry import reader_module
+from conformance.readers.tables import to_stream_bytes, validate
+from conformance.readers.whole import WholeRead
+from conformance.records import ReadingOutcome
+
+MAX_ERROR_TEXT: Final = 4096
+"""Bound in characters on an error's text in a reading; a decoder may quote its input."""
+_STATM = Path("/proc/self/statm")
+
+
+class Worker:
+    """Loads readers and reads with them until the pool closes its end."""
+
+    def __init__(self, channel: Channel, *, memory: int, cpu_seconds: float) -> None:
+        self._channel = channel
+        self._memory = memory
+        self._cpu_seconds = cpu_seconds
+        self._loaded: dict[str, Read] = {}
+
+    def serve(self) -> None:
+        """Answer frames until the connection closes."""
+        while True:
+            try:
+                frame = self._channel.receive()
+            except Closed:
+                return
+            if frame.header["do"] == "load":
+                self._channel.send({"absent": self._load(frame.header["modules"])})
+            else:
+                self._read(frame)
+
+    def _load(self, modules: dict[str, str]) -> dict[str, str]:
+        absent = {}
+        for name, path in modules.items():
+            try:
+                self._loaded[name] = reader_module(path).load()
+            except ImportError as error:
+                absent[name] = f"not installed here: {error}"
+        _limit_memory(self._memory)
+        return absent
+
+    def _read(self, frame: Frame) -> None:
+        whole = WholeRead.from_frame(Frame(frame.header["read"], frame.blobs))
+        for name in frame.header["readers"]:
+            _limit_cpu(self._cpu_seconds)
+            try:
+                table = self._loaded[name](whole)
+                validate(table)
+                data = to_stream_bytes(table)
+            except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
+                self._channel.send(_failure(name, error))
+            else:
+                self._channel.send({"reader": name, "outcome": ReadingOutcome.TABLE}, [data])
+
+
+def _failure(name: str, error: BaseException) -> dict[str, Any]:
+    return {
+        "reader": name,
+        "outcome": ReadingOutcome.ERROR,
+        "error_class": type(error).__qualname__,
+        "error_text": str(error)[:MAX_ERROR_TEXT],
+    }
+
+
+def _limit_memory(headroom: int) -> None:
+    """Let the process map ``headroom`` bytes beyond what it maps now, where the platform tells how much that is."""
+    if not _STATM.exists():
+        return
+    mapped = int(_STATM.read_text().split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = mapped + headroom
+    resource.setrlimit(resource.RLIMIT_AS, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
+def _limit_cpu(seconds: float) -> None:
+    """Let the process use ``seconds`` of processor time from now on: an end to a loop that outlives the pool."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = int(usage.ru_utime + usage.ru_stime + seconds) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
+def main() -> None:
+    """Serve on the socket whose number, memory limit and processor seconds are the arguments."""
+    number, memory, cpu_seconds = sys.argv[1:]
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # pandas-gbq, where present, is asked first by google-cloud-bigquery-storage and decodes in its own way,
+    # which hides what the client itself makes of the bytes.
+    sys.modules["pandas_gbq"] = None  # type: ignore[assignment]
+    Worker(Channel(socket.socket(fileno=int(number))), memory=int(memory), cpu_seconds=float(cpu_seconds)).serve()
+    sys.stderr.flush()
+    os._exit(0)  # threads of client libraries must not keep a finished worker alive
+
+
+if __name__ == "__main__":
+    main()
