@@ -1,0 +1,131 @@
+"""Arrow arrays to the nodes and buffers of a record batch, rebased so that a slice ships nothing but itself.
+
+The walk is pre-order depth-first, as the columnar format demands of FieldNodes and Buffers
+(https://arrow.apache.org/docs/format/Columnar.html#recordbatch-message).
+A validity bitmap is left out where nothing is null, as the service does and the format permits.
+This is the reference's own writer: it takes buffers from pyarrow, and none of pyarrow's IPC code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as is_
+
+__all__ = ["Node", "Part", "walk"]
+
+
+@dataclasses.dataclass(slots=True)
+class Node:
+    """One FieldNode; ``path`` is the field's dotted path (list items as ``item``)."""
+
+    path: str
+    length: int
+    null_count: int
+
+
+@dataclasses.dataclass(slots=True)
+class Part:
+    """One buffer of the body; ``role`` is ``validity``, ``offsets`` or ``data``, ``data`` its bytes without padding."""
+
+    path: str
+    role: str
+    data: bytes
+
+
+def walk(batch: pa.RecordBatch) -> tuple[list[Node], list[Part]]:
+    """The nodes and buffers of ``batch``, in order.
+
+    Raises:
+        TypeError: a column's type is one that this writer does not write.
+    """
+    nodes: list[Node] = []
+    parts: list[Part] = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        for piece in _field(field.name, column):
+            (nodes if isinstance(piece, Node) else parts).append(piece)  # type: ignore[arg-type]  # told apart here
+    return nodes, parts
+
+
+def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
+    kind = array.type
+    yield Node(path, len(array), array.null_count)
+    if is_.is_null(kind):
+        return
+    yield Part(path, "validity", _validity(array))
+    if is_.is_boolean(kind):
+        yield Part(path, "data", _bits(array.buffers()[1], array.offset, len(array)))
+    elif _is_variable(kind):
+        yield from _variable(path, array)
+    elif is_.is_list(kind) or is_.is_large_list(kind) or is_.is_map(kind):
+        yield from _list(path, array)
+    elif is_.is_fixed_size_list(kind):
+        start, size = array.offset * kind.list_size, len(array) * kind.list_size
+        yield from _field(f"{path}.{kind.value_field.name}", array.values.slice(start, size))
+    elif is_.is_struct(kind):
+        for index, child in enumerate(kind):
+            # `field()` keeps the child's own nulls (`flatten()` would fold in the parent's) and applies the slice.
+            yield from _field(f"{path}.{child.name}", array.field(index))
+    elif is_.is_primitive(kind) or is_.is_decimal(kind) or is_.is_fixed_size_binary(kind) or is_.is_interval(kind):
+        width = kind.bit_width // 8
+        yield Part(path, "data", _bytes(array.buffers()[1], array.offset * width, len(array) * width))
+    else:
+        raise TypeError(f"column {path!r}: expected a type that the reference writes, got {kind}")
+
+
+def _is_variable(kind: pa.DataType) -> bool:
+    return bool(is_.is_string(kind) or is_.is_binary(kind) or is_.is_large_string(kind) or is_.is_large_binary(kind))
+
+
+_WIDE: Final = (is_.is_large_string, is_.is_large_binary, is_.is_large_list)
+
+
+def _offsets(array: pa.Array) -> np.ndarray[Any, np.dtype[Any]]:
+    """The length + 1 offsets of a variable-size array, as they stand (a slice's do not begin at zero)."""
+    kind = np.dtype("<i8" if any(wide(array.type) for wide in _WIDE) else "<i4")
+    buffer = array.buffers()[1]
+    if buffer is None or buffer.size == 0:
+        return np.zeros(len(array) + 1, kind)
+    return np.frombuffer(buffer, kind, len(array) + 1, array.offset * kind.itemsize)
+
+
+def _variable(path: str, array: pa.Array) -> Iterator[Part]:
+    offsets = _offsets(array)
+    yield Part(path, "offsets", (offsets - offsets[0]).tobytes())
+    yield Part(path, "data", _bytes(array.buffers()[2], int(offsets[0]), int(offsets[-1] - offsets[0])))
+
+
+def _list(path: str, array: pa.Array) -> Iterator[Node | Part]:
+    offsets = _offsets(array)
+    yield Part(path, "offsets", (offsets - offsets[0]).tobytes())
+    if is_.is_map(array.type):
+        entries = pa.StructArray.from_arrays(
+            [array.keys, array.items], fields=[array.type.key_field, array.type.item_field]
+        )
+        yield from _field(f"{path}.entries", entries.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
+    else:
+        items = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+        yield from _field(f"{path}.{array.type.value_field.name}", items)
+
+
+def _validity(array: pa.Array) -> bytes:
+    bitmap = array.buffers()[0]
+    if array.null_count == 0 or bitmap is None:
+        return b""
+    return _bits(bitmap, array.offset, len(array))
+
+
+def _bits(bitmap: pa.Buffer, offset: int, length: int) -> bytes:
+    """``length`` bits from bit ``offset`` on, moved to bit 0, with zeros behind them."""
+    first, last = offset // 8, (offset + length + 7) // 8
+    packed = np.frombuffer(bitmap, np.uint8, last - first, first) if last > first else np.zeros(0, np.uint8)
+    bits = np.unpackbits(packed, bitorder="little")[offset % 8 : offset % 8 + length]
+    return np.packbits(bits, bitorder="little").tobytes()
+
+
+def _bytes(buffer: pa.Buffer | None, start: int, size: int) -> bytes:
+    return b"" if buffer is None or size == 0 else buffer.slice(start, size).to_pybytes()

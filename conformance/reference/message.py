@@ -1,0 +1,132 @@
+"""A message as a model: metadata tree and body parts, open to change before it becomes bytes.
+
+The reference serializer builds the model of what is right; a mutant or a legal variation changes one thing in it;
+:meth:`Message.encode` writes whatever the model then says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.reference.body import Node, Part, walk
+from conformance.reference.flatbuffers import DEFAULT, Layout, write
+from conformance.reference.types import field_tree, metadata_tree
+
+__all__ = ["CONTINUATION", "END_OF_STREAM", "Message", "batch_message", "schema_message"]
+
+CONTINUATION: Final = b"\xff\xff\xff\xff"
+END_OF_STREAM: Final = CONTINUATION + bytes(4)
+V5: Final = 4
+_CODECS: Final[Mapping[str, tuple[str, int]]] = {"LZ4_FRAME": ("lz4", 0), "ZSTD": ("zstd", 1)}
+
+
+@dataclasses.dataclass(slots=True)
+class Message:
+    """An encapsulated message that has not been written yet.
+
+    ``tree`` is the ``Message`` table; for a record batch, ``nodes`` and ``parts`` are written into its header and body
+    by :meth:`encode` unless the tree already carries ``nodes`` and ``buffers`` of its own.
+    ``alignment`` is that of metadata end and buffers; ``codec`` is ``""``, ``LZ4_FRAME`` or ``ZSTD``.
+    """
+
+    tree: dict[str, Any]
+    nodes: list[Node] = dataclasses.field(default_factory=list)
+    parts: list[Part] = dataclasses.field(default_factory=list)
+    codec: str = ""
+    alignment: int = 8
+    continuation: bytes = CONTINUATION
+    layout: Layout = DEFAULT
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """The header table: Schema, RecordBatch …"""
+        header: dict[str, Any] = self.tree["header"]
+        return header
+
+    def part(self, role: str, path: str | None = None) -> Part:
+        """The first part of that role that holds anything (at ``path``, if given).
+
+        Raises:
+            LookupError: the message has none.
+        """
+        for part in self.parts:
+            if part.role == role and part.data and path in (None, part.path):
+                return part
+        raise LookupError(f"no {role} buffer" + (f" at {path}" if path else ""))
+
+    def body(self) -> tuple[list[tuple[int, int]], bytes]:
+        """The ``Buffer`` structs (offset, length) and the body that the parts make."""
+        out, buffers = bytearray(), []
+        for part in self.parts:
+            data = self._compressed(part.data)
+            buffers.append((len(out), len(data)))
+            out += data
+            out += bytes(-len(out) % self.alignment)
+        return buffers, bytes(out)
+
+    def _compressed(self, data: bytes) -> bytes:
+        if not self.codec or not data:
+            return data
+        squeezed: bytes = pa.Codec(_CODECS[self.codec][0]).compress(data, asbytes=True)
+        # -1 announces bytes stored as they are (Message.fbs, BodyCompressionMethod.BUFFER).
+        if len(squeezed) >= len(data):
+            return struct.pack("<q", -1) + data
+        return struct.pack("<q", len(data)) + squeezed
+
+    def encode(self) -> bytes:
+        """The bytes of the encapsulated message."""
+        tree, body = self.complete()
+        return frame(tree, body, alignment=self.alignment, continuation=self.continuation, layout=self.layout)
+
+    def complete(self) -> tuple[dict[str, Any], bytes]:
+        """The whole ``Message`` tree, nodes, buffers and body length filled in, and the body."""
+        tree = dict(self.tree)
+        if tree["header_type"] != _RECORD_BATCH:
+            return tree, b""
+        buffers, body = self.body()
+        filled = {
+            "nodes": [(node.length, node.null_count) for node in self.nodes],
+            "buffers": buffers,
+            **({"compression": {"codec": _CODECS[self.codec][1]}} if self.codec else {}),
+        }
+        tree["header"] = {**filled, **tree["header"]}
+        return {"bodyLength": len(body), **tree}, body
+
+
+_SCHEMA: Final = 1
+_RECORD_BATCH: Final = 3
+
+
+def frame(
+    tree: Mapping[str, Any],
+    body: bytes,
+    *,
+    alignment: int = 8,
+    continuation: bytes = CONTINUATION,
+    layout: Layout = DEFAULT,
+) -> bytes:
+    """A ``Message`` tree and a body as one encapsulated message."""
+    metadata = write("Message", tree, layout=layout)
+    prefix = len(continuation) + 4
+    metadata += bytes(-(prefix + len(metadata)) % alignment)
+    return continuation + struct.pack("<i", len(metadata)) + metadata + body
+
+
+def schema_message(schema: pa.Schema) -> Message:
+    """The Schema message of ``schema``: V5, little endian, no body."""
+    header: dict[str, Any] = {"fields": [field_tree(field) for field in schema]}
+    if schema.metadata:
+        header["custom_metadata"] = metadata_tree(schema.metadata)
+    return Message({"version": V5, "header_type": _SCHEMA, "header": header})
+
+
+def batch_message(batch: pa.RecordBatch, *, codec: str = "") -> Message:
+    """The RecordBatch message of ``batch``: V5, buffers in order, aligned to 8, no bitmap where nothing is null."""
+    nodes, parts = walk(batch)
+    tree = {"version": V5, "header_type": _RECORD_BATCH, "header": {"length": batch.num_rows}}
+    return Message(tree, nodes, parts, codec)

@@ -1,0 +1,107 @@
+"""Arrow types and fields as the trees of Schema.fbs, one row a type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.wire.tables import UNIONS
+
+__all__ = ["field_tree", "metadata_tree", "type_tree"]
+
+_UNITS: Final = {"s": 0, "ms": 1, "us": 2, "ns": 3}
+
+# pyarrow type id -> (table of the Type union, function from the type to that table's slots)
+_Row = tuple[str, Callable[[Any], dict[str, Any]]]
+
+
+def _plain(_kind: Any) -> dict[str, Any]:
+    return {}
+
+
+def _int(kind: Any) -> dict[str, Any]:
+    return {"bitWidth": kind.bit_width, "is_signed": str(kind).startswith("int")}
+
+
+def _decimal(kind: Any) -> dict[str, Any]:
+    return {"precision": kind.precision, "scale": kind.scale, "bitWidth": kind.bit_width}
+
+
+def _time(kind: Any) -> dict[str, Any]:
+    return {"unit": _UNITS[kind.unit], "bitWidth": kind.bit_width}
+
+
+def _timestamp(kind: Any) -> dict[str, Any]:
+    return {"unit": _UNITS[kind.unit], **({"timezone": kind.tz} if kind.tz else {})}
+
+
+def _float(kind: Any) -> dict[str, Any]:
+    return {"precision": {16: 0, 32: 1, 64: 2}[kind.bit_width]}
+
+
+_ROWS: Final[Mapping[int, _Row]] = {
+    pa.null().id: ("Null", _plain),
+    pa.bool_().id: ("Bool", _plain),
+    **{kind.id: ("Int", _int) for kind in (pa.int8(), pa.int16(), pa.int32(), pa.int64())},
+    **{kind.id: ("Int", _int) for kind in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())},
+    **{kind.id: ("FloatingPoint", _float) for kind in (pa.float16(), pa.float32(), pa.float64())},
+    pa.utf8().id: ("Utf8", _plain),
+    pa.binary().id: ("Binary", _plain),
+    pa.large_utf8().id: ("LargeUtf8", _plain),
+    pa.large_binary().id: ("LargeBinary", _plain),
+    pa.binary(1).id: ("FixedSizeBinary", lambda kind: {"byteWidth": kind.byte_width}),
+    pa.decimal128(1).id: ("Decimal", _decimal),
+    pa.decimal256(1).id: ("Decimal", _decimal),
+    pa.date32().id: ("Date", lambda _kind: {"unit": 0}),
+    pa.date64().id: ("Date", lambda _kind: {"unit": 1}),
+    pa.time32("s").id: ("Time", _time),
+    pa.time64("us").id: ("Time", _time),
+    pa.timestamp("us").id: ("Timestamp", _timestamp),
+    pa.duration("s").id: ("Duration", lambda kind: {"unit": _UNITS[kind.unit]}),
+    pa.month_day_nano_interval().id: ("Interval", lambda _kind: {"unit": 2}),
+    pa.list_(pa.null()).id: ("List", _plain),
+    pa.large_list(pa.null()).id: ("LargeList", _plain),
+    pa.list_(pa.null(), 1).id: ("FixedSizeList", lambda kind: {"listSize": kind.list_size}),
+    pa.struct([]).id: ("Struct_", _plain),
+    pa.map_(pa.int8(), pa.int8()).id: ("Map", lambda kind: {"keysSorted": bool(kind.keys_sorted)}),
+}
+
+
+def type_tree(kind: pa.DataType) -> dict[str, Any]:
+    """The two union slots ``type_type`` and ``type`` of a field of that type.
+
+    Raises:
+        TypeError: the reference does not write this type.
+    """
+    row = _ROWS.get(kind.id)
+    if row is None:
+        raise TypeError(f"expected a type that the reference writes, got {kind}")
+    table, slots = row
+    return {"type_type": UNIONS["Type"].index(table), "type": slots(kind)}
+
+
+def _children(kind: pa.DataType) -> list[pa.Field]:
+    if kind.id == pa.map_(pa.int8(), pa.int8()).id:
+        entries = pa.struct([kind.key_field, kind.item_field])
+        return [pa.field("entries", entries, nullable=False)]
+    return [kind.field(index) for index in range(kind.num_fields)]
+
+
+def field_tree(field: pa.Field) -> dict[str, Any]:
+    """The ``Field`` table of ``field``, children and metadata included."""
+    tree: dict[str, Any] = {
+        "name": field.name,
+        "nullable": int(field.nullable),
+        **type_tree(field.type),
+        "children": [field_tree(child) for child in _children(field.type)],
+    }
+    if field.metadata:
+        tree["custom_metadata"] = metadata_tree(field.metadata)
+    return tree
+
+
+def metadata_tree(metadata: Mapping[bytes, bytes]) -> list[dict[str, bytes]]:
+    """Key-value metadata as a vector of ``KeyValue`` tables, in order."""
+    return [{"key": key, "value": value} for key, value in metadata.items()]
