@@ -1,0 +1,189 @@
+"""The tables that the reference holds, in memory, as columns of Arrow data with the time of each commit.
+
+A table is a list of immutable chunks: a snapshot is the chunks committed up to an instant, so isolation costs nothing.
+This module decides what is stored and what a snapshot sees; it knows no protocol.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from conformance.contract import mapping
+from conformance.records import BqType, Column, Mode
+
+__all__ = ["AlreadyExists", "Catalogue", "Missing", "Snapshot", "TableId", "stored_column", "stored_schema"]
+
+_INTERVAL_PARTS = tuple(Column(name, BqType.INT64, Mode.REQUIRED) for name in ("months", "days", "micros"))
+
+
+class AlreadyExists(Exception):
+    """The dataset or table is there already."""
+
+
+class Missing(Exception):
+    """There is no such dataset or table; the text says which."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TableId:
+    """A table's place; as text it is ``project:dataset.table``, the form that the service's messages use."""
+
+    project: str
+    dataset: str
+    table: str
+
+    def __str__(self) -> str:
+        return f"{self.project}:{self.dataset}.{self.table}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A table as it was at one instant: its columns, and its rows in the form of :func:`stored_schema`.
+
+    ``created`` is when the table was made, in microseconds since the Unix epoch.
+    """
+
+    table: TableId
+    columns: tuple[Column, ...]
+    created: int
+    rows: pa.Table
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Chunk:
+    committed: int
+    rows: pa.Table
+
+
+@dataclasses.dataclass(slots=True)
+class _StoredTable:
+    columns: tuple[Column, ...]
+    created: int
+    chunks: list[_Chunk]
+
+
+def stored_column(column: Column) -> Column:
+    """The column as it is stored, where that differs from what is served.
+
+    An INTERVAL is stored as its three parts, because its time part may exceed the int64 nanoseconds of Arrow's type.
+    A REQUIRED RANGE is stored as nullable: what is served has no validity for its bounds, and loses which are unbounded.
+    """
+    if column.type is BqType.INTERVAL:
+        return dataclasses.replace(column, type=BqType.RECORD, fields=_INTERVAL_PARTS)
+    if column.type is BqType.RANGE and column.mode is Mode.REQUIRED:
+        return dataclasses.replace(column, mode=Mode.NULLABLE)
+    if column.type is BqType.RECORD:
+        return dataclasses.replace(column, fields=tuple(map(stored_column, column.fields)))
+    return column
+
+
+def stored_schema(columns: Sequence[Column]) -> pa.Schema:
+    """The Arrow schema of a table's chunks."""
+    return mapping.arrow_schema(map(stored_column, columns))
+
+
+def _micros() -> int:
+    return time.time_ns() // 1000
+
+
+class Catalogue:
+    """Datasets and tables; safe to use from many threads. ``clock`` gives microseconds since the Unix epoch."""
+
+    def __init__(self, clock: Callable[[], int] = _micros) -> None:
+        self.clock = clock
+        self._lock = threading.Lock()
+        self._datasets: dict[tuple[str, str], int] = {}
+        self._tables: dict[TableId, _StoredTable] = {}
+        self._last_commit = 0
+
+    def create_dataset(self, project: str, dataset: str) -> None:
+        """Make a dataset; the project exists by being named.
+
+        Raises:
+            AlreadyExists: it is there.
+        """
+        with self._lock:
+            if (project, dataset) in self._datasets:
+                raise AlreadyExists(f"Already Exists: Dataset {project}:{dataset}")
+            self._datasets[project, dataset] = self.clock()
+
+    def has_dataset(self, project: str, dataset: str) -> bool:
+        """Whether the dataset exists."""
+        with self._lock:
+            return (project, dataset) in self._datasets
+
+    def drop_dataset(self, project: str, dataset: str) -> None:
+        """Remove a dataset and its tables.
+
+        Raises:
+            Missing: there is no such dataset.
+        """
+        with self._lock:
+            if self._datasets.pop((project, dataset), None) is None:
+                raise Missing(f"Not found: Dataset {project}:{dataset}")
+            for table in [table for table in self._tables if (table.project, table.dataset) == (project, dataset)]:
+                del self._tables[table]
+
+    def create_table(self, table: TableId, columns: Sequence[Column]) -> None:
+        """Make an empty table.
+
+        Raises:
+            AlreadyExists: it is there.
+            Missing: its dataset is not.
+        """
+        with self._lock:
+            if (table.project, table.dataset) not in self._datasets:
+                raise Missing(f"Not found: Dataset {table.project}:{table.dataset}")
+            if table in self._tables:
+                raise AlreadyExists(f"Already Exists: Table {table}")
+            self._tables[table] = _StoredTable(tuple(columns), self._commit_time(), [])
+
+    def drop_table(self, table: TableId) -> None:
+        """Remove a table; sessions that were opened on it keep their rows.
+
+        Raises:
+            Missing: there is no such table.
+        """
+        with self._lock:
+            self._get(table)
+            del self._tables[table]
+
+    def append(self, table: TableId, rows: pa.Table) -> None:
+        """Commit rows (in the form of :func:`stored_schema`) to a table, visible to every later snapshot.
+
+        Raises:
+            Missing: there is no such table.
+        """
+        with self._lock:
+            stored = self._get(table)
+            if rows.schema != stored_schema(stored.columns):
+                raise TypeError(f"expected rows of {stored_schema(stored.columns)}, got {rows.schema}")
+            stored.chunks.append(_Chunk(self._commit_time(), rows))
+
+    def snapshot(self, table: TableId, at: int | None = None) -> Snapshot:
+        """The table as of ``at`` (microseconds since the Unix epoch), or now.
+
+        Raises:
+            Missing: there is no such table.
+        """
+        with self._lock:
+            stored = self._get(table)
+            chunks = [chunk.rows for chunk in stored.chunks if at is None or chunk.committed <= at]
+        rows = pa.concat_tables([stored_schema(stored.columns).empty_table(), *chunks])
+        return Snapshot(table, stored.columns, stored.created, rows)
+
+    def _get(self, table: TableId) -> _StoredTable:
+        try:
+            return self._tables[table]
+        except KeyError:
+            raise Missing(f"Not found: Table {table}") from None
+
+    def _commit_time(self) -> int:
+        """Now, but later than every earlier commit: two commits never share an instant."""
+        self._last_commit = max(self.clock(), self._last_commit + 1)
+        return self._last_commit

@@ -1,0 +1,51 @@
+"""Arrow messages as the service sends them: one bare encapsulated message each, 8-byte aligned, no end-of-stream.
+
+pyarrow's own ``serialize()`` writes exactly that for an uncompressed batch. It takes no compression, so a compressed
+batch is cut out of a stream. Source: the Arrow columnar format, section "Encapsulated message format"
+(https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract import proto
+
+__all__ = ["BUFFER_CODECS", "compress_response", "encode_batch", "encode_schema"]
+
+BUFFER_CODECS: Final[Mapping[int, str]] = {proto.COMPRESSION["LZ4_FRAME"]: "lz4", proto.COMPRESSION["ZSTD"]: "zstd"}
+"""Number of ``ArrowSerializationOptions.CompressionCodec`` to pyarrow's name of the codec."""
+
+_END_OF_STREAM: Final = struct.pack("<Ii", 0xFFFFFFFF, 0)
+
+
+def encode_schema(schema: pa.Schema) -> bytes:
+    """The schema as one encapsulated message."""
+    return bytes(schema.serialize())
+
+
+def encode_batch(batch: pa.RecordBatch, codec: str | None = None) -> bytes:
+    """The batch as one encapsulated message, its buffers compressed where ``codec`` names how."""
+    if codec is None:
+        return bytes(batch.serialize())
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
+        start = sink.tell()
+        writer.write_batch(batch)
+        stop = sink.tell()
+    message = sink.getvalue()[start:stop].to_pybytes()
+    assert not message.endswith(_END_OF_STREAM), "the writer ends its stream only when closed"
+    return message
+
+
+def compress_response(payload: bytes) -> tuple[bytes, int]:
+    """The payload as a raw LZ4 block and its size before, or the payload itself and -1 where LZ4 does not shorten it.
+
+    The pair is what ``ReadRowsResponse`` carries under a response codec: payload and ``uncompressed_byte_size``.
+    """
+    compressed = bytes(pa.Codec("lz4_raw").compress(payload))
+    return (compressed, len(payload)) if len(compressed) < len(payload) else (payload, -1)

@@ -1,0 +1,110 @@
+"""How a mutant is named, found and described; the lies themselves stand in the other modules of this package.
+
+A mutant is one deviation from the reference. A lie about bytes is a function on a message, a lie about types or values
+a function on a record batch, a lie about behaviour a subclass of the service: each under one decorator, its docstring
+being the lie. Adding one touches one place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from conformance.reference.message import Message
+from conformance.reference.serializer import Serializer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from conformance.reference.service import Service
+
+__all__ = ["MUTANTS", "Mutant", "batch_lie", "behaviour_lie", "rows_lie", "schema_lie"]
+
+DEFECTS: Final = "https://github.com/"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mutant:
+    """One deviation: the ``lie`` in a sentence or two, and what it must and may break.
+
+    ``kills`` are the clauses that have to fail on it, the intended one first.
+    ``also`` are clauses that may honestly fail with it, each with the reason; no other clause may fail.
+    ``defects`` are ids of the catalogue of public defects, ``source`` the URL of the report; both empty for a
+    deviation that nobody has reported. A lie about bytes or values has a ``serializer``, any lie a ``service``.
+    """
+
+    name: str
+    lie: str
+    kills: tuple[str, ...]
+    also: Mapping[str, str]
+    defects: tuple[str, ...]
+    source: str
+    serializer: Serializer | None = None
+    service: type[Service] | None = None
+
+
+_REGISTER: dict[str, Mutant] = {}
+
+MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(_REGISTER)
+"""Every mutant by name; complete once :mod:`conformance.reference.mutants` is imported."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+_Made = Callable[[Any], dict[str, Any]]
+
+
+def _decorator(make: _Made) -> Callable[..., Callable[[F], F]]:
+    def named(
+        name: str,
+        *,
+        kills: str | tuple[str, ...],
+        also: Mapping[str, str] | None = None,
+        defects: tuple[str, ...] = (),
+        source: str = "",
+    ) -> Callable[[F], F]:
+        def register(told: F) -> F:
+            lie = inspect.cleandoc(told.__dict__.get("__doc__") or told.__doc__ or "")
+            if not lie:
+                raise ValueError(f"mutant {name}: expected a docstring that states the lie, got none")
+            if name in _REGISTER:
+                raise ValueError(f"mutant {name}: the name is taken")
+            intended = (kills,) if isinstance(kills, str) else kills
+            _REGISTER[name] = Mutant(name, lie, intended, dict(also or {}), defects, source, **make(told))
+            return told
+
+        return register
+
+    return named
+
+
+def _patient(told: Callable[[Message], Message | bytes]) -> Callable[[Message], bytes]:
+    """A lie that does not apply to a message (it has no list, say) leaves that message as it is."""
+
+    def write(message: Message) -> bytes:
+        try:
+            made = told(message)
+        except LookupError:
+            return message.encode()
+        return made if isinstance(made, bytes) else made.encode()
+
+    return write
+
+
+schema_lie: Final = _decorator(lambda told: {"serializer": Serializer(write_schema=_patient(told))})
+"""Register a function from the schema's message to a message or bytes."""
+
+batch_lie: Final = _decorator(lambda told: {"serializer": Serializer(write_batch=_patient(told))})
+"""Register a function from a batch's message to a message or bytes."""
+
+
+def _reshaping(told: Callable[[pa.RecordBatch], pa.RecordBatch]) -> dict[str, Any]:
+    return {"serializer": Serializer(reshape=told)}
+
+
+rows_lie: Final = _decorator(_reshaping)
+"""Register a function from a record batch to one with other types, metadata or values; the schema follows it."""
+
+behaviour_lie: Final = _decorator(lambda told: {"service": told})
+"""Register a subclass of the service that replaces one step."""

@@ -1,0 +1,280 @@
+"""The HTTP surface of the reference: enough of BigQuery's REST API to seed tables and to look at what was seeded.
+
+This module decides routes, bodies and statuses. It covers datasets, tables, ``tabledata`` and ``jobs.query`` for the
+one statement that fills big tables; everything else is 404 or 400 with a sentence that says so.
+Source: https://cloud.google.com/bigquery/docs/reference/rest
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import re
+import threading
+import urllib.parse
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from conformance.generate.materialise import materialise
+from conformance.records import Table
+from conformance.reference import seeding
+from conformance.reference.catalogue import AlreadyExists, Catalogue, Missing, TableId, stored_column
+from conformance.reference.cells import CellError, read_row, write_cell
+from conformance.reference.tableschema import SchemaError, read_schema, write_schema
+
+__all__ = ["RestServer"]
+
+PAGE_ROWS: Final = 10_000
+"""Rows of one page of tabledata.list where the client sets no maximum."""
+
+_REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplicate", 500: "internalError"}
+
+Json = dict[str, Any]
+
+
+class _HttpError(Exception):
+    def __init__(self, status: int, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.reason = reason or _REASONS[status]
+
+
+class Api:
+    """The resources as methods: path parts, query and body in, a JSON object out."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+
+    def insert_dataset(self, body: Json, _query: Mapping[str, str], project: str) -> Json:
+        """datasets.insert."""
+        dataset = _reference(body, "datasetReference", "datasetId")
+        self.catalogue.create_dataset(project, dataset)
+        return _dataset(project, dataset)
+
+    def get_dataset(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str) -> Json:
+        """datasets.get."""
+        if not self.catalogue.has_dataset(project, dataset):
+            raise Missing(f"Not found: Dataset {project}:{dataset}")
+        return _dataset(project, dataset)
+
+    def delete_dataset(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str) -> Json:
+        """datasets.delete, with everything in it."""
+        self.catalogue.drop_dataset(project, dataset)
+        return {}
+
+    def insert_table(self, body: Json, _query: Mapping[str, str], project: str, dataset: str) -> Json:
+        """tables.insert."""
+        table = TableId(project, dataset, _reference(body, "tableReference", "tableId"))
+        self.catalogue.create_table(table, read_schema((body.get("schema") or {}).get("fields") or ()))
+        return self._describe(table)
+
+    def get_table(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+        """tables.get."""
+        return self._describe(TableId(project, dataset, table))
+
+    def delete_table(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+        """tables.delete."""
+        self.catalogue.drop_table(TableId(project, dataset, table))
+        return {}
+
+    def insert_all(self, body: Json, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+        """tabledata.insertAll: all rows or none, unless invalid ones are to be skipped; errors name row and column."""
+        place = TableId(project, dataset, table)
+        columns = self.catalogue.snapshot(place).columns
+        rows, errors = [], {}
+        for index, row in enumerate(body.get("rows") or ()):
+            try:
+                ignore = bool(body.get("ignoreUnknownValues"))
+                rows.append(read_row(row.get("json") or {}, columns, ignore_unknown=ignore))
+            except CellError as error:
+                errors[index] = {"reason": "invalid", "location": error.location, "message": error.message}
+        if errors and not body.get("skipInvalidRows"):
+            stopped = {"reason": "stopped", "location": "", "message": ""}
+            errors = {index: errors.get(index, stopped) for index in range(len(body["rows"]))}
+        elif rows:
+            self.catalogue.append(place, materialise(Table(tuple(map(stored_column, columns)), rows=tuple(rows))))
+        answer: Json = {"kind": "bigquery#tableDataInsertAllResponse"}
+        if errors:
+            answer["insertErrors"] = [
+                {"index": index, "errors": [error | {"debugInfo": ""}]} for index, error in sorted(errors.items())
+            ]
+        return answer
+
+    def list_rows(self, _body: Json, query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+        """tabledata.list, page by page."""
+        snapshot = self.catalogue.snapshot(TableId(project, dataset, table))
+        start = _count(query, "pageToken", _count(query, "startIndex", 0))
+        page = snapshot.rows.slice(start, _count(query, "maxResults", PAGE_ROWS))
+        micros = query.get("formatOptions.useInt64Timestamp", "").lower() == "true"
+        answer: Json = {"kind": "bigquery#tableDataList", "totalRows": str(snapshot.rows.num_rows)}
+        cells = [
+            [write_cell(row[it.name], it, int64_timestamps=micros) for it in snapshot.columns]
+            for row in page.to_pylist()
+        ]
+        if cells:
+            answer["rows"] = [{"f": row} for row in cells]
+        if start + page.num_rows < snapshot.rows.num_rows:
+            answer["pageToken"] = str(start + page.num_rows)
+        return answer
+
+    def query(self, body: Json, _query: Mapping[str, str], project: str) -> Json:
+        """jobs.query for ``INSERT INTO t (…) SELECT … FROM UNNEST(GENERATE_ARRAY(a, b)) AS x`` and nothing else."""
+        default = (body.get("defaultDataset") or {}).get("datasetId", "")
+        try:
+            table, rows = seeding.insert_select(str(body.get("query", "")), self.catalogue, project, default)
+        except seeding.UnsupportedStatement as error:
+            raise _HttpError(400, str(error), "invalidQuery") from None
+        self.catalogue.append(table, rows)
+        return {
+            "kind": "bigquery#queryResponse",
+            "jobComplete": True,
+            "jobReference": {"projectId": project, "jobId": f"insert-{self.catalogue.clock()}", "location": "us"},
+            "numDmlAffectedRows": str(rows.num_rows),
+            "totalBytesProcessed": "0",
+            "schema": {"fields": []},
+        }
+
+    def _describe(self, table: TableId) -> Json:
+        snapshot = self.catalogue.snapshot(table)
+        return {
+            "kind": "bigquery#table",
+            "id": str(table),
+            "tableReference": {"projectId": table.project, "datasetId": table.dataset, "tableId": table.table},
+            "schema": write_schema(snapshot.columns),
+            "type": "TABLE",
+            "numRows": str(snapshot.rows.num_rows),
+            "numBytes": str(snapshot.rows.nbytes),
+            "creationTime": str(snapshot.created // 1000),
+        }
+
+
+def _dataset(project: str, dataset: str) -> Json:
+    reference = {"projectId": project, "datasetId": dataset}
+    return {"kind": "bigquery#dataset", "id": f"{project}:{dataset}", "datasetReference": reference, "location": "us"}
+
+
+def _reference(body: Json, key: str, part: str) -> str:
+    name = (body.get(key) or {}).get(part)
+    if not isinstance(name, str) or not name:
+        raise _HttpError(400, f"Required parameter is missing: {key}.{part}")
+    return name
+
+
+def _count(query: Mapping[str, str], key: str, default: int) -> int:
+    text = query.get(key, "")
+    if not text:
+        return default
+    if not text.isdecimal():
+        raise _HttpError(400, f"expected a count for {key}, got {text!r}")
+    return int(text)
+
+
+_DATASETS: Final = r"/projects/([^/]+)/datasets"
+_TABLES: Final = _DATASETS + r"/([^/]+)/tables"
+_ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Json]], ...]] = tuple(
+    (method, re.compile(path), handler)
+    for method, path, handler in (
+        ("POST", _DATASETS, Api.insert_dataset),
+        ("GET", _DATASETS + r"/([^/]+)", Api.get_dataset),
+        ("DELETE", _DATASETS + r"/([^/]+)", Api.delete_dataset),
+        ("POST", _TABLES, Api.insert_table),
+        ("GET", _TABLES + r"/([^/]+)", Api.get_table),
+        ("DELETE", _TABLES + r"/([^/]+)", Api.delete_table),
+        ("POST", _TABLES + r"/([^/]+)/insertAll", Api.insert_all),
+        ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),
+        ("POST", r"/projects/([^/]+)/queries", Api.query),
+    )
+)
+
+
+def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Json]:
+    """Status and JSON body for one request; never raises."""
+    try:
+        return 200, _route(api, method, target, body)
+    except _HttpError as error:
+        status, message, reason = error.status, error.message, error.reason
+    except Missing as error:
+        status, message, reason = 404, str(error), _REASONS[404]
+    except AlreadyExists as error:
+        status, message, reason = 409, str(error), _REASONS[409]
+    except SchemaError as error:
+        status, message, reason = 400, str(error), _REASONS[400]
+    except Exception as error:  # noqa: BLE001  # a handler thread must answer, whatever went wrong
+        status, message, reason = 500, f"{type(error).__name__}: {error}", _REASONS[500]
+    errors = [{"domain": "global", "reason": reason, "message": message}]
+    return status, {"error": {"code": status, "message": message, "errors": errors}}
+
+
+def _route(api: Api, method: str, target: str, body: bytes) -> Json:
+    url = urllib.parse.urlsplit(target)
+    path = url.path.removeprefix("/bigquery/v2")
+    if (method, path) == ("GET", "/readyz"):
+        return {"status": "ready"}
+    for verb, pattern, handler in _ROUTES:
+        match = pattern.fullmatch(path)
+        if match is not None and verb == method:
+            parts = map(urllib.parse.unquote, match.groups())
+            return handler(api, _parse(body), dict(urllib.parse.parse_qsl(url.query)), *parts)
+    raise _HttpError(404, f"Not found: {method} {path}; this server knows what seeding needs and no more")
+
+
+def _parse(body: bytes) -> Json:
+    try:
+        parsed = json.loads(body) if body else {}
+    except ValueError as error:
+        raise _HttpError(400, f"Parse Error: {error}") from None
+    if not isinstance(parsed, dict):
+        raise _HttpError(400, f"Parse Error: expected a JSON object, got {type(parsed).__name__}")
+    return parsed
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    """One connection: bodies of any size, answers written at once so that no delayed acknowledgement waits."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    disable_nagle_algorithm = True
+    api: Api
+
+    def _handle(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status, answer = _answer(self.api, self.command, self.path, body)
+        data = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json; charset=UTF-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_DELETE = _handle  # noqa: N815  # names that http.server looks for
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing: standard output carries the ports."""
+
+
+class RestServer:
+    """The HTTP listener: bound from construction, serving from :meth:`start` to :meth:`stop`.
+
+    Raises:
+        OSError: ``host`` cannot be bound.
+    """
+
+    def __init__(self, catalogue: Catalogue, *, host: str = "127.0.0.1") -> None:
+        handler = type("Handler", (_Handler,), {"api": Api(catalogue)})
+        self._http = http.server.ThreadingHTTPServer((host, 0), handler)
+        self._http.daemon_threads = True
+        self._http.block_on_close = False
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="reference-rest")
+        self.port = int(self._http.server_address[1])
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Close the listener; open connections end with their requests."""
+        if self._thread.is_alive():
+            self._http.shutdown()
+            self._thread.join()
+        self._http.server_close()

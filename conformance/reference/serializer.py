@@ -1,0 +1,49 @@
+"""The reference serializer: Arrow rows to bare messages in three steps, each of which a lie may replace.
+
+``reshape`` decides types, field metadata and values; ``write_schema`` and ``write_batch`` decide bytes.
+The reference's own steps do what the contract says; :mod:`conformance.reference.mutants` holds the lies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.reference.message import Message, batch_message, schema_message
+
+__all__ = ["REFERENCE", "Serializer"]
+
+Reshape = Callable[[pa.RecordBatch], pa.RecordBatch]
+Write = Callable[[Message], bytes]
+
+
+def _as_it_is(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Serializer:
+    """Schema and batches to bytes; the three steps are fields, so that a deviation replaces exactly one."""
+
+    reshape: Reshape = _as_it_is
+    write_schema: Write = Message.encode
+    write_batch: Write = Message.encode
+
+    def schema(self, schema: pa.Schema) -> bytes:
+        """The schema message: the bytes of ``ArrowSchema.serialized_schema``."""
+        empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+        return self.write_schema(schema_message(self.reshape(empty).schema))
+
+    def batch(self, batch: pa.RecordBatch, codec: str = "") -> bytes:
+        """The record batch message: the bytes of ``ArrowRecordBatch.serialized_record_batch``.
+
+        ``codec`` is ``""``, ``LZ4_FRAME`` or ``ZSTD``.
+        """
+        return self.write_batch(batch_message(self.reshape(batch), codec=codec))
+
+
+REFERENCE: Final = Serializer()
+"""The serializer that obeys."""

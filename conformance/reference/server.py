@@ -1,0 +1,128 @@
+"""The reference as a running server: gRPC for reading, HTTP for seeding, on ports that the system chooses.
+
+This module decides transport only: what is answered is :mod:`conformance.reference.service`'s.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from types import TracebackType
+from typing import Any, Final, NoReturn, Self
+
+import grpc
+
+from conformance.contract import proto
+from conformance.reference.catalogue import Catalogue
+from conformance.reference.mutants import service_class
+from conformance.reference.refusals import Refusal
+from conformance.reference.rest import RestServer
+from conformance.reference.service import Service
+
+__all__ = ["ReferenceServer"]
+
+WORKERS: Final = 256
+"""Each open ReadRows holds a thread until its client has taken everything; abandoned reads must not starve others."""
+
+GRACE_SECONDS: Final = 1.0
+"""How long calls may go on after :meth:`ReferenceServer.stop`."""
+
+_OPTIONS: Final = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    # Two servers on one port would share its connections; a taken port has to be an error instead.
+    ("grpc.so_reuseport", 0),
+)
+
+
+class ReferenceServer:
+    """A reference server that runs from construction to :meth:`stop`; a context manager stops it by itself.
+
+    ``mutant`` names a deviation out of :data:`conformance.reference.mutants.MUTANTS`; without one the server obeys
+    every clause. ``catalogue`` replaces the empty one (and with it the clock).
+
+    Example::
+
+        with ReferenceServer() as server:
+            print(server.grpc_endpoint, server.rest_endpoint)
+
+    Raises:
+        KeyError: there is no such mutant; the text lists those that there are.
+        OSError: ``host`` cannot be bound.
+    """
+
+    def __init__(
+        self, *, mutant: str | None = None, host: str = "127.0.0.1", catalogue: Catalogue | None = None
+    ) -> None:
+        self.catalogue = catalogue or Catalogue()
+        self.service: Service = service_class(mutant)(self.catalogue)
+        self._stopped = threading.Event()
+        self._rest = RestServer(self.catalogue, host=host)
+        self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-grpc"), options=_OPTIONS)
+        self._grpc.add_generic_rpc_handlers((_handlers(self.service),))
+        try:
+            self.grpc_port = self._grpc.add_insecure_port(f"{host}:0")
+        except RuntimeError as error:
+            self._rest.stop()
+            raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
+        self.rest_port = self._rest.port
+        self.grpc_endpoint = f"{host}:{self.grpc_port}"
+        self.rest_endpoint = f"{host}:{self.rest_port}"
+        self._grpc.start()
+        self._rest.start()
+
+    def stop(self) -> None:
+        """End both listeners and every call; further calls do nothing."""
+        if self._stopped.is_set():
+            return
+        self._stopped.set()
+        self._grpc.stop(GRACE_SECONDS).wait()
+        self._rest.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def _handlers(service: Service) -> grpc.GenericRpcHandler:
+    methods = {
+        "CreateReadSession": _unary("CreateReadSession", service.create_read_session),
+        "ReadRows": _streaming("ReadRows", service.read_rows),
+        "SplitReadStream": _unary("SplitReadStream", service.split_read_stream),
+    }
+    handler: grpc.GenericRpcHandler = grpc.method_handlers_generic_handler(proto.SERVICE.strip("/"), methods)
+    return handler
+
+
+def _unary(method: str, answer: Callable[[Any], Any]) -> grpc.RpcMethodHandler:
+    def call(request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return answer(request)
+        except Refusal as refusal:
+            _abort(context, refusal)
+
+    return grpc.unary_unary_rpc_method_handler(call, *_codec(method))
+
+
+def _streaming(method: str, answer: Callable[[Any], Iterator[Any]]) -> grpc.RpcMethodHandler:
+    def call(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        try:
+            yield from answer(request)
+        except Refusal as refusal:
+            _abort(context, refusal)
+
+    return grpc.unary_stream_rpc_method_handler(call, *_codec(method))
+
+
+def _codec(method: str) -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]]:
+    return proto.REQUESTS[method].FromString, proto.RESPONSES[method].SerializeToString
+
+
+def _abort(context: grpc.ServicerContext, refusal: Refusal) -> NoReturn:
+    context.abort(refusal.code, refusal.details)
+    raise AssertionError("abort raises")

@@ -1,0 +1,76 @@
+"""What the reference remembers of a session: its request, its schema, its streams; and how a stream is named.
+
+A stream is a run of the session's rows. Names are opaque to clients: they carry nothing but a random token.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.records import Column
+from conformance.reference.catalogue import Snapshot
+
+__all__ = ["Session", "Sessions", "Stream", "opaque"]
+
+
+def opaque() -> str:
+    """A fresh token for a name."""
+    return secrets.token_urlsafe(24)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Session:
+    """A session as it was opened: the request, the snapshot and the columns that it serves.
+
+    ``expires`` is in microseconds since the Unix epoch; ``schema_bytes`` the schema as every response repeats it.
+    ``buffer_codec`` is pyarrow's name of the compression inside record batches; ``lz4_responses`` whether whole
+    payloads are compressed.
+    """
+
+    name: str
+    request: Any
+    snapshot: Snapshot
+    columns: tuple[Column, ...]
+    schema_bytes: bytes
+    expires: int
+    buffer_codec: str | None = None
+    lz4_responses: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stream:
+    """A run of a session's rows, in stored form and with every column of the table; offsets count in it."""
+
+    name: str
+    session: Session
+    rows: pa.Table
+
+
+class Sessions:
+    """Every stream by name, and every session whose streams are still remembered; safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._streams: dict[str, Stream] = {}
+
+    def add(self, streams: Sequence[Stream]) -> None:
+        """Remember streams."""
+        with self._lock:
+            self._streams.update((stream.name, stream) for stream in streams)
+
+    def find(self, name: str) -> Stream | None:
+        """The stream of that name, expired or not; None where there never was one or it is forgotten."""
+        with self._lock:
+            return self._streams.get(name)
+
+    def forget(self, *, expired_before: int) -> None:
+        """Drop the streams of sessions that expired before an instant in microseconds since the Unix epoch."""
+        with self._lock:
+            kept = {name: it for name, it in self._streams.items() if it.session.expires >= expired_before}
+            self._streams = kept
