@@ -1,0 +1,69 @@
+"""The rows of a case as Arrow values, and back.
+
+The table made here is what a target's bytes are judged against: it comes from the case alone.
+A recipe's values and written-out rows end in the same buffers, so that a case may change its form and keep its bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.contract.mapping import arrow_schema
+from conformance.generate.synthesis import synthesise
+from conformance.generate.written import arrays_from_rows, values_from_array
+from conformance.records import Case, Column, Json, Table
+
+__all__ = ["explicit", "materialise", "to_json_rows"]
+
+
+def materialise(table: Table) -> pa.Table:
+    """The rows of ``table`` under exactly ``arrow_schema(table.columns)``, in one chunk.
+
+    A table without columns keeps its row count (``num_rows``), as a record batch does.
+    BIGNUMERIC extremes of 77 digits are there, though ``Table.validate(full=True)`` calls them out of precision.
+
+    Raises:
+        RecordError: a written-out row does not fit its columns; the message says where.
+    """
+    schema = arrow_schema(table.columns)
+    if table.recipe is not None:
+        arrays = synthesise(table.columns, table.recipe, schema)
+        count = table.recipe.rows
+    else:
+        assert table.rows is not None
+        arrays = arrays_from_rows(table.columns, table.rows, schema)
+        count = len(table.rows)
+    if not arrays:
+        return _without_columns(count)
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def to_json_rows(table: pa.Table, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """The rows in the JSON form of :class:`conformance.records.Table`, exactly; every column has its key."""
+    if not columns:
+        return [{} for _ in range(table.num_rows)]
+    values = [values_from_array(column, _one_chunk(table.column(index))) for index, column in enumerate(columns)]
+    names = [column.name for column in columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def explicit(case: Case) -> Case:
+    """The case with its recipe replaced by the rows that it gives."""
+    if case.table.rows is not None:
+        return case
+    rows = to_json_rows(materialise(case.table), case.table.columns)
+    return dataclasses.replace(case, table=Table(case.table.columns, rows=tuple(map(Json, rows))))
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
+def _without_columns(count: int) -> pa.Table:
+    # Table.from_arrays([]) has no rows; a batch cut from structs without fields remembers how many there were.
+    empty = pa.Array.from_buffers(pa.struct([]), count, [None], 0, children=[])
+    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(empty)])
