@@ -287,13 +287,17 @@ _VIEWS: Final = {"CreateReadSession": SessionView, "ReadRows": ReadView, "SplitR
 
 
 class View:
-    """An exchange as subjects; ``table`` holds the case's rows, ``readings`` what readers made of the exchange."""
+    """An exchange as subjects; ``table`` holds the case's rows, ``readings`` what readers made of the exchange.
+
+    ``memo`` keeps what several clauses need of the view, worked out once.
+    """
 
     def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Sequence[Reading] = ()) -> None:
         self.case = case
         self.exchange = exchange
         self.table = table
         self.readings = tuple(readings)
+        self.memo: dict[object, Any] = {}
 
     @functools.cached_property
     def calls(self) -> tuple[CallView, ...]:

@@ -1,0 +1,135 @@
+"""What a session has to yield, worked out from the case alone: its columns, and its rows.
+
+Nothing here comes from a target and nothing here judges; rows are compared in :mod:`conformance.contract.rowmatch`.
+
+Sources: ``TableReadOptions.selected_fields`` in
+https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/stream.proto (the order comes
+from the table, nested leaves by dotted path, naming a STRUCT takes all of it) and ``TableModifiers.snapshot_time``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+
+from conformance.contract import mapping
+from conformance.contract.view import SessionView, View
+from conformance.records import AppendRows, BqType, Column, Mode
+
+__all__ = [
+    "appended_rows",
+    "expected_columns",
+    "expected_rows",
+    "expected_table",
+    "has_columns",
+    "project",
+    "visible_rows",
+]
+
+
+def expected_columns(columns: Sequence[Column], selected_fields: Iterable[str]) -> tuple[Column, ...] | None:
+    """The columns that ``selected_fields`` selects, in table order; None where a name is unknown.
+
+    Names match without regard to case and come back in the table's spelling.
+    Dotted paths into one RECORD merge; a path that names a RECORD takes all of it. No fields select everything.
+    """
+    paths = [path.casefold().split(".") for path in selected_fields]
+    return _select(columns, paths) if paths else tuple(columns)
+
+
+def _select(columns: Sequence[Column], paths: Sequence[Sequence[str]]) -> tuple[Column, ...] | None:
+    by_name = {column.name.casefold(): column for column in columns}
+    if any(path[0] not in by_name for path in paths):
+        return None
+    chosen: list[Column] = []
+    for name, column in by_name.items():
+        below = [path[1:] for path in paths if path[0] == name]
+        if not below:
+            continue
+        if all(below):
+            fields = _select(column.fields, below) if column.fields else None
+            if fields is None:
+                return None
+            chosen.append(dataclasses.replace(column, fields=fields))
+        elif any(below) and _select(column.fields, [path for path in below if path]) is None:
+            return None
+        else:
+            chosen.append(column)
+    return tuple(chosen)
+
+
+def project(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
+    """The part of ``table`` that ``columns`` (of :func:`expected_columns`) describe, at every level of nesting.
+
+    Raises:
+        KeyError: the table lacks one of the columns.
+    """
+    table = table.combine_chunks()
+    schema = mapping.arrow_schema(columns)
+    arrays = [_project_chunked(table.column(column.name), column) for column in columns]
+    return pa.Table.from_arrays(arrays, schema=schema) if columns else table.select([])
+
+
+def _project_chunked(chunked: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+    chunks = [_project_array(chunk, column) for chunk in chunked.chunks]
+    return pa.chunked_array(chunks, type=mapping.arrow_field(column).type)
+
+
+def _project_array(array: pa.Array, column: Column) -> pa.Array:
+    if column.type is not BqType.RECORD:
+        return array
+    if column.mode is Mode.REPEATED:
+        values = _project_struct(array.values, column.fields)
+        return pa.ListArray.from_arrays(array.offsets, values, type=mapping.arrow_field(column).type)
+    return _project_struct(array, column.fields)
+
+
+def _project_struct(array: pa.StructArray, columns: Sequence[Column]) -> pa.StructArray:
+    positions = [array.type.get_field_index(column.name) for column in columns]
+    arrays = [_project_array(array.field(index), column) for index, column in zip(positions, columns, strict=True)]
+    fields = [mapping.arrow_field(column) for column in columns]
+    return pa.StructArray.from_arrays(arrays, fields=fields, mask=array.is_null())
+
+
+def has_columns(session: SessionView) -> bool:
+    """Whether every field that the session's step selects is one of the table's."""
+    return expected_columns(session.view.case.table.columns, session.step.selected_fields) is not None
+
+
+def appended_rows(view: View) -> int:
+    """Rows that the AppendRows steps of the case bring; the seed holds the others."""
+    return sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
+
+
+def visible_rows(view: View, session: SessionView) -> range:
+    """The rows of the table that stood there when the session was made, or at its snapshot time."""
+    rows = view.table.num_rows - appended_rows(view)
+    if not session.step.snapshot:
+        rows += sum(step.count for step in view.case.steps[: session.raw.step] if isinstance(step, AppendRows))
+    return range(rows)
+
+
+def expected_rows(view: View, session: SessionView) -> Sequence[int]:
+    """The rows that the session has to yield, as indices into the case's table, in no order."""
+    given = session.step.expect.rows
+    return visible_rows(view, session) if given is None else given
+
+
+def expected_table(view: View, session: SessionView) -> pa.Table:
+    """The rows that the session has to yield under the columns that it selects, in no order; made once.
+
+    Raises:
+        ValueError: the session selects a column that the table does not have.
+    """
+    key = ("expected_table", session.index)
+    if key not in view.memo:
+        columns = expected_columns(view.case.table.columns, session.step.selected_fields)
+        if columns is None:
+            raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
+        rows = expected_rows(view, session)
+        part = view.table.slice(0, len(rows)) if isinstance(rows, range) else view.table.take(pa.array(rows, pa.int64()))
+        view.memo[key] = part if columns == view.case.table.columns else project(part, columns)
+    table: pa.Table = view.memo[key]
+    return table

@@ -1,0 +1,224 @@
+"""Which rows of a read are which rows of the table: lost, repeated, foreign or changed.
+
+Rows arrive in no order, so they are matched by value, vectorised: every column becomes one 64-bit hash a row.
+A row that is wrong in some value but stands for a row that is otherwise lost is *changed*, neither lost nor foreign:
+the chapters on values say what is wrong with it. Only columns of the same name and type take part;
+the chapters on the schema speak of the others. With no such column the rows can only be counted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "show_row"]
+
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+
+_NULL = np.uint64(0x9E3779B97F4A7C15)
+_STEP = np.uint64(0xD1B54A32D192ED03)
+_NAN = np.uint64(0x7FF8000000000000)
+"""Every NaN is one value."""
+
+MAX_PAIRED_BY_AGREEMENT = 64
+"""Above so many unmatched rows on both sides the pairs no longer teach anything; they are taken in order."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RowMatch:
+    """The rows that do not match exactly: indices into the expected rows (``missing``) or into those that came.
+
+    ``changed`` pairs (expected, got) stand for the same row with different values;
+    ``repeated`` are exact copies of an expected row beyond its number; ``foreign`` have no counterpart at all.
+    """
+
+    changed: tuple[tuple[int, int], ...]
+    missing: tuple[int, ...]
+    repeated: tuple[int, ...]
+    foreign: tuple[int, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether the rows are the expected ones, each as often as expected."""
+        return not (self.changed or self.missing or self.repeated or self.foreign)
+
+
+def match_rows(expected: pa.Table, got: pa.Table) -> RowMatch:
+    """Match the rows of ``got`` with those of ``expected`` as multisets."""
+    names = _common(expected, got)
+    wanted, came = row_hashes(expected, names), row_hashes(got, names)
+    if len(wanted) == len(came) and np.array_equal(wanted, came):
+        return RowMatch((), (), (), ())
+    _, inverse = np.unique(np.concatenate([wanted, came]), return_inverse=True)
+    keys_wanted, keys_came = inverse[: len(wanted)], inverse[len(wanted) :]
+    groups = int(inverse.max(initial=-1)) + 1
+    number_wanted, number_came = np.bincount(keys_wanted, minlength=groups), np.bincount(keys_came, minlength=groups)
+    lost = np.flatnonzero(_rank(keys_wanted) >= number_came[keys_wanted])
+    surplus = np.flatnonzero(_rank(keys_came) >= number_wanted[keys_came])
+    known = number_wanted[keys_came[surplus]] > 0
+    pairs = _pair(expected, got, names, lost, surplus[~known])
+    left, right = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    return RowMatch(
+        tuple(pairs),
+        tuple(row for row in lost.tolist() if row not in left),
+        tuple(surplus[known].tolist()),
+        tuple(row for row in surplus[~known].tolist() if row not in right),
+    )
+
+
+def _rank(keys: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """How many equal keys stand before each: 0 for the first of its kind."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    first = np.searchsorted(ordered, ordered)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(keys)) - first
+    return rank
+
+
+def _pair(
+    expected: pa.Table, got: pa.Table, names: list[str], lost: npt.NDArray[np.intp], strange: npt.NDArray[np.intp]
+) -> list[tuple[int, int]]:
+    """Pair lost rows with strange ones: those that agree in most columns first, then in order."""
+    if not len(lost) or not len(strange):
+        return []
+    if len(lost) == len(strange) == 1 or max(len(lost), len(strange)) > MAX_PAIRED_BY_AGREEMENT:
+        return list(zip(lost.tolist(), strange.tolist(), strict=False))
+    agreement = np.zeros((len(lost), len(strange)), dtype=np.int64)
+    for name in names:
+        left = fingerprints(_column(expected, name).take(pa.array(lost)))
+        right = fingerprints(_column(got, name).take(pa.array(strange)))
+        agreement += left[:, None] == right[None, :]
+    pairs = []
+    for _ in range(min(agreement.shape)):
+        row, column = divmod(int(agreement.argmax()), agreement.shape[1])
+        pairs.append((int(lost[row]), int(strange[column])))
+        agreement[row, :] = -1
+        agreement[:, column] = -1
+    return pairs
+
+
+def _common(expected: pa.Table, got: pa.Table) -> list[str]:
+    return [
+        field.name
+        for field in expected.schema
+        if (index := got.schema.get_field_index(field.name)) >= 0 and comparable(field.type, got.schema.field(index).type)
+    ]
+
+
+def comparable(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether two types hold the same values: names of list items, nullability and metadata aside."""
+    if pa.types.is_struct(one) and pa.types.is_struct(other):
+        fields, others = list(one), list(other)
+        return len(fields) == len(others) and all(
+            a.name == b.name and comparable(a.type, b.type) for a, b in zip(fields, others, strict=True)
+        )
+    if pa.types.is_list(one) and pa.types.is_list(other):
+        return comparable(one.value_type, other.value_type)
+    return bool(one == other)
+
+
+def _is_fixed_width(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_interval(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+
+
+def _column(table: pa.Table, name: str | int) -> pa.Array:
+    chunked = table.column(name).combine_chunks()
+    if isinstance(chunked, pa.ChunkedArray):  # what combine_chunks gives for no chunks depends on the pyarrow version
+        return chunked.chunk(0) if chunked.num_chunks else pa.array([], chunked.type)
+    return chunked
+
+
+def row_hashes(table: pa.Table, names: Sequence[str] | None = None) -> Hashes:
+    """One hash a row over the columns ``names``, or over all columns by position."""
+    columns: Sequence[str] | range = range(table.num_columns) if names is None else names
+    hashes = np.zeros(table.num_rows, np.uint64)
+    for column in columns:
+        hashes = _mix(hashes * _STEP + fingerprints(_column(table, column)))
+    return hashes
+
+
+def fingerprints(array: pa.Array) -> Hashes:
+    """One hash a value: equal values have equal hashes; NULL is a value of its own, and so is any NaN."""
+    if not len(array):
+        return np.zeros(0, np.uint64)
+    kind = array.type
+    if pa.types.is_struct(kind):
+        hashes = np.full(len(array), np.uint64(kind.num_fields))
+        for index in range(kind.num_fields):
+            hashes = _mix(hashes * _STEP + fingerprints(array.field(index)))
+    elif pa.types.is_list(kind):
+        hashes = _of_lists(array)
+    elif _is_text(kind):
+        hashes = _of_texts(array)
+    elif pa.types.is_boolean(kind):
+        hashes = _of_fixed_width(array.cast(pa.uint8()))
+    elif _is_fixed_width(kind):
+        hashes = _of_fixed_width(array)
+    else:  # a type that no BigQuery column has: slow, and equal to itself only
+        hashes = _of_texts(pa.array([repr(value) for value in array.to_pylist()], pa.utf8()))
+    hashes = _mix(hashes)
+    if array.null_count:
+        hashes = np.where(array.is_null().to_numpy(zero_copy_only=False), _NULL, hashes)
+    return hashes
+
+
+def _of_lists(array: pa.ListArray) -> Hashes:
+    offsets = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    items = fingerprints(array.values.slice(offsets[0], offsets[-1] - offsets[0]))
+    starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
+    place = np.arange(len(items), dtype=np.int64) - np.repeat(starts, lengths)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mix(items + (place + 1).astype(np.uint64) * _STEP))])
+    ends = starts + lengths
+    return np.asarray(sums[ends] - sums[starts] + lengths.astype(np.uint64), np.uint64)
+
+
+def _of_texts(array: pa.Array) -> Hashes:
+    encoded = array.dictionary_encode()
+    values = encoded.dictionary.cast(pa.binary()).to_pylist()
+    digests = [int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") for value in values]
+    indices = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+    return np.array([*digests, 0], np.uint64)[indices]
+
+
+def _of_fixed_width(array: pa.Array) -> Hashes:
+    width = array.type.bit_width // 8
+    if array.null_count == len(array):  # then nothing promises a values buffer
+        return np.zeros(len(array), np.uint64)
+    data = np.frombuffer(array.buffers()[1], np.uint8)[array.offset * width : (array.offset + len(array)) * width]
+    if width < 8:
+        return data.view(f"<u{width}").astype(np.uint64)
+    words = data.view("<u8").reshape(len(array), width // 8)
+    if pa.types.is_float64(array.type):
+        return np.where(np.isnan(data.view("<f8")), _NAN, words[:, 0])
+    hashes = np.zeros(len(array), np.uint64)
+    for word in words.T:
+        hashes = _mix(hashes * _STEP + word)
+    return hashes
+
+
+def _mix(values: Hashes) -> Hashes:
+    """The finalizer of SplitMix64: every bit of the input moves every bit of the output."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def show_row(table: pa.Table, row: int) -> str:
+    """A row for people, cut to one line."""
+    try:
+        text = str(table.slice(row, 1).to_pylist()[0])
+    except (ValueError, OverflowError):  # a date that Python's calendar does not have
+        text = f"row {row}"
+    return text if len(text) <= 160 else text[:157] + "…"

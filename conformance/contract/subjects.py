@@ -1,0 +1,260 @@
+"""What the clauses on calls are asked about: sessions, reads, whole sessions, refusals.
+
+A request is asked about by one group of clauses only, by what is distinctive in it (:class:`Feature`): so that a server
+which refuses every ``row_restriction`` is told so by the clauses on restrictions, and not by every clause on rows.
+A selector returns an empty list where an exchange shows nothing of its kind.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.contract.clause import Violation
+from conformance.contract.expected import appended_rows, expected_table, has_columns
+from conformance.contract.rowmatch import Hashes, RowMatch, match_rows, row_hashes
+from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
+from conformance.records import CallEnd
+
+__all__ = [
+    "OPEN_OPTIONS",
+    "Feature",
+    "SessionRead",
+    "after_abandoned",
+    "answered",
+    "created",
+    "feature",
+    "is_child",
+    "once_per_view",
+    "read_feature",
+    "refused",
+    "refused_as",
+    "rows_of",
+    "served",
+    "valid_reads",
+    "valid_sessions",
+    "whole_reads",
+    "whole_sessions",
+]
+
+T = TypeVar("T")
+
+
+def once_per_view(select: Callable[[View], T]) -> Callable[[View], T]:
+    """Make a selector work its subjects out once for each view."""
+
+    @functools.wraps(select)
+    def remembered(view: View) -> T:
+        if select not in view.memo:
+            view.memo[select] = select(view)
+        found: T = view.memo[select]
+        return found
+
+    return remembered
+
+
+class Feature(enum.StrEnum):
+    """What is distinctive in a request; the first that applies, in this order, decides which clauses ask about it."""
+
+    SNAPSHOT = "snapshot"
+    APPEND = "append"
+    FILTERED_PROJECTION = "filtered-projection"
+    RESTRICTION = "restriction"
+    RESPONSE_CODEC = "response-codec"
+    BODY_CODEC = "body-codec"
+    LARGE = "large"
+    ABANDONED = "abandoned"
+    PROJECTION = "projection"
+    FOREIGN_PARENT = "foreign-parent"
+    NO_OPTIONS = "no-options"
+    PREFERRED_STREAMS = "preferred-streams"
+    SEVERAL_STREAMS = "several-streams"
+    PLAIN = "plain"
+
+
+OPEN_OPTIONS = frozenset(
+    {Feature.PROJECTION, Feature.FOREIGN_PARENT, Feature.NO_OPTIONS, Feature.PREFERRED_STREAMS,
+     Feature.SEVERAL_STREAMS, Feature.PLAIN}
+)  # fmt: skip
+"""Features under which a read is a plain one: how the session was asked for does not change how rows arrive."""
+
+LARGE_BYTES = 8 << 20
+"""A table of so many Arrow bytes is large: every default limit on a message's size in use lies below it."""
+
+
+def feature(session: SessionView) -> Feature:
+    """What is distinctive in a CreateReadSession request and in the case around it."""
+    return next(name for name, applies in _applies(session) if applies)
+
+
+def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
+    step, view = session.step, session.view
+    yield Feature.SNAPSHOT, bool(step.snapshot)
+    yield Feature.APPEND, bool(appended_rows(view))
+    yield Feature.FILTERED_PROJECTION, bool(step.row_restriction and step.selected_fields)
+    yield Feature.RESTRICTION, bool(step.row_restriction)
+    yield Feature.RESPONSE_CODEC, bool(step.response_compression)
+    yield Feature.BODY_CODEC, bool(step.buffer_compression)
+    yield Feature.LARGE, view.table.nbytes >= LARGE_BYTES
+    yield Feature.ABANDONED, after_abandoned(session)
+    yield Feature.PROJECTION, bool(step.selected_fields)
+    yield Feature.FOREIGN_PARENT, bool(step.parent)
+    yield Feature.NO_OPTIONS, step.omit_options
+    yield Feature.PREFERRED_STREAMS, step.preferred_min_stream_count > 0
+    yield Feature.SEVERAL_STREAMS, step.max_stream_count > 1
+    yield Feature.PLAIN, True
+
+
+def read_feature(read: ReadView) -> Feature | None:
+    """What is distinctive in a ReadRows request: that of its session, or of what came before; None without a session."""
+    if read.session is None:
+        return None
+    found = feature(read.session)
+    return Feature.ABANDONED if found in OPEN_OPTIONS and after_abandoned(read) else found
+
+
+def after_abandoned(call: CallView) -> bool:
+    """Whether a read was abandoned before this call."""
+    return any(other.raw.end is CallEnd.CANCELLED for other in call.view.calls[: call.view.calls.index(call)])
+
+
+def is_child(read: ReadView) -> bool:
+    """Whether the read is of a split's child."""
+    return "." in read.step.stream
+
+
+def answered(call: CallView) -> bool:
+    """Whether the target ended the call itself, with any status."""
+    return call.raw.end is CallEnd.COMPLETE
+
+
+def _must_be_ok(call: CallView) -> bool:
+    return answered(call) and call.expected_codes == ("OK",)
+
+
+@once_per_view
+def valid_sessions(view: View) -> list[SessionView]:
+    """Every answered CreateReadSession call that has to end in OK."""
+    return [session for session in view.sessions if _must_be_ok(session)]
+
+
+@once_per_view
+def valid_reads(view: View) -> list[ReadView]:
+    """Every answered ReadRows call that has to end in OK, on streams of a session that was made."""
+    return [read for read in view.reads if _must_be_ok(read) and read.session is not None and read.session.ok]
+
+
+@once_per_view
+def created(view: View) -> list[SessionView]:
+    """Every session that the target made and described."""
+    return [session for session in view.sessions if session.session is not None]
+
+
+@once_per_view
+def whole_reads(view: View) -> list[ReadView]:
+    """Every read of a session's own stream from its first row to OK, all of whose rows could be decoded."""
+    return [
+        read
+        for read in view.reads
+        if read.whole and read.session is not None and not is_child(read) and read.batches is not None
+    ]
+
+
+def rows_of(read: ReadView) -> Hashes | None:
+    """The rows of a read in order, one hash each; None where one of its responses could not be decoded."""
+    key = ("rows_of", read.index)
+    memo = read.view.memo
+    if key not in memo:
+        batches = read.batches
+        hashes = [row_hashes(pa.Table.from_batches([batch])) for batch in batches or ()]
+        memo[key] = None if batches is None else np.concatenate([np.zeros(0, np.uint64), *hashes])
+    rows: Hashes | None = memo[key]
+    return rows
+
+
+class SessionRead:
+    """A session all of whose streams were read wholly: what came, and what should have come.
+
+    ``reads`` holds the first whole read of each stream, in the order of the streams.
+    """
+
+    def __init__(self, session: SessionView, reads: tuple[ReadView, ...]) -> None:
+        self.session = session
+        self.reads = reads
+        self.call = session.index
+        self.response: int | None = None
+
+    @functools.cached_property
+    def expected(self) -> pa.Table:
+        """The rows that the session has to yield."""
+        return expected_table(self.session.view, self.session)
+
+    @functools.cached_property
+    def got(self) -> pa.Table:
+        """The rows of all streams, one stream after the other."""
+        return _concatenated([batch for read in self.reads for batch in read.batches or ()], self.expected)
+
+    @functools.cached_property
+    def match(self) -> RowMatch:
+        """How the rows that came stand to those expected."""
+        return match_rows(self.expected, self.got)
+
+    @functools.cached_property
+    def matches(self) -> tuple[RowMatch, ...]:
+        """The same for each stream alone."""
+        if len(self.reads) == 1:
+            return (self.match,)
+        tables = (_concatenated(list(read.batches or ()), self.expected) for read in self.reads)
+        return tuple(match_rows(self.expected, table) for table in tables)
+
+
+def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
+    return pa.Table.from_batches(batches) if batches else like.slice(0, 0)
+
+
+@once_per_view
+def whole_sessions(view: View) -> list[SessionRead]:
+    """Every session of known columns that has streams, all of which were read wholly."""
+    found = []
+    for session in created(view):
+        first = {read.stream: read for read in reversed(whole_reads(view)) if read.session is session}
+        names = [stream.name for stream in session.session.streams]
+        if names and all(name in first for name in names) and has_columns(session):
+            found.append(SessionRead(session, tuple(first[name] for name in dict.fromkeys(names))))
+    return found
+
+
+def refused_as(*reasons: str) -> Callable[[View], list[CallView]]:
+    """The selector of answered calls that have to be refused for one of ``reasons``, whatever they ended in."""
+
+    def select(view: View) -> list[CallView]:
+        return [call for call in _to_refuse(view) if _reason(call) in reasons]
+
+    return select
+
+
+@once_per_view
+def _to_refuse(view: View) -> list[CallView]:
+    return [call for call in view.calls if answered(call) and _reason(call) and "OK" not in call.expected_codes]
+
+
+def _reason(call: CallView) -> str:
+    assert isinstance(call, SessionView | ReadView | SplitView)
+    return call.step.expect.reason
+
+
+def served(call: CallView, what: str) -> Iterator[Violation]:
+    """The violation of a valid call that did not end in OK."""
+    if call.raw.status != "OK":
+        yield Violation(f"status OK for {what}", f"{call.raw.status}: {call.raw.details}")
+
+
+def refused(call: CallView, what: str) -> Iterator[Violation]:
+    """The violation of a call that ended in OK although ``what`` has to be refused."""
+    if call.raw.status == "OK":
+        yield Violation(f"a status other than OK for {what}", "OK")
