@@ -15,7 +15,7 @@ import dataclasses
 import enum
 from typing import Final, Self
 
-__all__ = ["Fault", "Rule", "Severity"]
+__all__ = ["Fault", "Rule", "Severity", "report"]
 
 _COL: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 _SEC: Final = "https://arrow.apache.org/docs/format/Security.html"
@@ -223,6 +223,12 @@ class Rule(enum.StrEnum):
         "a union that has a value has a type",
         _FLATBUFFERS,
     )
+    FLATBUF_REQUIRED_MISSING = (
+        "flatbuf.required-missing",
+        _V,
+        "a slot that its table's definition marks as required is present",
+        "Tensor.fbs and SparseTensor.fbs",
+    )
     FLATBUF_DEPTH = (
         "flatbuf.depth",
         _V,
@@ -232,7 +238,7 @@ class Rule(enum.StrEnum):
     FLATBUF_TABLES = (
         "flatbuf.tables",
         _V,
-        "the metadata holds at most one table per 4 bytes; more come only from following shared references again",
+        "the metadata refers to no more tables and text than it has room for, as it would by sharing them without end",
         _SEC,
     )
     FLATBUF_OVERLAP = (
@@ -755,6 +761,12 @@ class Rule(enum.StrEnum):
     )
 
 
+MAX_FAULTS: Final = 256
+"""Faults kept per message: hostile bytes can break a rule as often as they are long."""
+MAX_TEXT: Final = 240
+"""Characters kept of a path or an observation: names and values may be as long as the bytes."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
     """One rule broken at one place.
@@ -780,3 +792,13 @@ class Fault:
     def __str__(self) -> str:
         where = f"{self.path}, " if self.path else ""
         return f"{self.rule}: {where}bytes {self.start} to {self.end}: expected {self.required}; found {self.observed}"
+
+
+def report(faults: list[Fault], rule: Rule, start: int, end: int, path: str, observed: str) -> None:
+    """Adds a fault to ``faults`` unless there are enough; long texts are cut."""
+    if len(faults) < MAX_FAULTS:
+        faults.append(Fault(rule, start, end, _cut(path), rule.requirement, _cut(observed)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."

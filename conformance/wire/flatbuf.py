@@ -1,0 +1,350 @@
+"""FlatBuffers verification: every offset, vtable, vector and union checked and bounded before it is followed.
+
+The verifier walks a message's metadata by the rows of :mod:`conformance.wire.tables` and returns plain values.
+It reports what is wrong as faults and goes on with the rest, so that one bad slot does not hide another.
+It knows the encoding and the tables' shapes; what the values mean is decided elsewhere.
+
+Builders differ widely, and all of this is legal: shared vtables, vtables before or after their tables, objects in any
+order, defaults written out, empty vectors instead of absent ones, alignment gaps, padding at the end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import struct
+from typing import Any, Final
+
+from conformance.wire.faults import Fault, Rule, report
+from conformance.wire.tables import CODES, ENUMS, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind, TableSpec
+
+__all__ = ["Run", "Span", "SpanKind", "Table", "Verifier"]
+
+MAX_DEPTH: Final = 128
+"""How deep tables may nest: the limit of the Arrow C++ verifier."""
+
+_read_u32: Final = struct.Struct("<I").unpack_from
+_read_i32: Final = struct.Struct("<i").unpack_from
+_read_sizes: Final = struct.Struct("<HH").unpack_from
+_READ_SCALAR: Final = {name: struct.Struct("<" + code).unpack_from for name, code in CODES.items()}
+_ELEMENT: Final = {spec.name: (spec.size, 8) for spec in STRUCTS.values()} | {
+    name: (width, width) for name, width in WIDTHS.items()
+}
+
+
+_VTABLES: Final = [
+    struct.Struct(f"<{slots}H") for slots in range(1 + max(len(table.slots) for table in TABLES.values()))
+]
+
+
+class SpanKind(enum.StrEnum):
+    """What a verified range of the metadata is."""
+
+    ROOT = "root offset"
+    VTABLE = "vtable"
+    TABLE = "table"
+    VECTOR = "vector"
+    STRING = "string"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Run:
+    """Where a vector's elements lie: the offset of the first in the metadata, and how many there are."""
+
+    start: int
+    count: int
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Table:
+    """A table that has been verified.
+
+    ``start`` is its offset in the metadata, ``size`` its inline size, ``vtable`` and ``vtable_size`` its vtable's.
+    ``values`` holds one value per slot of ``spec``: an int, a str, a :class:`Table`, a list of tables, or a
+    :class:`Run` for vectors of scalars and structs; a slot that is absent or broken holds its default, or None.
+    ``places`` holds each slot's offset in the metadata, 0 where it is absent.
+    """
+
+    spec: TableSpec
+    start: int
+    size: int
+    vtable: int
+    vtable_size: int
+    path: str
+    values: list[Any]
+    places: tuple[int, ...]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[self.spec.index[name]]
+
+    def place(self, name: str) -> int:
+        """The offset of a slot's value in the metadata, or of the table where the slot is absent."""
+        number = self.spec.index[name]
+        return (self.places[number] if number < len(self.places) else 0) or self.start
+
+
+Span = tuple[int, int, SpanKind, str, Any]
+"""A verified range of the metadata: start, end, kind, path, and the object (Table, str, or a vector's Slot)."""
+
+
+class Verifier:
+    """Walks the metadata of one message.
+
+    ``meta`` is the metadata with its padding, ``base`` its offset in the bytes being read, to which all faults refer.
+    ``spans`` lists what has been verified, in the order of the walk; shared objects are listed once per use.
+    """
+
+    __slots__ = ("_tables", "_text", "_texts", "base", "faults", "meta", "spans")
+
+    def __init__(self, meta: bytes, base: int, faults: list[Fault]) -> None:
+        self.meta = meta
+        self.base = base
+        self.faults = faults
+        self.spans: list[Span] = []
+        self._tables = len(meta) // 4
+        self._text = len(meta)
+        self._texts: dict[int, str | None] = {}
+
+    def root(self, name: str) -> Table | None:
+        """The root table, of the kind ``name``; None where nothing of it can be read."""
+        if len(self.meta) < 8:
+            self._fault(Rule.FLATBUF_ROOT, 0, len(self.meta), name, f"{len(self.meta)} bytes of metadata")
+            return None
+        self.spans.append((0, 4, SpanKind.ROOT, name, None))
+        start: int = _read_u32(self.meta, 0)[0]
+        if start < 4 or start + 4 > len(self.meta):
+            self._fault(Rule.FLATBUF_ROOT, 0, 4, name, f"offset {start} in {len(self.meta)} bytes of metadata")
+            return None
+        if start & 3:
+            self._fault(Rule.FLATBUF_UNALIGNED, 0, 4, name, f"the root table at offset {start}")
+            return None
+        return self._table(start, TABLES[name], name, 1)
+
+    def _fault(self, rule: Rule, start: int, end: int, path: str, observed: str) -> None:
+        report(self.faults, rule, self.base + start, self.base + end, path, observed)
+
+    # --- objects ------------------------------------------------------------------------------------
+
+    def _table(self, start: int, spec: TableSpec, path: str, depth: int) -> Table | None:
+        meta, end = self.meta, len(self.meta)
+        self._tables -= 1
+        if self._tables < 0:
+            if self._tables == -1:
+                self._fault(Rule.FLATBUF_TABLES, start, start + 4, path, f"more than {end // 4} tables in {end} bytes")
+            return None
+        if depth > MAX_DEPTH:
+            self._fault(Rule.FLATBUF_DEPTH, start, start + 4, path, f"a table at depth {depth}")
+            return None
+        vtable = start - _read_i32(meta, start)[0]
+        if vtable < 0 or vtable + 4 > end:
+            self._fault(Rule.FLATBUF_VTABLE_OUT_OF_RANGE, start, start + 4, path, f"a vtable at offset {vtable}")
+            return None
+        if vtable & 1:
+            self._fault(Rule.FLATBUF_UNALIGNED, start, start + 4, path, f"a vtable at offset {vtable}")
+            return None
+        vtable_size, size = _read_sizes(meta, vtable)
+        if vtable_size < 4 or vtable_size & 1 or vtable + vtable_size > end:
+            self._fault(Rule.FLATBUF_VTABLE_SIZE, vtable, vtable + 2, path, f"a size of {vtable_size}")
+            return None
+        if size < 4 or start + size > end:
+            self._fault(Rule.FLATBUF_TABLE_SIZE, vtable + 2, vtable + 4, path, f"a size of {size}")
+            return None
+        slots = min((vtable_size - 4) >> 1, len(spec.slots))
+        offsets = _VTABLES[slots].unpack_from(meta, vtable + 4)
+        places = tuple([start + offset if offset else 0 for offset in offsets])
+        table = Table(spec, start, size, vtable, vtable_size, path, [slot.default for slot in spec.slots], places)
+        self.spans.append((vtable, vtable + vtable_size, SpanKind.VTABLE, path, table))
+        self.spans.append((start, start + size, SpanKind.TABLE, path, table))
+        self._slots(table, depth)
+        return table
+
+    def _slots(self, table: Table, depth: int) -> None:
+        start, stop = table.start + 4, table.start + table.size
+        slots, places, values, path = table.spec.slots, table.places, table.values, table.path
+        known, vtable_end = table.vtable + 4 + 2 * len(slots), table.vtable + table.vtable_size
+        if vtable_end > known and self.meta[known:vtable_end].strip(b"\0"):
+            observed = f"{(vtable_end - known) // 2} more slots than {len(slots)}"
+            self._fault(Rule.FLATBUF_UNKNOWN_SLOT, known, vtable_end, path, observed)
+        for number, (slot, at) in enumerate(zip(slots, places, strict=False)):
+            if not at:
+                continue
+            if at < start or at + slot.size > stop:
+                entry = table.vtable + 4 + 2 * number
+                observed = f"{slot.size} bytes at offset {at - table.start} of a table of {table.size}"
+                self._fault(Rule.FLATBUF_SLOT_OUT_OF_TABLE, entry, entry + 2, f"{path}.{slot.name}", observed)
+            elif at & (slot.align - 1):
+                observed = f"{slot.of} at offset {at}"
+                self._fault(Rule.FLATBUF_UNALIGNED, at, at + slot.size, f"{path}.{slot.name}", observed)
+            elif slot.kind is SlotKind.SCALAR:
+                values[number] = self._scalar(slot, at, path)
+            elif slot.kind is SlotKind.STRUCT:
+                values[number] = Run(at, 1)
+            elif slot.kind is SlotKind.UNION:
+                values[number] = self._union(table, number, at, depth)
+            else:
+                values[number] = self._reference(slot, at, path, depth)
+        self._complete(table)
+
+    def _scalar(self, slot: Slot, at: int, path: str) -> int | None:
+        value: int = _READ_SCALAR[slot.of](self.meta, at)[0]
+        if slot.enum:
+            return self._enumerated(slot, at, value, f"{path}.{slot.name}")
+        if slot.of == "bool" and value > 1:
+            self._fault(Rule.FLATBUF_BOOL_NOT_0_OR_1, at, at + 1, f"{path}.{slot.name}", f"the byte {value}")
+            return 1
+        return value
+
+    def _enumerated(self, slot: Slot, at: int, value: int, path: str) -> int | None:
+        spec = ENUMS[slot.enum]
+        if 0 <= value < len(spec.names):
+            return value
+        self._fault(spec.rule, at, at + WIDTHS[slot.of], path, f"{spec.name} {value}")
+        return None
+
+    def _union(self, table: Table, number: int, at: int, depth: int) -> Table | None:
+        slot = table.spec.slots[number]
+        path = f"{table.path}.{slot.name}"
+        members, kind = UNIONS[slot.of], table.values[number - 1]
+        if kind == 0:
+            self._fault(Rule.FLATBUF_UNION_TYPE_MISSING, at, at + 4, path, "a value of type NONE")
+        elif kind < len(members):
+            target = self._follow(at, path)
+            return None if target is None else self._table(target, TABLES[members[kind]], path, depth + 1)
+        return None
+
+    def _complete(self, table: Table) -> None:
+        for number, slot in enumerate(table.spec.slots):
+            place = table.places[number] if number < len(table.places) else 0
+            if slot.kind is SlotKind.UNION:
+                self._complete_union(table, number, slot, place)
+            elif slot.required and not place:
+                path = f"{table.path}.{slot.name}"
+                self._fault(Rule.FLATBUF_REQUIRED_MISSING, table.start, table.start + table.size, path, "no such slot")
+
+    def _complete_union(self, table: Table, number: int, slot: Slot, place: int) -> None:
+        kind, path = table.values[number - 1], f"{table.path}.{slot.name}"
+        at = table.place(f"{slot.name}_type")
+        if kind >= len(UNIONS[slot.of]):
+            self._fault(Rule.FLATBUF_UNION_TYPE_UNKNOWN, at, at + 1, path, f"type {kind} of {slot.of}")
+        elif kind and not place:
+            self._fault(Rule.FLATBUF_UNION_VALUE_MISSING, at, at + 1, path, f"{UNIONS[slot.of][kind]} without a value")
+        elif slot.required and not place:
+            self._fault(Rule.FLATBUF_REQUIRED_MISSING, table.start, table.start + table.size, path, "no such slot")
+
+    # --- what references lead to ------------------------------------------------------------------------
+
+    def _follow(self, at: int, path: str) -> int | None:
+        offset: int = _read_u32(self.meta, at)[0]
+        target = at + offset
+        if not offset:
+            self._fault(Rule.FLATBUF_OFFSET_NULL, at, at + 4, path, "an offset of 0")
+        elif target + 4 > len(self.meta):
+            observed = f"offset {offset}, to {target} of {len(self.meta)} bytes"
+            self._fault(Rule.FLATBUF_OFFSET_OUT_OF_RANGE, at, at + 4, path, observed)
+        elif target & 3:
+            self._fault(Rule.FLATBUF_UNALIGNED, at, at + 4, path, f"a reference to offset {target}")
+        else:
+            return target
+        return None
+
+    def _reference(self, slot: Slot, at: int, path: str, depth: int) -> Any:
+        path = f"{path}.{slot.name}"
+        target = self._follow(at, path)
+        if target is None:
+            return None
+        if slot.kind is SlotKind.TABLE:
+            return self._table(target, TABLES[slot.of], path, depth + 1)
+        if slot.kind is SlotKind.STRING:
+            return self._string(target, path)
+        return self._vector(slot, target, path, depth)
+
+    def _string(self, start: int, path: str) -> str | None:
+        if start not in self._texts:
+            self._texts[start] = self._read_string(start, path)
+        return self._texts[start]
+
+    def _read_string(self, start: int, path: str) -> str | None:
+        length: int = _read_u32(self.meta, start)[0]
+        end = start + 4 + length
+        if end + 1 > len(self.meta):
+            self._fault(Rule.FLATBUF_STRING_OUT_OF_RANGE, start, start + 4, path, f"a length of {length}")
+            return None
+        self._text -= length
+        if self._text < 0:
+            self._fault(Rule.FLATBUF_TABLES, start, start + 4, path, f"more text than {len(self.meta)} bytes")
+            return None
+        text = self.meta[start + 4 : end]
+        self.spans.append((start, end + 1, SpanKind.STRING, path, text))
+        if self.meta[end]:
+            self._fault(Rule.FLATBUF_STRING_NOT_TERMINATED, end, end + 1, path, f"the byte {self.meta[end]:#04x}")
+        try:
+            return text.decode()
+        except UnicodeDecodeError as error:
+            at = start + 4 + error.start
+            self._fault(Rule.FLATBUF_STRING_NOT_UTF8, at, at + 1, path, f"the byte {text[error.start]:#04x}")
+            return None
+
+    def _vector(self, slot: Slot, start: int, path: str, depth: int) -> Run | list[Table | None] | None:
+        count: int = _read_u32(self.meta, start)[0]
+        size, align = _ELEMENT.get(slot.of, (4, 4))
+        first, end = start + 4, start + 4 + count * size
+        if end > len(self.meta):
+            self._fault(Rule.FLATBUF_VECTOR_OUT_OF_RANGE, start, first, path, f"{count} elements of {size} bytes")
+            return None
+        if count and first & (align - 1):
+            self._fault(Rule.FLATBUF_UNALIGNED, start, first, path, f"elements of {slot.of} at offset {first}")
+            return None
+        self.spans.append((start, end, SpanKind.VECTOR, path, slot))
+        if slot.kind is SlotKind.TABLES:
+            if count > self._tables:
+                self._fault(Rule.FLATBUF_TABLES, start, first, path, f"{count} tables more")
+                return None
+            return [self._element(slot, first + 4 * i, f"{path}[{i}]", depth) for i in range(count)]
+        if slot.enum:
+            for i in range(count):
+                at = first + size * i
+                self._enumerated(slot, at, _READ_SCALAR[slot.of](self.meta, at)[0], f"{path}[{i}]")
+        return Run(first, count)
+
+    def _element(self, slot: Slot, at: int, path: str, depth: int) -> Table | None:
+        target = self._follow(at, path)
+        if target is None:
+            self._tables -= 1
+            return None
+        return self._table(target, TABLES[slot.of], path, depth + 1)
+
+    # --- reading values ---------------------------------------------------------------------------------
+
+    def int64s(self, run: Run | None, *, per_element: int = 1) -> tuple[int, ...]:
+        """The 64-bit integers of a verified vector; structs of two of them count with ``per_element=2``."""
+        if run is None:
+            return ()
+        return struct.unpack_from(f"<{run.count * per_element}q", self.meta, run.start)
+
+    def int32s(self, run: Run | None) -> tuple[int, ...]:
+        """The 32-bit integers of a verified vector."""
+        return () if run is None else struct.unpack_from(f"<{run.count}i", self.meta, run.start)
+
+    # --- accounting -------------------------------------------------------------------------------------
+
+    def account(self) -> None:
+        """Reports bytes that belong to no object and are not zero, and objects that share bytes."""
+        meta, covered = self.meta, 0
+        previous: Span | None = None
+        for span in sorted(self.spans, key=_by_place):
+            start, end = span[0], span[1]
+            if start > covered:
+                if any(meta[covered:start]):
+                    observed = f"{start - covered} bytes that are not all zero"
+                    self._fault(Rule.FLATBUF_UNACCOUNTED_BYTES, covered, start, "", observed)
+            elif start < covered and previous is not None and (start, end) != (previous[0], previous[1]):
+                observed = f"a {span[2]} that shares bytes with the {previous[2]} of {previous[3]}"
+                self._fault(Rule.FLATBUF_OVERLAP, start, min(end, covered), span[3], observed)
+            if end > covered or previous is None:
+                covered, previous = max(covered, end), span
+        if any(meta[covered:]):
+            self._fault(Rule.METADATA_PADDING_NONZERO, covered, len(meta), "", "bytes that are not all zero")
+
+
+def _by_place(span: Span) -> tuple[int, int]:
+    return span[0], -span[1]

@@ -1,0 +1,283 @@
+"""The Schema header: from verified FlatBuffers tables to fields and types.
+
+This module decides whether what the tables say makes a schema: known widths, the children that each type needs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Final
+
+from conformance.wire.faults import Fault, Rule, Severity, report
+from conformance.wire.flatbuf import Table, Verifier
+from conformance.wire.messages import (
+    Bytes,
+    Frame,
+    Header,
+    Message,
+    judge_following,
+    read_following,
+    read_frame,
+    read_pairs,
+)
+from conformance.wire.tables import ENUMS
+from conformance.wire.types import CHILDREN, Dictionary, Endianness, Field, Schema, Type, TypeKind, join_path
+
+__all__ = ["SchemaMessage", "read_schema", "schema_of"]
+
+_KINDS: Final = (None, *TypeKind)
+_UNITS: Final = ("s", "ms", "us", "ns")
+_INTERVALS: Final = ("year-month", "day-time", "month-day-nano")
+_DIGITS: Final = {32: 9, 64: 18, 128: 38, 256: 76}
+"""Decimal digits that a two's complement integer of each width can always hold."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SchemaMessage:
+    """What the bytes of a schema hold: the first message, its schema, what follows, and all that is wrong.
+
+    ``schema`` is None where the message is of another kind, or where its fields cannot be trusted enough to read a
+    batch by them.
+    """
+
+    faults: list[Fault]
+    message: Message | None
+    extra: tuple[Message, ...]
+    schema: Schema | None
+
+    @property
+    def violations(self) -> list[Fault]:
+        """The faults that the format itself forbids."""
+        return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
+
+
+def read_schema(data: Bytes) -> SchemaMessage:
+    """Reads bytes that should be one encapsulated Schema message; never raises on what they hold."""
+    view = memoryview(data).cast("B")
+    faults: list[Fault] = []
+    frame = read_frame(view, 0, faults)
+    if frame is None:
+        return SchemaMessage(faults, None, (), None)
+    schema = schema_of(frame, faults)
+    message = frame.message
+    extra = read_following(view, message.end)
+    judge_following(extra, faults)
+    return SchemaMessage(faults, message, extra, schema)
+
+
+def schema_of(frame: Frame, faults: list[Fault]) -> Schema | None:
+    """The schema in a message's header, adding what is wrong with it to ``faults``."""
+    message = frame.message
+    if message.header is Header.END_OF_STREAM:
+        report(faults, Rule.MESSAGE_END_OF_STREAM, message.start, message.end, "", "a marker instead of a schema")
+        return None
+    if message.header not in (Header.SCHEMA, Header.UNKNOWN, Header.STRAY):
+        observed = f"{message.header} instead of Schema"
+        start, end = message.metadata_start, message.metadata_end
+        report(faults, Rule.MESSAGE_HEADER_KIND, start, end, "Message.header", observed)
+        return None
+    if message.body_length > 0:
+        observed = f"a body of {message.body_length} bytes"
+        report(faults, Rule.MESSAGE_SCHEMA_WITH_BODY, message.body_start, message.body_end, "body", observed)
+    if message.header is not Header.SCHEMA or frame.header is None or frame.verifier is None:
+        return None
+    return _Builder(frame.verifier).schema(frame.header, message.version)
+
+
+class _Builder:
+    """Makes a :class:`Schema` from the tables of one message; a part that cannot be made is None all the way up."""
+
+    def __init__(self, verifier: Verifier) -> None:
+        self.verifier = verifier
+        self.faults = verifier.faults
+
+    def schema(self, table: Table, version: str) -> Schema | None:
+        tables: list[Table | None] | None = table["fields"]
+        if tables is None:
+            if table.place("fields") == table.start:
+                self.fault(Rule.SCHEMA_FIELDS_MISSING, table, "Schema.fields", "no vector of fields")
+            else:
+                return None
+        endianness = table["endianness"]
+        if endianness == 1:
+            self.fault(Rule.SCHEMA_ENDIANNESS_BIG, table, "Schema.endianness", "Big")
+        features = ENUMS["Feature"].names
+        codes = self.verifier.int64s(table["features"])
+        fields = [self.field(child, "") for child in tables or ()]
+        pairs = read_pairs(table, self.verifier)
+        if endianness is None or None in fields:
+            return None
+        return Schema(
+            fields=tuple(field for field in fields if field is not None),
+            endianness=Endianness.BIG if endianness else Endianness.LITTLE,
+            metadata=pairs,
+            features=tuple(features[code] if 0 <= code < len(features) else str(code) for code in codes),
+            version=version or "V5",
+        )
+
+    def field(self, table: Table | None, path: str) -> Field | None:
+        if table is None:
+            return None
+        name = table["name"] or ""
+        path = join_path(path, name)
+        if not any(table.places[:1]):
+            self.fault(Rule.SCHEMA_NAME_MISSING, table, path, "no name")
+        pairs = read_pairs(table, self.verifier)
+        children = [self.field(child, path) for child in table["children"] or ()]
+        code = table["type_type"]
+        if code == 0:
+            self.fault(Rule.SCHEMA_FIELD_WITHOUT_TYPE, table, path, "no type")
+            return None
+        broken_children = table["children"] is None and table.place("children") != table.start
+        if table["type"] is None or None in children or broken_children:
+            return None
+        kind = _KINDS[code]
+        kept = tuple(child for child in children if child is not None)
+        made = _TYPES[kind](self, table["type"], path, kept) if kind else None
+        encoding = self.dictionary(table, path)
+        if made is None or encoding is False or not self.children(table, made, path, kept):
+            return None
+        return Field(name, made, bool(table["nullable"]), pairs, kept, encoding or None)
+
+    def dictionary(self, table: Table, path: str) -> Dictionary | bool | None:
+        """The field's encoding, None for no dictionary, False for one that cannot be used."""
+        encoding: Table | None = table["dictionary"]
+        if encoding is None:
+            return False if table.place("dictionary") != table.start else None
+        index = Type(TypeKind.INT, bit_width=32, signed=True)
+        if encoding["indexType"] is not None:
+            made = self.integer(encoding["indexType"], f"{path} indices", ())
+            if made is None:
+                return False
+            index = made
+        return Dictionary(encoding["id"], index, bool(encoding["isOrdered"]))
+
+    def children(self, table: Table, kind: Type, path: str, children: tuple[Field, ...]) -> bool:
+        wanted = CHILDREN[kind.kind]
+        if wanted is not None and len(children) != wanted:
+            self.fault(Rule.SCHEMA_CHILD_COUNT, table, path, f"{len(children)} children of {kind}, not {wanted}")
+            return False
+        if kind.kind is TypeKind.MAP:
+            return self.map_children(table, path, children[0])
+        if kind.kind is TypeKind.RUN_END_ENCODED:
+            ends = children[0].type
+            if ends.kind is not TypeKind.INT or not ends.signed or ends.bit_width == 8 or children[0].dictionary:
+                self.fault(Rule.SCHEMA_RUN_ENDS_TYPE, table, path, f"run ends of {ends}")
+                return False
+        return True
+
+    def map_children(self, table: Table, path: str, entries: Field) -> bool:
+        if entries.type.kind is not TypeKind.STRUCT or len(entries.children) != 2 or entries.dictionary:
+            self.fault(
+                Rule.SCHEMA_MAP_ENTRIES,
+                table,
+                path,
+                f"a child of type {entries.type} with {len(entries.children)} children",
+            )
+            return False
+        for field, role in ((entries, "entries"), (entries.children[0], "keys")):
+            if field.nullable:
+                self.fault(Rule.SCHEMA_MAP_NULLABLE, table, path, f"nullable {role}")
+        return True
+
+    # --- the types -------------------------------------------------------------------------------------
+
+    def integer(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+        width, signed = table.values
+        if width not in (8, 16, 32, 64):
+            return self.fault(Rule.SCHEMA_INT_WIDTH, table, path, f"a width of {width} bits")
+        return Type(TypeKind.INT, bit_width=width, signed=bool(signed))
+
+    def floating_point(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+        precision = table["precision"]
+        return None if precision is None else Type(TypeKind.FLOATING_POINT, bit_width=16 << precision)
+
+    def decimal(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+        precision, scale, width = table.values
+        digits = _DIGITS.get(width)
+        if digits is None:
+            return self.fault(Rule.SCHEMA_DECIMAL_WIDTH, table, path, f"a width of {width} bits")
+        if not 1 <= precision <= digits:
+            observed = f"a precision of {precision} in {width} bits"
+            return self.fault(Rule.SCHEMA_DECIMAL_PRECISION, table, path, observed)
+        return Type(TypeKind.DECIMAL, bit_width=width, precision=precision, scale=scale)
+
+    def date(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+        unit = table["unit"]
+        return None if unit is None else Type(TypeKind.DATE, bit_width=32 << unit, unit=("day", "ms")[unit])
+
+    def time(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+        unit, width = table.values
+        if unit is None:
+            return None
+        if width != (32 if unit < 2 else 64):
+            return self.fault(Rule.SCHEMA_TIME_WIDTH, table, path, f"{width} bits in {_UNITS[unit]}")
+        return Type(TypeKind.TIME, bit_width=width, unit=_UNITS[unit])
+
+    def timestamp(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+        unit, timezone = table.values
+        return None if unit is None else Type(TypeKind.TIMESTAMP, bit_width=64, unit=_UNITS[unit], timezone=timezone)
+
+    def duration(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+        unit = table["unit"]
+        return None if unit is None else Type(TypeKind.DURATION, bit_width=64, unit=_UNITS[unit])
+
+    def interval(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+        unit = table["unit"]
+        return None if unit is None else Type(TypeKind.INTERVAL, bit_width=32 << unit, unit=_INTERVALS[unit])
+
+    def fixed_size_binary(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+        width = table["byteWidth"]
+        if width < 0:
+            return self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a byte width of {width}")
+        return Type(TypeKind.FIXED_SIZE_BINARY, byte_width=width)
+
+    def fixed_size_list(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+        size = table["listSize"]
+        if size < 0:
+            return self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a list size of {size}")
+        return Type(TypeKind.FIXED_SIZE_LIST, list_size=size)
+
+    def map(self, table: Table, _: str, __: tuple[Field, ...]) -> Type:
+        return Type(TypeKind.MAP, keys_sorted=bool(table["keysSorted"]))
+
+    def union(self, table: Table, path: str, children: tuple[Field, ...]) -> Type | None:
+        mode, run = table.values
+        if mode is None:
+            return None
+        ids = tuple(range(len(children)))
+        if run is not None:
+            # At most 128 ids are ever read: a vector of any length may be shared by any number of unions.
+            ids = self.verifier.int32s(run) if run.count == len(children) <= 128 else (-1,)
+        if len(ids) != len(children) or len(set(ids)) != len(ids) or not all(0 <= each <= 127 for each in ids):
+            listed = len(ids) if run is None else run.count
+            observed = f"{len(children)} children, {listed} ids: {', '.join(map(str, ids[:16]))}"
+            return self.fault(Rule.SCHEMA_UNION_TYPE_IDS, table, path, observed)
+        return Type(TypeKind.UNION, mode=("sparse", "dense")[mode], type_ids=ids)
+
+    def fault(self, rule: Rule, table: Table, path: str, observed: str) -> None:
+        start = self.verifier.base + table.start
+        report(self.faults, rule, start, start + table.size, path, observed)
+
+
+def _plain(kind: TypeKind) -> Callable[[_Builder, Table, str, tuple[Field, ...]], Type | None]:
+    return lambda _, __, ___, ____: Type(kind)
+
+
+_TYPES: Final[dict[TypeKind, Callable[[_Builder, Table, str, tuple[Field, ...]], Type | None]]] = {
+    kind: _plain(kind) for kind in TypeKind
+} | {
+    TypeKind.INT: _Builder.integer,
+    TypeKind.FLOATING_POINT: _Builder.floating_point,
+    TypeKind.DECIMAL: _Builder.decimal,
+    TypeKind.DATE: _Builder.date,
+    TypeKind.TIME: _Builder.time,
+    TypeKind.TIMESTAMP: _Builder.timestamp,
+    TypeKind.DURATION: _Builder.duration,
+    TypeKind.INTERVAL: _Builder.interval,
+    TypeKind.FIXED_SIZE_BINARY: _Builder.fixed_size_binary,
+    TypeKind.FIXED_SIZE_LIST: _Builder.fixed_size_list,
+    TypeKind.MAP: _Builder.map,
+    TypeKind.UNION: _Builder.union,
+}

@@ -1,0 +1,198 @@
+"""Arrow's logical types, fields and schemas as the wire describes them.
+
+Values of these classes may come from foreign bytes: a name may be odd and a tree deep, but numbers are in range.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from conformance.wire.messages import KeyValues
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from conformance.wire.plan import Plan
+
+__all__ = ["Dictionary", "Endianness", "Field", "Schema", "Type", "TypeKind"]
+
+
+class TypeKind(enum.StrEnum):
+    """The members of the Type union of Schema.fbs, in its order."""
+
+    NULL = "null"
+    INT = "int"
+    FLOATING_POINT = "floating-point"
+    BINARY = "binary"
+    UTF8 = "utf8"
+    BOOL = "bool"
+    DECIMAL = "decimal"
+    DATE = "date"
+    TIME = "time"
+    TIMESTAMP = "timestamp"
+    INTERVAL = "interval"
+    LIST = "list"
+    STRUCT = "struct"
+    UNION = "union"
+    FIXED_SIZE_BINARY = "fixed-size-binary"
+    FIXED_SIZE_LIST = "fixed-size-list"
+    MAP = "map"
+    DURATION = "duration"
+    LARGE_BINARY = "large-binary"
+    LARGE_UTF8 = "large-utf8"
+    LARGE_LIST = "large-list"
+    RUN_END_ENCODED = "run-end-encoded"
+    BINARY_VIEW = "binary-view"
+    UTF8_VIEW = "utf8-view"
+    LIST_VIEW = "list-view"
+    LARGE_LIST_VIEW = "large-list-view"
+
+
+class Endianness(enum.StrEnum):
+    """The byte order of bodies; metadata and prefixes are little-endian always."""
+
+    LITTLE = "little"
+    BIG = "big"
+
+
+def join_path(path: str, name: str) -> str:
+    """A field's dotted path, long names cut: a shared name may be as long as the metadata, in every field."""
+    name = name if len(name) <= 64 else name[:61] + "..."
+    return f"{path}.{name}" if path else name
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Type:
+    """A logical type: its kind and those parameters that the kind has; the others keep their defaults.
+
+    ``bit_width`` belongs to int, floating-point, decimal and time; ``signed`` to int; ``precision`` and ``scale`` to
+    decimal. ``unit`` is ``s``, ``ms``, ``us``, ``ns`` for time, timestamp and duration, ``day`` or ``ms`` for date,
+    ``year-month``, ``day-time`` or ``month-day-nano`` for interval. ``timezone`` is None where a timestamp has none.
+    ``mode`` (``sparse``, ``dense``) and ``type_ids`` belong to union, ``byte_width`` to fixed-size-binary,
+    ``list_size`` to fixed-size-list, ``keys_sorted`` to map.
+    """
+
+    kind: TypeKind
+    bit_width: int = 0
+    signed: bool = False
+    precision: int = 0
+    scale: int = 0
+    unit: str = ""
+    timezone: str | None = None
+    mode: str = ""
+    type_ids: tuple[int, ...] = ()
+    byte_width: int = 0
+    list_size: int = 0
+    keys_sorted: bool = False
+
+    def __str__(self) -> str:
+        match self.kind:
+            case TypeKind.INT:
+                return f"{'' if self.signed else 'u'}int{self.bit_width}"
+            case TypeKind.FLOATING_POINT:
+                return f"float{self.bit_width}"
+            case TypeKind.DECIMAL:
+                return f"decimal{self.bit_width}({self.precision}, {self.scale})"
+            case TypeKind.TIME:
+                return f"time{self.bit_width}[{self.unit}]"
+            case TypeKind.DATE:
+                return "date32[day]" if self.unit == "day" else "date64[ms]"
+            case TypeKind.TIMESTAMP:
+                return (
+                    f"timestamp[{self.unit}]" if self.timezone is None else f"timestamp[{self.unit}, {self.timezone}]"
+                )
+            case TypeKind.DURATION | TypeKind.INTERVAL:
+                return f"{self.kind}[{self.unit}]"
+            case TypeKind.FIXED_SIZE_BINARY:
+                return f"{self.kind}[{self.byte_width}]"
+            case TypeKind.FIXED_SIZE_LIST:
+                return f"{self.kind}[{self.list_size}]"
+            case TypeKind.UNION:
+                return f"{self.mode}-union"
+            case _:
+                return str(self.kind)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Dictionary:
+    """How a field is dictionary-encoded: which dictionary its indices point into, and the indices' type."""
+
+    id: int
+    index_type: Type
+    ordered: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Field:
+    """A column, or a child of one. ``type`` and ``children`` of a dictionary-encoded field describe its values."""
+
+    name: str
+    type: Type
+    nullable: bool = True
+    metadata: KeyValues = ()
+    children: tuple[Field, ...] = ()
+    dictionary: Dictionary | None = None
+
+    def walk(self, path: str = "") -> Iterator[tuple[str, Field]]:
+        """This field and all below it in pre-order, each with its dotted path."""
+        path = join_path(path, self.name)
+        yield path, self
+        for child in self.children:
+            yield from child.walk(path)
+
+    def __str__(self) -> str:
+        below = f"<{', '.join(map(str, self.children))}>" if self.children else ""
+        encoded = f" as dictionary {self.dictionary.id}" if self.dictionary else ""
+        return f"{self.name}: {self.type}{below}{encoded}{'' if self.nullable else ' not null'}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Schema:
+    """The header of a Schema message. ``version`` is the metadata version of the message that carried it."""
+
+    fields: tuple[Field, ...]
+    endianness: Endianness = Endianness.LITTLE
+    metadata: KeyValues = ()
+    features: tuple[str, ...] = ()
+    version: str = "V5"
+    _plans: dict[bool, Plan] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def walk(self) -> Iterator[tuple[str, Field]]:
+        """All fields in pre-order, each with its dotted path."""
+        for field in self.fields:
+            yield from field.walk()
+
+    def plan(self, *, union_validity: bool = False) -> Plan:
+        """How a batch of this schema is laid out, compiled on first use; ``union_validity`` is true under V4."""
+        plan = self._plans.get(union_validity)
+        if plan is None:
+            from conformance.wire.plan import compile_plan  # noqa: PLC0415  # plan knows Schema, not the reverse
+
+            plan = self._plans[union_validity] = compile_plan(self, union_validity=union_validity)
+        return plan
+
+    def to_arrow(self) -> pa.Schema:
+        """This schema as pyarrow's, built field by field; dictionary-encoded fields become dictionary types.
+
+        Raises :class:`conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
+        """
+        from conformance.wire.arrow import schema_to_arrow  # noqa: PLC0415  # arrow knows Schema, not the reverse
+
+        return schema_to_arrow(self)
+
+
+CHILDREN: Final[dict[TypeKind, int | None]] = {kind: 0 for kind in TypeKind} | {
+    TypeKind.LIST: 1,
+    TypeKind.LARGE_LIST: 1,
+    TypeKind.LIST_VIEW: 1,
+    TypeKind.LARGE_LIST_VIEW: 1,
+    TypeKind.FIXED_SIZE_LIST: 1,
+    TypeKind.MAP: 1,
+    TypeKind.RUN_END_ENCODED: 2,
+    TypeKind.STRUCT: None,
+    TypeKind.UNION: None,
+}
+"""How many children a field of each kind has; None for any number."""
