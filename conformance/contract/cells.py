@@ -1,0 +1,201 @@
+"""Single cells of Arrow arrays: as bits that can be compared exactly, and as text that people can read.
+
+Two values are the same here exactly if their bits are: decimals as integers, times and intervals raw, -0.0 apart from
+0.0. The one exception is NaN, which is one value whatever its payload.
+Nothing here goes through Python's ``decimal`` or ``datetime``, which cannot hold all that Arrow can.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["has_float", "is_list", "is_text", "kind", "same_floats", "text", "valid", "widened", "words"]
+
+Words = npt.NDArray[np.integer]
+"""Fixed-width values as a matrix: a row per value, its machine words as columns."""
+
+_MAX_TEXT: Final = 120
+"""Characters of one value that a message shows."""
+_ONE_DAY: Final = 86_400
+_TICKS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a calendar without zones; the zone is in the type
+
+
+def is_text(arrow: pa.DataType) -> bool:
+    """Whether the values are strings of characters or bytes."""
+    tests = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
+    return any(test(arrow) for test in tests)
+
+
+def is_list(arrow: pa.DataType) -> bool:
+    """Whether the values are lists told apart by offsets, a map being a list of entries."""
+    return bool(pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_map(arrow))
+
+
+def has_float(arrow: pa.DataType) -> bool:
+    """Whether a value of the type holds a floating-point number at any depth."""
+    if pa.types.is_struct(arrow):
+        return any(has_float(arrow.field(index).type) for index in range(arrow.num_fields))
+    if pa.types.is_map(arrow):
+        return has_float(arrow.key_type) or has_float(arrow.item_type)
+    if is_list(arrow) or pa.types.is_fixed_size_list(arrow):
+        return has_float(arrow.value_type)
+    return bool(pa.types.is_floating(arrow))
+
+
+def kind(arrow: pa.DataType) -> str:  # noqa: PLR0911  # one return per kind
+    """What the bits of a value are; values of two types can be compared exactly if this is the same for both.
+
+    Units, zones, and the widths of offsets and decimals are matters of the schema: the bits are comparable without.
+    """
+    if is_text(arrow):
+        return "text"
+    if pa.types.is_decimal(arrow):
+        return f"decimal with scale {arrow.scale}"
+    if pa.types.is_floating(arrow):
+        return f"float{arrow.bit_width}"
+    if pa.types.is_boolean(arrow):
+        return "bool"
+    if is_list(arrow):
+        return "list"
+    if pa.types.is_struct(arrow):
+        return "struct"
+    if pa.types.is_dictionary(arrow) or pa.types.is_union(arrow):
+        return str(arrow)
+    try:
+        return f"{arrow.bit_width} bits"
+    except ValueError:
+        return str(arrow)
+
+
+def valid(array: pa.Array) -> npt.NDArray[np.bool_] | None:
+    """Which slots hold a value, None if all do."""
+    if array.null_count == 0:
+        return None
+    mask: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
+    return mask
+
+
+def words(array: pa.Array) -> Words:
+    """The bits of every slot of a fixed-width or boolean array, nulls included; every NaN has the same bits."""
+    if pa.types.is_boolean(array.type):
+        return _words(array.cast(pa.uint8()), np.dtype(np.uint8), 1)
+    width = array.type.bit_width // 8
+    if pa.types.is_floating(array.type):
+        return _float_words(_words(array, np.dtype(f"<f{width}"), 1))
+    if width in (1, 2, 4):
+        return _words(array, np.dtype(f"<i{width}"), 1)
+    if width % 8 == 0:
+        return _words(array, np.dtype("<i8"), width // 8)
+    return _words(array, np.dtype(np.uint8), width)
+
+
+def widened(matrix: Words, count: int) -> Words:
+    """The same two's complement integers in ``count`` words each: a decimal128 beside a decimal256."""
+    missing = count - matrix.shape[1]
+    if missing <= 0:
+        return matrix
+    sign = np.repeat(matrix[:, -1:] >> 63, missing, axis=1)  # all ones below zero
+    return np.hstack([matrix, sign])
+
+
+def same_floats(left: pa.Array, right: pa.Array) -> bool:
+    """Whether two arrays of one float type hold the same values, NaN included and -0.0 told apart from 0.0."""
+    integer = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[left.type.bit_width]
+    if left.view(integer).equals(right.view(integer)):
+        return True
+    differ = (words(left) != words(right)).any(axis=1)
+    return (
+        bool(left.is_valid().equals(right.is_valid()))
+        and not (differ & left.is_valid().to_numpy(zero_copy_only=False)).any()
+    )
+
+
+def _words(array: pa.Array, dtype: np.dtype[np.generic], count: int) -> Words:
+    data = array.buffers()[1]
+    if data is None or len(array) == 0:
+        return np.zeros((len(array), count), dtype)
+    flat = np.frombuffer(data, dtype, (array.offset + len(array)) * count)
+    matrix: Words = flat.reshape(-1, count)[array.offset :]
+    return matrix
+
+
+def _float_words(floats: npt.NDArray[np.generic]) -> Words:
+    canonical = np.where(np.isnan(floats.astype(np.float64)), np.array(np.nan, floats.dtype), floats)
+    bits: Words = canonical.view(f"<i{floats.dtype.itemsize}")
+    return bits
+
+
+# --- text -------------------------------------------------------------------------------------------
+
+
+def text(array: pa.Array, index: int) -> str:
+    """The value at ``index`` for people: SQL-like, exact, and cut after 120 characters."""
+    whole = _text(array, index)
+    return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
+
+
+def _text(array: pa.Array, index: int) -> str:  # noqa: PLR0911  # one return per kind of value
+    arrow = array.type
+    if not array[index].is_valid:
+        return "NULL"
+    if pa.types.is_struct(arrow):
+        parts = (f"{arrow.field(i).name}: {_text(array.field(i), index)}" for i in range(arrow.num_fields))
+        return "{" + ", ".join(parts) + "}"
+    if is_list(arrow):
+        items = array[index].values
+        return "[" + ", ".join(_text(items, i) for i in range(min(len(items), _MAX_TEXT))) + "]"
+    if is_text(arrow):
+        data = array[index].as_buffer().to_pybytes()
+        return repr(data.decode(errors="backslashreplace")) if "string" in str(arrow) else repr(data)
+    if pa.types.is_boolean(arrow) or pa.types.is_floating(arrow):
+        return repr(array[index].as_py())
+    try:
+        row = words(array.slice(index, 1))[0]
+    except (ValueError, AttributeError):
+        return str(array[index])
+    return _fixed_text(arrow, row)
+
+
+def _fixed_text(arrow: pa.DataType, row: Words) -> str:
+    value = int.from_bytes(row.tobytes(), "little", signed=not pa.types.is_unsigned_integer(arrow))
+    if pa.types.is_decimal(arrow):
+        return _decimal_text(value, arrow.scale)
+    if pa.types.is_date32(arrow):
+        return f"{_moment(value * _ONE_DAY, 0, 1).removesuffix(' 00:00:00')} (day {value})"
+    if pa.types.is_time64(arrow):
+        second, ticks = divmod(value, _TICKS[arrow.unit])
+        clock = _moment(second, ticks, _TICKS[arrow.unit]).removeprefix("1970-01-01 ")
+        return f"{clock} ({value} {arrow.unit})"
+    if pa.types.is_timestamp(arrow):
+        second, ticks = divmod(value, _TICKS[arrow.unit])
+        zone = f" {arrow.tz}" if arrow.tz else ""
+        return f"{_moment(second, ticks, _TICKS[arrow.unit])}{zone} ({value} {arrow.unit})"
+    if pa.types.is_interval(arrow):
+        parts = int(row[0])
+        return f"{_low(parts)} months, {parts >> 32} days, {int(row[1])} ns"
+    return str(value)
+
+
+def _low(word: int) -> int:
+    """The low half of a 64-bit word as a signed integer."""
+    return (word & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+
+
+def _decimal_text(value: int, scale: int) -> str:
+    digits = str(abs(value)).rjust(scale + 1, "0")
+    sign = "-" if value < 0 else ""
+    return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale > 0 else f"{sign}{digits}{'0' * -scale}"
+
+
+def _moment(seconds: int, ticks: int, per_second: int) -> str:
+    try:
+        when = str(_EPOCH + dt.timedelta(seconds=seconds))
+    except OverflowError:
+        return "outside the calendar"
+    return f"{when}.{ticks:0{len(str(per_second)) - 1}d}" if ticks else when

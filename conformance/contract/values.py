@@ -1,0 +1,403 @@
+"""Comparing values exactly: what differs first, where, and which rows are lost, repeated or changed.
+
+Values are the same if their bits are (:mod:`conformance.contract.cells`), and nothing is compared that no one can
+see: slots under a NULL parent, bytes under a NULL, where a list's items lie. Names, nullability and metadata of fields
+are matters of the schema. Equal data is recognised by one vectorised comparison; only a difference is walked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.contract import cells
+from conformance.contract.rowmatch import fingerprints, match_rows, show_row
+
+__all__ = [
+    "Difference",
+    "Kind",
+    "RowDifference",
+    "difference",
+    "differences",
+    "identical",
+    "pair_rows",
+    "same_rows",
+]
+
+Columnar: TypeAlias = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
+Places: TypeAlias = npt.NDArray[np.int64]
+Same: TypeAlias = Callable[[str, pa.Array, int, pa.Array, int], bool]
+"""Whether two values whose bits differ are the same all the same: (path, expected, its index, actual, its index)."""
+
+ITEM: Final = "item"
+MAX_EXAMPLES: Final = 3
+
+
+class Kind(enum.StrEnum):
+    """What differs at one place."""
+
+    TYPE = "type"
+    """The bits cannot be compared: another kind of value, or other fields."""
+    ROWS = "rows"
+    """More or fewer rows."""
+    NULL = "null"
+    """NULL where a value is wanted, or the reverse."""
+    ITEMS = "items"
+    """More or fewer items in a list."""
+    VALUE = "value"
+    """Another value."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Difference:
+    """The first difference of one kind at one path, and how many there are.
+
+    ``row`` counts from 0 in the expected data; ``item`` is the place inside the innermost list, if there is one.
+    ``path`` joins field names by dots, a list's items being ``item``; ``wanted`` and ``got`` are for people.
+    """
+
+    kind: Kind
+    path: str
+    row: int
+    wanted: str
+    got: str
+    count: int = 1
+    item: int | None = None
+
+    def __str__(self) -> str:
+        item = "" if self.item is None else f", item {self.item}"
+        more = "" if self.count == 1 else f" ({self.count} places differ)"
+        return f"row {self.row}{item}, {self.path or 'value'}: expected {self.wanted}, got {self.got}{more}"
+
+
+def difference(expected: Columnar, actual: Columnar) -> Difference | None:
+    """The first difference between two columnar objects of the same shape, by row; None where there is none."""
+    found = differences(expected, actual)
+    return min(found, key=lambda one: one.row) if found else None
+
+
+def differences(
+    expected: Columnar,
+    actual: Columnar,
+    *,
+    open_nulls: Collection[str] = (),
+    same: Same | None = None,
+) -> list[Difference]:
+    """Every path and kind at which ``actual`` differs from ``expected``, each with its first place and its count.
+
+    Columns are compared by position under the names of ``expected``.
+    ``open_nulls`` are paths at which anything may stand where NULL is expected; ``same`` has the last word on values
+    whose bits differ.
+    """
+    if identical(expected, actual):
+        return []
+    if isinstance(expected, pa.Table | pa.RecordBatch):
+        if expected.num_columns != actual.num_columns:
+            shape = (f"{expected.num_columns} columns", f"{actual.num_columns} columns")
+            return [Difference(Kind.TYPE, "", 0, *shape)]
+        if expected.num_columns == 0 and expected.num_rows != actual.num_rows:
+            return [_row_count("", expected.num_rows, actual.num_rows)]
+    walk = _Walk(frozenset(open_nulls), same)
+    for name, left, right in _columns(expected, actual):
+        if len(left) != len(right):
+            walk.found.append(_row_count(name, len(left), len(right)))
+            continue
+        places = np.arange(len(left), dtype=np.int64)
+        walk.compare(_Side(left, places), _Side(right, places), _Where(name, places))
+    return walk.found
+
+
+def _row_count(path: str, wanted: int, got: int) -> Difference:
+    return Difference(Kind.ROWS, path, min(wanted, got), f"{wanted} rows", f"{got} rows", abs(wanted - got))
+
+
+def _columns(expected: Columnar, actual: Columnar) -> Iterator[tuple[str, pa.Array, pa.Array]]:
+    if isinstance(expected, pa.Table | pa.RecordBatch):
+        for index, name in enumerate(expected.schema.names):
+            yield name, _whole(expected.column(index)), _whole(actual.column(index))
+    else:
+        yield "", _whole(expected), _whole(actual)
+
+
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+# --- the fast way: are they equal? -------------------------------------------------------------------
+
+
+def identical(expected: Columnar, actual: Columnar) -> bool:
+    """Whether both hold the same values in the same order, by whole-column comparison; types have to agree.
+
+    False means only that :func:`differences` has to look: what it calls the same may be laid out in another way.
+    """
+    if type(expected) is not type(actual):
+        expected, actual = _as_table(expected), _as_table(actual)
+    if isinstance(expected, pa.Table | pa.RecordBatch):
+        if expected.num_columns != actual.num_columns or expected.num_rows != actual.num_rows:
+            return False
+        floats = [index for index, arrow in enumerate(expected.schema.types) if cells.has_float(arrow)]
+        if expected.equals(actual):
+            return all(_identical_floats(expected.column(index), actual.column(index)) for index in floats)
+        if not floats:
+            return False
+        return all(_identical(left, right) for left, right in zip(expected.columns, actual.columns, strict=True))
+    return _identical(expected, actual)
+
+
+def _as_table(data: Columnar) -> pa.Table:
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    return pa.table([data], names=[""])
+
+
+def _identical(expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.ChunkedArray) -> bool:
+    if not cells.has_float(expected.type):
+        return bool(expected.equals(actual))
+    return _identical_floats(expected, actual)
+
+
+def _identical_floats(expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.ChunkedArray) -> bool:
+    """Equality of arrays that hold floats: pyarrow's takes 0.0 for -0.0 and NaN for different from itself."""
+    if expected.type != actual.type or len(expected) != len(actual):
+        return False
+    left, right = _whole(expected), _whole(actual)
+    if expected.type.num_fields == 0:
+        return cells.same_floats(left, right)
+    places = np.arange(len(left), dtype=np.int64)
+    walk = _Walk(frozenset(), None)
+    walk.compare(_Side(left, places), _Side(right, places), _Where("", places))
+    return not walk.found
+
+
+# --- the slow way: what differs, and where? ----------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Side:
+    """Slots of an array: ``places`` are the ones to look at, aligned with those of the other side."""
+
+    array: pa.Array
+    places: Places
+
+    def at(self, chosen: npt.NDArray[np.bool_]) -> _Side:
+        return _Side(self.array, self.places[chosen])
+
+    def valid(self) -> npt.NDArray[np.bool_]:
+        mask = cells.valid(self.array)
+        return np.ones(len(self.places), np.bool_) if mask is None else mask[self.places]
+
+    def bounds(self) -> tuple[Places, Places]:
+        """First item and number of items of every list, in the child array that :func:`_items` gives."""
+        offsets = _offsets(self.array)
+        return offsets[self.places], offsets[self.places + 1] - offsets[self.places]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Where:
+    """The path and, per place, the row it belongs to and the item inside the innermost list."""
+
+    path: str
+    rows: Places
+    items: Places | None = None
+
+    def at(self, chosen: npt.NDArray[np.bool_]) -> _Where:
+        return _Where(self.path, self.rows[chosen], None if self.items is None else self.items[chosen])
+
+    def below(self, name: str) -> _Where:
+        return _Where(f"{self.path}.{name}" if self.path else name, self.rows, self.items)
+
+
+def _offsets(array: pa.Array) -> Places:
+    width = np.dtype("<i8" if pa.types.is_large_list(array.type) else "<i4")
+    data = array.buffers()[1]
+    if data is None or len(array) == 0:
+        return np.zeros(len(array) + 1, np.int64)
+    return np.frombuffer(data, width, len(array) + 1, array.offset * width.itemsize).astype(np.int64)
+
+
+class _Walk:
+    """Compares two arrays from the outside in and collects what differs, one entry per path and kind."""
+
+    def __init__(self, open_nulls: frozenset[str], same: Same | None) -> None:
+        self._open_nulls = open_nulls
+        self._same = same
+        self.found: list[Difference] = []
+
+    def compare(self, left: _Side, right: _Side, where: _Where) -> None:
+        """Compare the places of both sides, NULLs first, then what they hold."""
+        kind = cells.kind(left.array.type)
+        if kind != cells.kind(right.array.type):
+            if len(where.rows):
+                self._add(Kind.TYPE, where, str(left.array.type), str(right.array.type), np.arange(1))
+            return
+        wanted, got = left.valid(), right.valid()
+        differ = wanted != got
+        if where.path in self._open_nulls:
+            differ &= wanted
+        self._report(Kind.NULL, left, right, where, differ)
+        both = wanted & got
+        if not both.all():
+            left, right, where = left.at(both), right.at(both), where.at(both)
+        if kind == "list":
+            self._lists(left, right, where)
+        elif kind == "struct":
+            self._structs(left, right, where)
+        else:
+            self._leaves(left, right, where, kind)
+
+    def _lists(self, left: _Side, right: _Side, where: _Where) -> None:
+        starts, lengths = left.bounds()
+        other_starts, other_lengths = right.bounds()
+        differ = lengths != other_lengths
+        if (first := np.flatnonzero(differ)).size:
+            wanted, got = int(lengths[first[0]]), int(other_lengths[first[0]])
+            self._add(Kind.ITEMS, where, f"{wanted} items", f"{got} items", first)
+        fine = ~differ
+        starts, other_starts, lengths = starts[fine], other_starts[fine], lengths[fine]
+        item = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        below = _Where(f"{where.path}.{ITEM}" if where.path else ITEM, np.repeat(where.rows[fine], lengths), item)
+        self.compare(
+            _Side(left.array.values, np.repeat(starts, lengths) + item),
+            _Side(right.array.values, np.repeat(other_starts, lengths) + item),
+            below,
+        )
+
+    def _structs(self, left: _Side, right: _Side, where: _Where) -> None:
+        names = [left.array.type.field(index).name for index in range(left.array.type.num_fields)]
+        others = [right.array.type.field(index).name for index in range(right.array.type.num_fields)]
+        if sorted(names) != sorted(others) or len(set(names)) < len(names):
+            if len(where.rows):
+                self._add(Kind.TYPE, where, f"fields {names}", f"fields {others}", np.arange(1))
+            return
+        for index, name in enumerate(names):
+            other = right.array.field(others.index(name))
+            self.compare(_Side(left.array.field(index), left.places), _Side(other, right.places), where.below(name))
+
+    def _leaves(self, left: _Side, right: _Side, where: _Where, kind: str) -> None:
+        if kind == "text":
+            wanted, got = (_texts(side) for side in (left, right))
+            differ = pc.not_equal(wanted, got).to_numpy(zero_copy_only=False)
+        elif kind == str(left.array.type):  # no fixed width: a layout that no BigQuery type has
+            equal = left.array.take(left.places).equals(right.array.take(right.places))
+            differ = np.full(len(left.places), not equal)
+        else:
+            words, others = cells.words(left.array)[left.places], cells.words(right.array)[right.places]
+            words, others = cells.widened(words, others.shape[1]), cells.widened(others, words.shape[1])
+            differ = (words != others).any(axis=1)
+        if self._same is not None:
+            for index in np.flatnonzero(differ).tolist():
+                pair = left.array, int(left.places[index]), right.array, int(right.places[index])
+                differ[index] = not self._same(where.path, *pair)
+        self._report(Kind.VALUE, left, right, where, differ)
+
+    def _report(self, kind: Kind, left: _Side, right: _Side, where: _Where, differ: npt.NDArray[np.bool_]) -> None:
+        places = np.flatnonzero(differ)
+        if places.size:
+            wanted = cells.text(left.array, int(left.places[places[0]]))
+            got = cells.text(right.array, int(right.places[places[0]]))
+            self._add(kind, where, wanted, got, places)
+
+    def _add(self, kind: Kind, where: _Where, wanted: str, got: str, places: Places) -> None:
+        first = int(places[0])
+        item = None if where.items is None else int(where.items[first])
+        self.found.append(Difference(kind, where.path, int(where.rows[first]), wanted, got, len(places), item))
+
+
+def _texts(side: _Side) -> pa.Array:
+    return side.array.take(pa.array(side.places)).cast(pa.large_binary())
+
+
+# --- rows in no order --------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RowDifference:
+    """How the rows of a read differ from the expected ones, in numbers and examples.
+
+    ``surplus`` are exact copies beyond the expected number and rows that stand for none;
+    ``changed`` stand for an expected row, with other values. Each has up to three examples in ``examples``.
+    """
+
+    missing: int
+    surplus: int
+    changed: int
+    examples: tuple[str, ...]
+
+    def __str__(self) -> str:
+        counts = f"{self.missing} rows missing, {self.surplus} surplus, {self.changed} changed"
+        return "; ".join((counts, *self.examples))
+
+
+def same_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -> RowDifference | None:
+    """Compare two tables as multisets of rows; None where each row stands in ``actual`` as often as expected.
+
+    ``key`` names a column whose values tell the rows apart: with it a changed row is known for what it is.
+    """
+    if identical(expected, actual):
+        return None
+    match = match_rows(expected, actual)
+    if match.exact:
+        return None
+    pairs = pair_rows(expected, actual, key=key)
+    paired, taken = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    lost = [row for row in _lost(match.changed, 0, match.missing) if row not in paired]
+    strange = [row for row in _lost(match.changed, 1, match.foreign) if row not in taken]
+    examples = [
+        *(f"missing: {show_row(expected, row)}" for row in lost[:MAX_EXAMPLES]),
+        *(f"surplus: {show_row(actual, row)}" for row in [*match.repeated, *strange][:MAX_EXAMPLES]),
+        *(f"changed: {show_row(expected, left)} to {show_row(actual, right)}" for left, right in pairs[:MAX_EXAMPLES]),
+    ]
+    return RowDifference(len(lost), len(match.repeated) + len(strange), len(pairs), tuple(examples))
+
+
+def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -> list[tuple[int, int]]:
+    """The changed rows as pairs of indices: an expected row that is not there, and the row that stands for it.
+
+    Rows are paired by ``key``, else by the column that tells most of them apart and agrees for most of them;
+    what is left is paired in order if as many are lost as strange.
+    """
+    match = match_rows(expected, actual)
+    lost, strange = _lost(match.changed, 0, match.missing), _lost(match.changed, 1, match.foreign)
+    if not lost or not strange:
+        return []
+    left, right = expected.take(pa.array(lost, pa.int64())), actual.take(pa.array(strange, pa.int64()))
+    names = [key] if key is not None else [name for name in left.schema.names if name in right.schema.names]
+    best = max((_pairs_by(left, right, name) for name in names), key=len, default=[])
+    pairs = [(lost[one], strange[other]) for one, other in best]
+    paired, taken = {one for one, _ in best}, {other for _, other in best}
+    rest = [lost[index] for index in range(len(lost)) if index not in paired]
+    others = [strange[index] for index in range(len(strange)) if index not in taken]
+    if len(rest) == len(others):
+        pairs += zip(rest, others, strict=True)
+    return sorted(pairs)
+
+
+def _lost(changed: Iterable[tuple[int, int]], side: int, alone: Iterable[int]) -> list[int]:
+    return sorted([*(pair[side] for pair in changed), *alone])
+
+
+def _pairs_by(left: pa.Table, right: pa.Table, name: str) -> list[tuple[int, int]]:
+    """Pair the rows whose value of column ``name`` is the same and stands once on either side."""
+    one, other = _whole(left.column(name)), _whole(right.column(name))
+    if cells.kind(one.type) != cells.kind(other.type) or one.type != other.type:
+        return []
+    mine, index, number = np.unique(fingerprints(one), return_index=True, return_counts=True)
+    theirs, place, copies = np.unique(fingerprints(other), return_index=True, return_counts=True)
+    mine, index = mine[number == 1], index[number == 1]
+    theirs, place = theirs[copies == 1], place[copies == 1]
+    _, here, there = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    return list(zip(index[here].tolist(), place[there].tolist(), strict=True))
