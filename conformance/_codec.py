@@ -5,13 +5,14 @@ Unknown keys, missing keys and wrong types are refused with the path where they 
 because a case file with a misspelt key must never be read as a case without it.
 
 Understood: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, records,
-``tuple[X, ...]``, ``X | None``, :data:`Json`, and unions of records that carry a ``TAG`` class variable.
+``tuple[X, ...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that carry a ``TAG`` class variable.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import collections.abc
 import dataclasses
 import enum
 import json
@@ -147,6 +148,26 @@ def _tuple(inner: _Codec) -> _Codec:
     )
 
 
+def _mapping(inner: _Codec) -> _Codec:
+    """A map with text keys: an object in JSON, a map in an Arrow row."""
+
+    def read(value: Any, path: str) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise RecordError(path, "an object", value)
+        return {key: inner.from_json(item, f"{path}.{key}") for key, item in value.items()}
+
+    def read_row(value: Any, path: str) -> dict[str, Any]:
+        return {key: inner.from_row(item, f"{path}.{key}") for key, item in value}
+
+    return _Codec(
+        pa.map_(pa.utf8(), inner.arrow),
+        lambda value: {key: inner.to_json(item) for key, item in value.items()},
+        read,
+        lambda value: [(key, inner.to_row(item)) for key, item in value.items()],
+        read_row,
+    )
+
+
 def _union(kinds: Sequence[type]) -> _Codec:
     """A union of tagged records: an object with :data:`TAG_KEY` in JSON, JSON text in an Arrow row."""
     by_tag: dict[str, type] = {kind.TAG: kind for kind in kinds}  # type: ignore[attr-defined]  # checked by the caller
@@ -247,6 +268,8 @@ def _codec(hint: Any) -> _Codec:  # noqa: PLR0911  # one return per kind of anno
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is tuple:
         return _tuple(_codec(arguments[0]))
+    if origin is collections.abc.Mapping:
+        return _mapping(_codec(arguments[1]))
     if origin in (types.UnionType, typing.Union):
         members = [member for member in arguments if member is not types.NoneType]
         inner = _codec(members[0]) if len(members) == 1 else _union(members)

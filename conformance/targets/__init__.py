@@ -1,0 +1,24 @@
+"""Targets: driving one implementation and recording every byte of it.
+
+A target is one TOML file. :func:`load_target` reads it, :func:`prepare` makes what it needs to run,
+:func:`open_target` starts it; then :meth:`Target.drive` turns a case into an exchange.
+Nothing here judges: what a target does wrong is recorded, and the clauses look at the record.
+"""
+
+from conformance.targets.environment import prepare
+from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
+from conformance.targets.opening import Target, open_target
+from conformance.targets.spec import ExpectedFailure, TargetKind, TargetSpec, load_target
+
+__all__ = [
+    "CannotSeed",
+    "ExpectedFailure",
+    "Target",
+    "TargetError",
+    "TargetKind",
+    "TargetSpec",
+    "TargetUnavailable",
+    "load_target",
+    "open_target",
+    "prepare",
+]

@@ -1,0 +1,158 @@
+"""Making one gRPC call and keeping all of it: request and response bytes, status, trailing metadata, how it ended.
+
+The stubs are raw: nothing is decoded here, so nothing that a decoder forgives can be lost.
+What this module decides is how a call *ended* (:class:`~conformance.records.CallEnd`): a status that the client
+library makes up itself, for a deadline, a dead connection or a message beyond our limit, is no answer of the target.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
+
+import grpc
+
+from conformance.contract import proto
+from conformance.records import Call, CallEnd, Trailer
+
+__all__ = ["Budget", "Caller", "open_channel"]
+
+# What grpcio says where no status came from the peer. Wordings of grpc-core since 1.50; a test pins them to the
+# installed version by killing a server under a call.
+_LOST: Final = ("Socket closed", "failed to connect", "onnection reset", "Broken pipe", "GOAWAY", "Connection refused")
+
+EARLY_SECONDS: Final = 0.05
+"""How much before our deadline the library's timer, or a server that watches the deadline itself, may fire."""
+
+EXIT_SECONDS: Final = 0.5
+"""How long a process may take to be seen dead after its connection broke."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that one call may be answered with, and how long it may take in seconds."""
+
+    seconds: float
+    responses: int
+    bytes: int
+
+
+def open_channel(endpoint: str, *, message_limit: int) -> grpc.Channel:
+    """An insecure channel to ``endpoint`` that takes messages of up to ``message_limit`` bytes."""
+    options = [
+        ("grpc.max_receive_message_length", message_limit),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.enable_retries", 0),  # a second attempt would hide what the first one met
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.use_local_subchannel_pool", 1),  # a restarted server is met with a connection of its own
+    ]
+    return grpc.insecure_channel(endpoint, options=options)
+
+
+class Caller:
+    """Makes calls on one channel; ``began`` is the exchange's zero on the monotonic clock.
+
+    ``last_words`` says how the target's process ended, waiting up to the given seconds to see it; None where it runs
+    or is not ours.
+    """
+
+    def __init__(
+        self,
+        channel: grpc.Channel,
+        *,
+        began: float,
+        message_limit: int,
+        last_words: Callable[[float], str | None],
+    ) -> None:
+        self._channel = channel
+        self._began = began
+        self._message_limit = message_limit
+        self._last_words = last_words
+
+    def unary(self, call: Call, *, routing: str, budget: Budget) -> Call:
+        """Make the call that ``call`` asks for (its step, label, method and request) and return it as it went."""
+        started = time.monotonic()
+        stub = self._channel.unary_unary(proto.SERVICE + call.method)
+        try:
+            answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=_headers(routing))
+        except grpc.RpcError as error:
+            return self._ended(call, cast("grpc.Call", error), (), started=started, budget=budget)
+        if len(answer) > budget.bytes:
+            return self._over(call, (), started, f"one response of {len(answer)} bytes, permitted {budget.bytes}")
+        return self._ended(call, done, (answer,), started=started, budget=budget)
+
+    def stream(self, call: Call, *, routing: str, budget: Budget, take: int | None = None) -> Call:
+        """Make a server-streaming call, as :meth:`unary`; cancel it on purpose after ``take`` responses."""
+        started = time.monotonic()
+        stub = self._channel.unary_stream(proto.SERVICE + call.method)
+        running: Any = stub(call.request, timeout=budget.seconds, metadata=_headers(routing))
+        responses: list[bytes] = []
+        size = 0
+        try:
+            while take is None or len(responses) < take:
+                data = next(running, None)
+                if data is None:
+                    return self._ended(call, running, tuple(responses), started=started, budget=budget)
+                responses.append(data)
+                size += len(data)
+                if size > budget.bytes or len(responses) > budget.responses:
+                    sent = f"{len(responses)} responses of {size} bytes"
+                    permitted = f"{budget.responses} and {budget.bytes}"
+                    return self._over(call, tuple(responses), started, f"{sent} so far, permitted {permitted}")
+        except grpc.RpcError:
+            return self._ended(call, running, tuple(responses), started=started, budget=budget)
+        finally:
+            running.cancel()
+        return self._as(call, CallEnd.CANCELLED, tuple(responses), started)
+
+    def _ended(
+        self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: Budget
+    ) -> Call:
+        """Tell a status of the target's from one that the client library made up."""
+        code, details = status.code(), status.details() or ""
+        if code is grpc.StatusCode.DEADLINE_EXCEEDED and time.monotonic() - started >= budget.seconds - EARLY_SECONDS:
+            said = f"no end within {budget.seconds:.3g} s, {len(responses)} responses came"
+            return self._as(call, CallEnd.DEADLINE, responses, started, details=said)
+        if code is grpc.StatusCode.RESOURCE_EXHAUSTED and f"vs. {self._message_limit})" in details:
+            return self._over(call, responses, started, details)
+        if code is not grpc.StatusCode.OK and (words := self._death(code, details)):
+            return self._as(call, CallEnd.CRASH, responses, started, details=words)
+        return dataclasses.replace(
+            self._as(call, CallEnd.COMPLETE, responses, started, details=details),
+            status=code.name,
+            trailers=_trailers(status.trailing_metadata()),
+        )
+
+    def _death(self, code: grpc.StatusCode, details: str) -> str:
+        """Why the target counts as dead after a status that is not OK; empty where it does not."""
+        lost = code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST)
+        words = self._last_words(EXIT_SECONDS if code is grpc.StatusCode.UNAVAILABLE else 0)
+        if words:
+            return words
+        return f"the connection broke: {details}" if lost else ""
+
+    def _over(self, call: Call, responses: tuple[bytes, ...], started: float, said: str) -> Call:
+        return self._as(call, CallEnd.OVER_BUDGET, responses, started, details=f"the target sent too much: {said}")
+
+    def _as(self, call: Call, end: CallEnd, responses: tuple[bytes, ...], started: float, *, details: str = "") -> Call:
+        return dataclasses.replace(
+            call,
+            responses=responses,
+            status="",
+            details=details,
+            end=end,
+            started=started - self._began,
+            seconds=time.monotonic() - started,
+        )
+
+
+def _headers(routing: str) -> tuple[tuple[str, str], ...]:
+    """The routing header of the generated clients; a server has to accept calls with and without it."""
+    return (("x-goog-request-params", routing),)
+
+
+def _trailers(metadata: Sequence[tuple[str, str | bytes]] | None) -> tuple[Trailer, ...]:
+    pairs = ((key, value.encode() if isinstance(value, str) else value) for key, value in metadata or ())
+    return tuple(Trailer(key, value) for key, value in pairs)

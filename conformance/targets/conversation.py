@@ -1,0 +1,237 @@
+"""Carrying out the steps of a case as calls, one after another or together, exactly as the records describe them.
+
+This module decides which calls a step means and what later steps refer to; it judges no answer. It decodes answers
+only as far as it has to in order to go on: stream names, children of a split, row counts (:mod:`.places`).
+A conversation ends early where a call hung, died or went over its budget: what comes after would cost a deadline
+each and show nothing about the target but the same defect.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+
+from conformance.contract import proto
+from conformance.records import AppendRows, Call, CallEnd, Case, CreateSession, ReadRows, SplitStream
+from conformance.targets.calls import Budget, Caller
+from conformance.targets.messages import Names, create_request, read_request, split_request
+from conformance.targets.places import Extent, extent_of
+
+__all__ = ["Conversation", "Plan"]
+
+MAX_STREAMS: Final = 1000
+"""Streams of one session that are read: the service's own cap (proto, ``max_stream_count``)."""
+
+MAX_TOGETHER: Final = 64
+"""Calls at one time; a step that asks for more gets them in turns."""
+
+BROKEN: Final = frozenset({CallEnd.DEADLINE, CallEnd.OVER_BUDGET, CallEnd.CRASH})
+"""Ends after which a target is not asked anything further in this case."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """What a conversation needs to know of its case's table and limits.
+
+    ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
+    ``until`` the case's deadline on the monotonic clock, ``append`` inserts the next rows.
+    """
+
+    names: Names
+    seeded: int
+    now: int
+    before_append: int
+    budget: Budget
+    until: float
+    case_bytes: int
+    append: Callable[[int], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Session:
+    """A session that was created: its streams, and how many rows it has to show (None where a restriction decides)."""
+
+    name: str
+    streams: tuple[str, ...]
+    rows: int | None
+
+
+class Conversation:
+    """One case's steps, put to a server through ``caller``; afterwards ``calls`` and ``skipped`` tell what happened."""
+
+    def __init__(self, case: Case, caller: Caller, plan: Plan) -> None:
+        self.calls: list[Call] = []
+        self.skipped: list[int] = []
+        self._case = case
+        self._caller = caller
+        self._plan = plan
+        self._visible = plan.seeded
+        self._kept = 0
+        self._sessions: dict[str, _Session] = {}
+        self._children: dict[str, str] = {}
+        self._extents: dict[str, Extent] = {}
+
+    @property
+    def broken(self) -> bool:
+        """Whether the last call left the target in a state that the next case must not inherit."""
+        return bool(self.calls) and any(call.end in BROKEN for call in self.calls)
+
+    def run(self) -> None:
+        """Carry out every step, as far as the target lets us."""
+        for index, step in enumerate(self._case.steps):
+            match step:
+                case CreateSession():
+                    self._create(index, step)
+                case ReadRows():
+                    self._read(index, step)
+                case SplitStream():
+                    self._split(index, step)
+                case AppendRows():
+                    self._plan.append(step.count)
+                    self._visible += step.count
+            if self.broken:
+                return
+
+    def _create(self, index: int, step: CreateSession) -> None:
+        plan = self._plan
+        request, routing = create_request(step, plan.names, now=plan.now, before_append=plan.before_append)
+        call = self._unary(Call(index, step.label, "CreateReadSession", request), routing)
+        session = _answer(call)
+        self._sessions.pop(step.label, None)
+        if session is not None:
+            free = not step.row_restriction and not step.snapshot and len(session.streams) == 1
+            streams = tuple(stream.name for stream in session.streams)
+            self._sessions[step.label] = _Session(session.name, streams, self._visible if free else None)
+
+    def _split(self, index: int, step: SplitStream) -> None:
+        streams = list(self._streams(step.session, step.stream, step.name))
+        if not streams:
+            self.skipped.append(index)
+            return
+        request, routing = split_request(streams[0][1], step.fraction)
+        answer = _answer(self._unary(Call(index, step.label, "SplitReadStream", request), routing))
+        for place in ("primary", "remainder"):
+            child = getattr(answer, f"{place}_stream").name if answer is not None else ""
+            self._children.pop(f"{step.label}.{place}", None)
+            if child:
+                self._children[f"{step.label}.{place}"] = child
+
+    def _read(self, index: int, step: ReadRows) -> None:
+        wanted: list[tuple[Call, str, str]] = []
+        streams = list(self._streams(step.session, step.stream, step.name))
+        for label, stream in streams[:MAX_STREAMS]:
+            offset = self._offset(step.offset, stream)
+            if offset is not None:
+                request, routing = read_request(stream, offset)
+                wanted += [(Call(index, label, "ReadRows", request), routing, stream)] * step.times
+        if not wanted and (streams or not self._is_empty(step)):
+            self.skipped.append(index)
+        whole = step.take is None and self._is_start(step.offset)
+        for call, stream in self._made(wanted, step):
+            self._keep(call)
+            if whole and call.end is CallEnd.COMPLETE and call.status == "OK":
+                self._extents[stream] = extent_of(call.responses, rows=self._rows_of(stream))
+            if call.end in BROKEN and not step.together:
+                return
+        if len(streams) > MAX_STREAMS:
+            said = f"the session names {len(streams)} streams; the service permits {MAX_STREAMS}, which were read"
+            label, stream = streams[MAX_STREAMS]
+            call = Call(index, label, "ReadRows", read_request(stream, 0)[0], status="", details=said)
+            self._keep(dataclasses.replace(call, end=CallEnd.OVER_BUDGET))
+
+    def _made(self, wanted: list[tuple[Call, str, str]], step: ReadRows) -> Iterator[tuple[Call, str]]:
+        """The calls as they went, in the order asked for; all of them at the same time where the step says so."""
+        if not step.together or len(wanted) < 2:
+            for call, routing, stream in wanted:
+                yield self._stream(call, routing, step.take), stream
+            return
+        crew = min(len(wanted), MAX_TOGETHER)
+        start = threading.Barrier(crew)
+
+        def make(number: int) -> Call:
+            if number < crew:
+                start.wait()
+            call, routing, _ = wanted[number]
+            return self._stream(call, routing, step.take)
+
+        with ThreadPoolExecutor(crew) as pool:
+            for made, (_, _, stream) in zip(pool.map(make, range(len(wanted))), wanted, strict=True):
+                yield made, stream
+
+    def _streams(self, session: str, stream: str, name: str) -> Iterator[tuple[str, str]]:
+        """The (label, stream name) pairs that a step means; none where the session or stream does not exist."""
+        known = self._sessions.get(session)
+        if name:
+            own = {"session": known.name, "stream": next(iter(known.streams), "")} if known else {}
+            yield name, self._plan.names.fill(name, **own)
+        elif stream in self._children:
+            yield stream, self._children[stream]
+        elif known is not None:
+            for number, full in enumerate(known.streams):
+                if stream in ("*", str(number)):
+                    yield f"{session}/{number}", full
+
+    def _is_empty(self, step: ReadRows) -> bool:
+        """Whether the step reads all streams of a session that has none: that is a whole read, without a call."""
+        session = self._sessions.get(step.session)
+        return step.stream == "*" and session is not None and not session.streams
+
+    def _offset(self, offset: str, stream: str) -> int | None:
+        if offset.lstrip("-").isdecimal():
+            return int(offset)
+        extent = self._extents.get(stream)
+        return extent.place(offset) if extent is not None else None
+
+    @staticmethod
+    def _is_start(offset: str) -> bool:
+        return offset.isdecimal() and int(offset) == 0
+
+    def _rows_of(self, stream: str) -> int | None:
+        """How many rows the case says that ``stream`` holds, where it is the only stream of an unrestricted session."""
+        owners = (session.rows for session in self._sessions.values() if stream in session.streams)
+        return next(owners, None)
+
+    def _unary(self, call: Call, routing: str) -> Call:
+        budget = self._remaining()
+        made = self._late(call) if budget is None else self._caller.unary(call, routing=routing, budget=budget)
+        self._keep(made)
+        return made
+
+    def _stream(self, call: Call, routing: str, take: int | None) -> Call:
+        budget = self._remaining()
+        if budget is None:
+            return self._late(call)
+        return self._caller.stream(call, routing=routing, budget=budget, take=take)
+
+    def _remaining(self) -> Budget | None:
+        """One call's budget, cut to what is left of the case's; None where its time is used up."""
+        plan = self._plan
+        seconds = min(plan.budget.seconds, plan.until - time.monotonic())
+        if seconds <= 0:
+            return None
+        return Budget(seconds, plan.budget.responses, min(plan.budget.bytes, max(0, plan.case_bytes - self._kept)))
+
+    @staticmethod
+    def _late(call: Call) -> Call:
+        said = "the case's deadline had passed before this call could be made"
+        return dataclasses.replace(call, status="", details=said, end=CallEnd.DEADLINE)
+
+    def _keep(self, call: Call) -> None:
+        self.calls.append(call)
+        self._kept += sum(map(len, call.responses))
+
+
+def _answer(call: Call) -> Any:
+    """The decoded answer of a unary call that succeeded; None where it did not, or is no such message."""
+    if call.status != "OK" or not call.responses:
+        return None
+    try:
+        return proto.RESPONSES[call.method].FromString(call.responses[0])
+    except DecodeError:
+        return None

@@ -1,0 +1,289 @@
+"""A BigQueryRead server as a target: started or found at an endpoint, seeded over REST, driven over gRPC.
+
+This module decides when a server is started, restarted and given up; how a case's table gets in is
+:mod:`.seeding`'s, what its steps mean :mod:`.conversation`'s, how a call ended :mod:`.calls`'s matter.
+A server that hung, died or flooded us in one case is replaced before the next one: a defect costs its own case only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+import grpc
+import pyarrow as pa
+
+from conformance.generate.materialise import to_json_rows
+from conformance.records import AppendRows, Case, CreateSession, Exchange, Step
+from conformance.targets.calls import EXIT_SECONDS, Budget, Caller, open_channel
+from conformance.targets.conversation import Conversation, Plan
+from conformance.targets.environment import Environment, command_environment, fill
+from conformance.targets.errors import CannotSeed, TargetUnavailable
+from conformance.targets.process import Process, free_port
+from conformance.targets.rest import RestClient
+from conformance.targets.seeding import SeededTable, Seeder
+from conformance.targets.spec import Ready, TargetSpec
+
+__all__ = ["ServerTarget"]
+
+HOST: Final = "127.0.0.1"
+
+BYTES_PER_SECOND: Final = 2 << 20
+"""The slowest transfer that still counts as one: a table's size divided by it is added to each call's deadline."""
+
+EXPANSION: Final = 16
+"""How much larger than in memory a table may come over the wire; a boolean as Avro, or one row a message, come near."""
+
+SPARE_RESPONSES: Final = 1000
+"""Responses permitted beyond two per row: enough to see a defect of empty responses, and the end of them."""
+
+MARGIN_SECONDS: Final = 0.02
+"""Distance between seed, snapshot instant and first append: servers keep times in milliseconds, some in ticks."""
+
+
+@dataclasses.dataclass(slots=True)
+class _Running:
+    """One server: its connections, and its process where it is ours."""
+
+    channel: grpc.Channel
+    rest: RestClient
+    seeder: Seeder
+    process: Process | None = None
+
+    def last_words(self, seconds: float) -> str | None:
+        """How the process ended, waiting ``seconds`` to see it; None where it runs or is not ours."""
+        if self.process is None or not self.process.wait_for_exit(seconds):
+            return None
+        return self.process.last_words()
+
+    def close(self, *, grace: float) -> None:
+        self.channel.close()
+        self.rest.close()
+        if self.process is not None:
+            self.process.stop(grace=grace)
+
+
+class ServerTarget:
+    """A server under test. One thread drives it at a time; :meth:`close` ends what was started."""
+
+    def __init__(self, spec: TargetSpec, environment: Environment, *, project: str, multiplier: float) -> None:
+        self.name = spec.name
+        self.capabilities = frozenset(spec.capabilities)
+        self.version = environment.version
+        self.remarks: tuple[str, ...] = ()
+        self._spec = spec
+        self._environment = environment
+        self._project = project
+        self._deadlines = spec.deadlines.stretched(multiplier)
+        self._shared: _Running | None = None
+        self._gone = ""
+        self._shared = self._open()
+
+    def drive(self, case: Case, table: pa.Table) -> Exchange:
+        """Put ``case`` to the server and record everything; what the target does wrong is in the exchange."""
+        exchange = Exchange(case.id, self.name, project=self._project, dataset=self._spec.seed.dataset, now=_now())
+        if case.isolated and self._spec.endpoint is not None:
+            said = "the case needs a server process of its own, and this target is one that runs already"
+            return dataclasses.replace(exchange, untestable=said)
+        try:
+            if not case.isolated:
+                return self._drive(self._ready(), case, table, exchange)
+            own = self._open()
+            try:
+                return self._drive(own, case, table, exchange, shared=False)
+            finally:
+                own.close(grace=0)
+        except TargetUnavailable as error:
+            return dataclasses.replace(exchange, untestable=str(error))
+
+    def restart(self) -> None:
+        """Replace the server by a fresh one; raises :class:`TargetUnavailable`. A server at an endpoint is reconnected."""
+        self._discard(grace=self._grace)
+        self._gone = ""
+        self._shared = self._open()
+
+    def close(self) -> None:
+        """Stop the server that was started, and close the connections."""
+        self._discard(grace=self._grace)
+
+    @property
+    def _grace(self) -> float:
+        return self._spec.start.grace if self._spec.start is not None else 0.0
+
+    def _discard(self, *, grace: float) -> None:
+        if self._shared is not None:
+            self._shared.close(grace=grace)
+        self._shared = None
+
+    def _ready(self) -> _Running:
+        """The shared server, started anew where the last one is gone; a server that no longer starts is not tried again."""
+        if self._shared is not None and self._shared.process is not None and not self._shared.process.running:
+            self._discard(grace=0)
+        if self._gone:
+            raise TargetUnavailable(self._gone)
+        if self._shared is None:
+            try:
+                self._shared = self._open()
+            except TargetUnavailable as error:
+                self._gone = f"the server did not start again: {error}"
+                raise TargetUnavailable(self._gone) from None
+        return self._shared
+
+    def _drive(
+        self, running: _Running, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
+    ) -> Exchange:
+        withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
+        rows = list(case.table.rows) if case.table.rows is not None else to_json_rows(table, case.table.columns)
+        try:
+            seeded = running.seeder.seed(case.id, case.table.columns, rows, withheld=withheld)  # type: ignore[arg-type]
+            exchange = dataclasses.replace(exchange, table=seeded.names.table)
+            conversation = self._converse(running, case, table, seeded)
+        except CannotSeed as error:
+            words = running.last_words(EXIT_SECONDS if not error.answered else 0)
+            if shared and running.process is not None and (words or not error.answered):
+                self._discard(grace=0)
+            return dataclasses.replace(exchange, untestable=f"cannot seed: {words or error}")
+        if shared and conversation.broken and running.process is not None:
+            self._discard(grace=0)
+        if running.process is None:
+            running.seeder.drop(seeded.names, deadline=self._deadlines.seed)
+        return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
+
+    def _converse(self, running: _Running, case: Case, table: pa.Table, seeded: SeededTable) -> Conversation:
+        before = _instant_after_seed(case.steps)
+        began = time.monotonic()
+        extra = table.nbytes / BYTES_PER_SECOND
+        limits = self._spec.limits
+        plan = Plan(
+            names=seeded.names,
+            seeded=seeded.inserted,
+            now=_now(),
+            before_append=before,
+            budget=Budget(
+                seconds=self._deadlines.call + extra,
+                responses=2 * table.num_rows + SPARE_RESPONSES,
+                bytes=limits.call + EXPANSION * table.nbytes,
+            ),
+            until=began + self._deadlines.case + extra * len(case.steps),
+            case_bytes=limits.case,
+            append=seeded.append,
+        )
+        caller = Caller(running.channel, began=began, message_limit=limits.message, last_words=running.last_words)
+        conversation = Conversation(case, caller, plan)
+        conversation.run()
+        return conversation
+
+    def _open(self) -> _Running:
+        spec = self._spec
+        if spec.endpoint is not None:
+            running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None)
+            try:
+                _wait_until_ready(running, spec.ready, until=time.monotonic() + self._deadlines.start)
+            except TargetUnavailable as error:
+                running.close(grace=0)
+                raise TargetUnavailable(f"{spec.file}: nothing serves at {spec.endpoint.grpc}: {error}") from None
+            return running
+        return self._start()
+
+    def _start(self) -> _Running:
+        spec, start = self._spec, self._spec.start
+        assert start is not None
+        until = time.monotonic() + self._deadlines.start
+        asked = {
+            "rest": 0 if spec.ready.rest_event else free_port(HOST),
+            "grpc": 0 if spec.ready.grpc_event else free_port(HOST),
+        }
+        more = {"host": HOST, "project": self._project, **{f"{side}_port": str(port) for side, port in asked.items()}}
+        process = Process(
+            [fill(part, self._environment, **more) for part in start.command],
+            environment=command_environment(spec, self._environment, **more),
+        )
+        try:
+            rest = asked["rest"] or _announced(process, spec.ready.rest_event, until)
+            served = asked["grpc"] or _announced(process, spec.ready.grpc_event, until)
+            running = self._connect(f"{HOST}:{served}", f"http://{HOST}:{rest}", process=process)
+            try:
+                _wait_until_ready(running, spec.ready, until=until)
+                _check_ports(process, [port for port in asked.values() if port])
+            except TargetUnavailable:
+                running.close(grace=0)
+                raise
+        except TargetUnavailable as error:
+            process.stop(grace=0)
+            raise TargetUnavailable(f"{spec.name} did not start: {error}") from None
+        return running
+
+    def _connect(self, endpoint: str, rest: str, *, process: Process | None) -> _Running:
+        seed = self._spec.seed
+        client = RestClient(rest, deadline=self._deadlines.seed)
+        # A server that outlives us may hold tables of earlier runs.
+        token = "" if process is not None else f"{time.time_ns():x}"
+        seeder = Seeder(
+            client, project=self._project, dataset=seed.dataset, rows_per_request=seed.rows_per_request, token=token
+        )
+        channel = open_channel(endpoint, message_limit=self._spec.limits.message)
+        return _Running(channel, client, seeder, process)
+
+
+def _announced(process: Process, event: str, until: float) -> int:
+    port = process.wait_for_port(event, until)
+    if port is None:
+        raise TargetUnavailable(f"no line with the event {event!r} and a port in the output; {process.last_words()}")
+    return port
+
+
+def _wait_until_ready(running: _Running, ready: Ready, *, until: float) -> None:
+    """Wait until every probe has answered; raises :class:`TargetUnavailable` at the deadline or when the process ends."""
+    connected = grpc.channel_ready_future(running.channel)
+    pause = threading.Event()
+    wait = 0.005
+    missing = ""
+    while time.monotonic() < until:
+        if running.process is not None and not running.process.running:
+            raise TargetUnavailable(running.process.last_words())
+        missing = ""
+        if ready.rest_path and not running.rest.answers(ready.rest_path, deadline=1):
+            missing = f"GET {ready.rest_path} is not answered with success"
+        elif ready.grpc and not _is_done(connected, 0.05):
+            missing = "no gRPC connection"
+        if not missing:
+            return
+        pause.wait(wait)
+        wait = min(wait * 2, 0.1)
+    connected.cancel()
+    words = f"; {running.process.last_words()}" if running.process is not None else ""
+    raise TargetUnavailable(f"{missing or 'no time was left'} within the deadline{words}")
+
+
+def _is_done(future: Any, seconds: float) -> bool:
+    try:
+        future.result(timeout=seconds)
+    except grpc.FutureTimeoutError:
+        return False
+    return True
+
+
+def _check_ports(process: Process, ports: Iterable[int]) -> None:
+    """Make sure that it is *our* server that was reached: gRPC lets two processes share a port without a word."""
+    for port in ports:
+        if not process.listens_on(port):
+            raise TargetUnavailable(f"port {port} is served by another process than the one that was started")
+
+
+def _instant_after_seed(steps: Iterable[Step]) -> int:
+    """An instant between seed and first append; time is let pass on both sides where a step asks for it."""
+    if not any(isinstance(step, CreateSession) and step.snapshot == "before-append" for step in steps):
+        return _now()
+    pause = threading.Event()
+    pause.wait(MARGIN_SECONDS)
+    instant = _now()
+    pause.wait(MARGIN_SECONDS)
+    return instant
+
+
+def _now() -> int:
+    """The wall clock in microseconds since the Unix epoch."""
+    return time.time_ns() // 1000

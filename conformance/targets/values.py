@@ -1,0 +1,244 @@
+"""Cells in the forms of BigQuery's REST API: what insertAll takes, and what tabledata.list gives back.
+
+The second direction exists to protect the Storage API from blame: a value that was changed on its way *in* must not
+count against what reads it *out*. So it compares exactly where REST has an exact text, and gives up (never guesses)
+where a text is free in form: a column with such a text is compared by its NULLs alone.
+
+Sources: https://cloud.google.com/bigquery/docs/reference/rest/v2/tabledata (insertAll, list; ``useInt64Timestamp``),
+https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types (canonical texts of INTERVAL and RANGE).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import json
+import re
+from collections.abc import Callable, Hashable, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from conformance.records import BqType, Column, Mode
+
+__all__ = ["Unreadable", "case_value", "interval_text", "listed_value", "rest_schema", "rest_value"]
+
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # civil time on purpose: a DATETIME has no zone
+_INTERVAL: Final = re.compile(r"([+-]?)(\d+)-(\d+) ([+-]?\d+) ([+-]?)(\d+):(\d+):(\d+)(?:\.(\d{1,6}))?")
+_RANGE: Final = re.compile(r"\[(.+), (.+)\)")
+_UNBOUNDED: Final = frozenset({"UNBOUNDED", "NULL"})
+
+
+class Unreadable(ValueError):  # noqa: N818  # says what the text is
+    """A REST text whose exact value we do not know how to read."""
+
+
+# --- the way in -----------------------------------------------------------------------------------
+
+
+def rest_schema(column: Column) -> dict[str, Any]:
+    """The TableFieldSchema of ``column``; numbers are strings there, as int64 is in Google's JSON."""
+    field: dict[str, Any] = {"name": column.name, "type": column.type.value, "mode": column.mode.value}
+    if column.fields:
+        field["fields"] = [rest_schema(child) for child in column.fields]
+    if column.range_of is not None:
+        field["rangeElementType"] = {"type": column.range_of.value}
+    limits = {"precision": column.precision, "scale": column.scale, "maxLength": column.max_length}
+    return field | {key: str(limit) for key, limit in limits.items() if limit is not None}
+
+
+def rest_value(column: Column, value: Any) -> Any:
+    """``value`` (the JSON form of a case's cell) as insertAll takes it."""
+    if column.mode is Mode.REPEATED:
+        return [_rest_item(column, item) for item in value or ()]
+    return None if value is None else _rest_item(column, value)
+
+
+def _rest_item(column: Column, value: Any) -> Any:
+    match column.type:
+        case BqType.INT64:
+            return str(value)
+        case BqType.INTERVAL:
+            return interval_text(value)
+        case BqType.RECORD:
+            return {child.name: rest_value(child, value.get(child.name)) for child in column.fields}
+        case _:
+            return value
+
+
+def interval_text(value: Mapping[str, int]) -> str:
+    """``{"months", "days", "micros"}`` as ``[-]Y-M [-]D [-]H:M:S[.F]``: each part has its own sign."""
+    months, days, micros = value.get("months", 0), value.get("days", 0), value.get("micros", 0)
+    years, month = divmod(abs(months), 12)
+    seconds, fraction = divmod(abs(micros), 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    time = f"{'-' if micros < 0 else ''}{hour}:{minute}:{second}" + (f".{fraction:06d}" if fraction else "")
+    return f"{'-' if months < 0 else ''}{years}-{month} {days} {time}"
+
+
+# --- the way back ---------------------------------------------------------------------------------
+
+
+def case_value(column: Column, value: Any) -> Hashable:
+    """``value`` of a case in a form that compares equal exactly where BigQuery's values are equal."""
+    if column.mode is Mode.REPEATED:
+        return tuple(_case_item(column, item) for item in value or ())
+    return None if value is None else _case_item(column, value)
+
+
+def _case_item(column: Column, value: Any) -> Hashable:
+    if column.type is BqType.RECORD:
+        return tuple(case_value(child, value.get(child.name)) for child in column.fields)
+    if column.type is BqType.RANGE:
+        assert column.range_of is not None
+        read = _CASE[column.range_of]
+        return tuple(None if value.get(end) is None else read(value[end]) for end in ("start", "end"))
+    return _CASE[column.type](value)
+
+
+def listed_value(column: Column, cell: Any, *, seconds: bool = False) -> Hashable:
+    """The value in a tabledata.list ``cell`` (``{"v": …}``), in the form of :func:`case_value`.
+
+    ``seconds`` reads whole numbers in TIMESTAMP columns as seconds, for servers that ignore ``useInt64Timestamp``.
+    Raises :class:`Unreadable` where the text has no form that we know.
+    """
+    value = cell["v"] if isinstance(cell, Mapping) and "v" in cell else cell
+    if column.mode is Mode.REPEATED:
+        if not isinstance(value, list | None):
+            raise Unreadable(f"expected a list but got {value!r}")
+        return tuple(
+            _listed_item(column, item["v"] if isinstance(item, Mapping) and "v" in item else item, seconds=seconds)
+            for item in value or ()
+        )
+    return None if value is None else _listed_item(column, value, seconds=seconds)
+
+
+def _listed_item(column: Column, value: Any, *, seconds: bool) -> Hashable:
+    if column.type is BqType.RECORD:
+        cells = value.get("f") if isinstance(value, Mapping) else None
+        if not isinstance(cells, list) or len(cells) != len(column.fields):
+            raise Unreadable(f"expected {len(column.fields)} cells but got {value!r}")
+        return tuple(
+            listed_value(child, cell, seconds=seconds) for child, cell in zip(column.fields, cells, strict=True)
+        )
+    if not isinstance(value, str):
+        raise Unreadable(f"expected text but got {value!r}")
+    try:
+        if column.type is BqType.RANGE:
+            assert column.range_of is not None
+            return _range(column.range_of, value, seconds=seconds)
+        return _text(column.type, value, seconds=seconds)
+    except (ValueError, binascii.Error, OverflowError, ZeroDivisionError) as error:
+        raise Unreadable(str(error)) from None
+
+
+def _text(kind: BqType, text: str, *, seconds: bool) -> Hashable:
+    return _timestamp(text, seconds=seconds) if kind is BqType.TIMESTAMP else _LISTED[kind](text)
+
+
+def _range(kind: BqType, text: str, *, seconds: bool) -> Hashable:
+    matched = _RANGE.fullmatch(text)
+    if matched is None:
+        raise Unreadable(f"expected [start, end) but got {text!r}")
+    return tuple(None if end.upper() in _UNBOUNDED else _text(kind, end, seconds=seconds) for end in matched.groups())
+
+
+def _float(value: Any) -> Hashable:
+    number = float(value)
+    return repr(number)  # tells -0.0 from 0.0, and NaN equals itself
+
+
+def _bool(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise Unreadable(f"expected true or false but got {text!r}")
+    return text.lower() == "true"
+
+
+def _micros(value: dt.datetime) -> int:
+    return (value - _EPOCH) // dt.timedelta(microseconds=1)
+
+
+def _datetime(text: str) -> int:
+    return _micros(dt.datetime.fromisoformat(text))
+
+
+def _instant(text: str) -> Hashable:
+    value = dt.datetime.fromisoformat(text)
+    zone = value.tzinfo or dt.UTC
+    return _seconds(_micros(value.replace(tzinfo=zone).astimezone(dt.UTC).replace(tzinfo=None)))
+
+
+def _seconds(micros: int) -> float:
+    """An instant as the double that REST writes by default; both sides are rounded to it."""
+    return micros / 1e6
+
+
+def _timestamp(text: str, *, seconds: bool) -> Hashable:
+    if re.fullmatch(r"-?\d+", text):
+        return float(text) if seconds else _seconds(int(text))
+    try:
+        return float(text)
+    except ValueError:
+        return _instant(text)
+
+
+def _interval(text: str) -> Hashable:
+    matched = _INTERVAL.fullmatch(text)
+    if matched is None:
+        raise Unreadable(f"expected an INTERVAL but got {text!r}")
+    sign, years, months, days, time_sign, hours, minutes, seconds, fraction = matched.groups()
+    micros = ((int(hours) * 60 + int(minutes)) * 60 + int(seconds)) * 1_000_000 + int((fraction or "0").ljust(6, "0"))
+    whole = int(years) * 12 + int(months)
+    return (-whole if sign == "-" else whole, int(days), -micros if time_sign == "-" else micros)
+
+
+def _json(text: str) -> Hashable:
+    """A JSON text up to white space, key order and the spelling of numbers."""
+    return _frozen(json.loads(text, parse_float=Fraction, parse_int=Fraction))
+
+
+def _frozen(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        return ("object", frozenset((key, _frozen(item)) for key, item in value.items()))
+    if isinstance(value, list):
+        return ("array", tuple(_frozen(item) for item in value))
+    return (type(value).__name__, value)
+
+
+def _free(text: str) -> Hashable:
+    raise Unreadable(f"{text!r} is free in form")
+
+
+_CASE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
+    BqType.INT64: int,
+    BqType.FLOAT64: _float,
+    BqType.BOOL: bool,
+    BqType.STRING: str,
+    BqType.BYTES: base64.b64decode,
+    BqType.DATE: dt.date.fromisoformat,
+    BqType.DATETIME: _datetime,
+    BqType.TIME: dt.time.fromisoformat,
+    BqType.TIMESTAMP: _instant,
+    BqType.NUMERIC: Fraction,
+    BqType.BIGNUMERIC: Fraction,
+    BqType.JSON: _json,
+    BqType.GEOGRAPHY: str,
+    BqType.INTERVAL: lambda value: (value.get("months", 0), value.get("days", 0), value.get("micros", 0)),
+}
+
+_LISTED: Final[Mapping[BqType, Callable[[str], Hashable]]] = {
+    BqType.INT64: int,
+    BqType.FLOAT64: _float,
+    BqType.BOOL: _bool,
+    BqType.STRING: str,
+    BqType.BYTES: base64.b64decode,
+    BqType.DATE: dt.date.fromisoformat,
+    BqType.DATETIME: _datetime,
+    BqType.TIME: dt.time.fromisoformat,
+    BqType.NUMERIC: Fraction,
+    BqType.BIGNUMERIC: Fraction,
+    BqType.JSON: _json,
+    BqType.GEOGRAPHY: _free,
+    BqType.INTERVAL: _interval,
+}
