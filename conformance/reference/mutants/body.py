@@ -1,0 +1,405 @@
+"""Lies of the record batch header and body: lengths, counts, buffers, offsets, bitmaps, compression."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.reference.body import Part
+from conformance.reference.message import Message, frame
+from conformance.reference.mutants.register import batch_lie, schema_lie
+
+_ARROW_31566 = "https://github.com/apache/arrow/issues/31566"
+
+
+def _framed(message: Message, change: Callable[[dict[str, Any], bytes], bytes | None]) -> bytes:
+    """The message with its finished header changed in place; ``change`` may give another body."""
+    tree, body = message.complete()
+    other = change(tree, body)
+    return frame(tree, body if other is None else other)
+
+
+def _buffers(message: Message, change: Callable[[list[tuple[int, int]]], None]) -> bytes:
+    """The message with its finished list of buffers changed."""
+
+    def apply(tree: dict[str, Any], body: bytes) -> None:  # noqa: ARG001  # the shape that _framed calls
+        change(tree["header"]["buffers"])
+
+    return _framed(message, apply)
+
+
+def _filled(buffers: list[tuple[int, int]]) -> int:
+    """The index of the first buffer that holds bytes."""
+    return next(index for index, (_, length) in enumerate(buffers) if length)
+
+
+def _offsets(part: Part) -> list[int]:
+    return list(struct.unpack(f"<{len(part.data) // 4}i", part.data))
+
+
+def _pack(offsets: list[int]) -> bytes:
+    return struct.pack(f"<{len(offsets)}i", *offsets)
+
+
+@batch_lie("body.length-negative", kills="body.length-not-negative", defects=("I-104",))
+def body_length_negative(message: Message) -> Message:
+    """The body length is negative."""
+    message.tree["bodyLength"] = -8
+    return message
+
+
+@batch_lie("body.length-short", kills="body.length-exact")
+def body_length_short(message: Message) -> bytes:
+    """The body length leaves out the last 8 bytes of the body, which follow all the same."""
+
+    def shorten(tree: dict[str, Any], body: bytes) -> None:
+        if len(body) < 8:
+            raise LookupError("the body is empty")
+        tree["bodyLength"] = len(body) - 8
+
+    return _framed(message, shorten)
+
+
+@batch_lie("body.length-unaligned", kills="body.length-multiple-of-8")
+def body_length_unaligned(message: Message) -> bytes:
+    """The body is 4 bytes longer than a multiple of 8, and says so."""
+
+    def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
+        tree["bodyLength"] = len(body) + 4
+        return body + bytes(4)
+
+    return _framed(message, lengthen)
+
+
+@batch_lie("batch.length-negative", kills="body.batch-length-not-negative")
+def batch_length_negative(message: Message) -> Message:
+    """The batch says that it has minus one rows."""
+    message.header["length"] = -1
+    return message
+
+
+@batch_lie("batch.length-long", kills="body.column-lengths")
+def batch_length_long(message: Message) -> Message:
+    """The batch says one row more than its columns have."""
+    message.header["length"] += 1
+    return message
+
+
+@batch_lie("batch.node-missing", kills="body.node-count", defects=("I-109",))
+def node_missing(message: Message) -> Message:
+    """The last field has no node."""
+    message.nodes.pop()
+    return message
+
+
+@batch_lie("batch.node-surplus", kills="body.node-count", defects=("B-06",), source=_ARROW_31566)
+def node_surplus(message: Message) -> Message:
+    """A column more than the schema has: one more node, and its two buffers."""
+    message.nodes.append(message.nodes[-1])
+    message.parts += [Part("surplus", "validity", b""), Part("surplus", "data", bytes(8))]
+    return message
+
+
+@batch_lie("batch.buffer-missing", kills="body.buffer-count", defects=("I-109",))
+def buffer_missing(message: Message) -> Message:
+    """The last buffer is not listed."""
+    message.parts.pop()
+    return message
+
+
+@batch_lie("batch.buffer-surplus", kills="body.buffer-count", defects=("I-42",))
+def buffer_surplus(message: Message) -> Message:
+    """One empty buffer more than the schema asks for."""
+    message.parts.append(Part("surplus", "data", b""))
+    return message
+
+
+@batch_lie("node.length-negative", kills="body.node-length-not-negative")
+def node_length_negative(message: Message) -> Message:
+    """The first node's length is negative."""
+    message.nodes[0].length = -1
+    return message
+
+
+@batch_lie("node.null-count-surplus", kills="body.null-count-range")
+def null_count_surplus(message: Message) -> Message:
+    """The first node has more nulls than slots."""
+    message.nodes[0].null_count = message.nodes[0].length + 1
+    return message
+
+
+@batch_lie("node.null-count-zero", kills="body.null-count-matches", defects=("I-37",))
+def null_count_zero(message: Message) -> Message:
+    """A column with nulls keeps its validity bitmap and says that it has none."""
+    node = next((node for node in message.nodes if node.null_count > 0 and _has_bitmap(message, node.path)), None)
+    if node is None:
+        raise LookupError("nothing is null")
+    node.null_count = 0
+    return message
+
+
+def _has_bitmap(message: Message, path: str) -> bool:
+    return any(part.path == path and part.role == "validity" and part.data for part in message.parts)
+
+
+@batch_lie("validity.absent", kills="body.validity-present")
+def validity_absent(message: Message) -> Message:
+    """A column with nulls has no validity bitmap."""
+    message.part("validity").data = b""
+    return message
+
+
+@batch_lie("validity.short", kills="body.validity-size")
+def validity_short(message: Message) -> Message:
+    """A validity bitmap lacks its last byte."""
+    part = message.part("validity")
+    part.data = part.data[:-1]
+    if not part.data:
+        raise LookupError("the bitmap has one byte only")
+    return message
+
+
+@batch_lie("offsets.short", kills="body.offsets-size", defects=("I-106",))
+def offsets_short(message: Message) -> Message:
+    """An offsets buffer lacks its last entry."""
+    part = message.part("offsets")
+    part.data = part.data[:-4]
+    return message
+
+
+@batch_lie("data.short", kills="body.data-size", defects=("I-106",))
+def data_short(message: Message) -> Message:
+    """A fixed-width column's data buffer is empty although it has rows."""
+    offsets = {part.path for part in message.parts if part.role == "offsets"}
+    part = next(
+        (part for part in message.parts if part.role == "data" and part.data and part.path not in offsets), None
+    )
+    if part is None:
+        raise LookupError("no fixed-width column has rows")
+    part.data = b""
+    return message
+
+
+@batch_lie("buffer.offset-negative", kills="body.buffer-offset-not-negative", defects=("I-104",))
+def buffer_offset_negative(message: Message) -> bytes:
+    """A buffer stands 8 bytes before the body."""
+
+    def move(buffers: list[tuple[int, int]]) -> None:
+        first = _first(buffers)
+        buffers[first] = (-8, buffers[first][1])
+
+    return _buffers(message, move)
+
+
+def _first(buffers: list[tuple[int, int]]) -> int:
+    try:
+        return _filled(buffers)
+    except StopIteration:
+        raise LookupError("every buffer is empty") from None
+
+
+@batch_lie("buffer.length-negative", kills="body.buffer-length-not-negative", defects=("I-104",))
+def buffer_length_negative(message: Message) -> bytes:
+    """A buffer's length is negative."""
+
+    def shrink(buffers: list[tuple[int, int]]) -> None:
+        first = _first(buffers)
+        buffers[first] = (buffers[first][0], -8)
+
+    return _buffers(message, shrink)
+
+
+@batch_lie("buffer.beyond-body", kills="body.buffers-inside", defects=("I-06", "I-102"))
+def buffer_beyond(message: Message) -> bytes:
+    """A buffer begins beyond the end of the body."""
+
+    def move(buffers: list[tuple[int, int]]) -> None:
+        first = _first(buffers)
+        buffers[first] = (1 << 40, buffers[first][1])
+
+    return _buffers(message, move)
+
+
+@batch_lie("buffer.unaligned", kills="body.buffers-aligned", defects=("I-25",))
+def buffer_unaligned(message: Message) -> bytes:
+    """Every buffer of the body stands 4 bytes off a multiple of 8."""
+
+    def shift(tree: dict[str, Any], body: bytes) -> bytes:
+        buffers = tree["header"]["buffers"]
+        _first(buffers)
+        buffers[:] = [(offset + 4 if length else offset, length) for offset, length in buffers]
+        tree["bodyLength"] = len(body) + 8
+        return bytes(4) + body + bytes(4)
+
+    return _framed(message, shift)
+
+
+@batch_lie("buffer.overlap", kills="body.buffers-apart")
+def buffer_overlap(message: Message) -> bytes:
+    """Two buffers of equal length share their bytes, and the bytes of one are not sent at all."""
+
+    def stack(buffers: list[tuple[int, int]]) -> None:
+        seen: dict[int, int] = {}
+        for index, (offset, length) in enumerate(buffers):
+            if length in seen and length:
+                buffers[index] = (seen[length], length)
+                return
+            seen[length] = offset
+        raise LookupError("no two buffers are of equal length")
+
+    return _buffers(message, stack)
+
+
+@batch_lie("offsets.negative", kills="body.offsets-not-negative", defects=("I-107",))
+def offsets_negative(message: Message) -> Message:
+    """Offsets begin below zero."""
+    part = message.part("offsets")
+    offsets = _offsets(part)
+    part.data = _pack([-1, *offsets[1:]])
+    return message
+
+
+@batch_lie("offsets.decreasing", kills="body.offsets-monotonic", defects=("I-106", "I-107"))
+def offsets_decreasing(message: Message) -> Message:
+    """Two offsets in the middle are swapped, so that a value ends before it begins."""
+    for part in message.parts:
+        offsets = _offsets(part) if part.role == "offsets" else []
+        for index in range(1, len(offsets) - 2):
+            if offsets[index] < offsets[index + 1]:
+                offsets[index], offsets[index + 1] = offsets[index + 1], offsets[index]
+                part.data = _pack(offsets)
+                return message
+    raise LookupError("no two offsets differ")
+
+
+@batch_lie("offsets.beyond-data", kills="body.offsets-within-data", defects=("I-31", "I-106"))
+def offsets_beyond(message: Message) -> Message:
+    """The last offset is beyond the end of the data."""
+    part = message.part("offsets")
+    offsets = _offsets(part)
+    part.data = _pack([*offsets[:-1], offsets[-1] + 1000])
+    return message
+
+
+@batch_lie("struct.child-short", kills="body.child-lengths", defects=("I-108",))
+def child_short(message: Message) -> Message:
+    """The first child of a struct is one slot shorter than the struct."""
+    paths = {node.path: node for node in message.nodes}
+    for part in message.parts:
+        parent = paths.get(part.path.rpartition(".")[0])
+        node = paths[part.path]
+        if parent is not None and parent.length == node.length > 0 and node.null_count == 0:
+            node.length -= 1
+            return message
+    raise LookupError("no struct has rows")
+
+
+@batch_lie("compression.codec-unknown", kills="compression.codec-known")
+def codec_unknown(message: Message) -> bytes:
+    """The header names a codec that the format does not define."""
+
+    def name(tree: dict[str, Any], body: bytes) -> None:  # noqa: ARG001  # the shape that _framed calls
+        tree["header"]["compression"] = {"codec": 9}
+
+    return _framed(message, name)
+
+
+@batch_lie("compression.method-unknown", kills="compression.method-known")
+def method_unknown(message: Message) -> bytes:
+    """The header names a compression method that the format does not define."""
+
+    def name(tree: dict[str, Any], body: bytes) -> None:  # noqa: ARG001  # the shape that _framed calls
+        tree["header"]["compression"] = {**tree["header"].get("compression", {}), "method": 3}
+
+    return _framed(message, name)
+
+
+def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Message:
+    """The message with every buffer stored as ``pack(raw, LZ4 frame)`` and LZ4_FRAME announced."""
+    if not any(part.data for part in message.parts):
+        raise LookupError("every buffer is empty")
+    codec = pa.Codec("lz4")
+    for part in message.parts:
+        if part.data:
+            part.data = pack(part.data, codec.compress(part.data, asbytes=True))
+    message.codec = ""
+    message.header["compression"] = {"codec": 0}
+    return message
+
+
+@batch_lie("compression.prefix-missing", kills="compression.prefix", defects=("I-70",))
+def prefix_missing(message: Message) -> Message:
+    """Compressed buffers are cut to 4 bytes, too few for their length prefix."""
+    return _repacked(message, lambda raw, _frame: struct.pack("<i", len(raw)))
+
+
+@batch_lie("compression.prefix-negative", kills="compression.prefix-not-negative", defects=("I-70",))
+def prefix_negative(message: Message) -> Message:
+    """The announced uncompressed length is -2."""
+    return _repacked(message, lambda _raw, squeezed: struct.pack("<q", -2) + squeezed)
+
+
+@batch_lie("compression.raw-block", kills="compression.frame", defects=("I-67",))
+def raw_block(message: Message) -> Message:
+    """LZ4_FRAME is announced and raw LZ4 blocks are sent."""
+    raw = pa.Codec("lz4_raw")
+    return _repacked(message, lambda data, _frame: struct.pack("<q", len(data)) + raw.compress(data, asbytes=True))
+
+
+@batch_lie("compression.two-frames", kills="compression.one-frame", defects=("I-67",))
+def two_frames(message: Message) -> Message:
+    """A buffer is split into two LZ4 frames."""
+    codec = pa.Codec("lz4")
+
+    def split(data: bytes, _frame: bytes) -> bytes:
+        half = len(data) // 2
+        frames = codec.compress(data[:half], asbytes=True) + codec.compress(data[half:], asbytes=True)
+        return struct.pack("<q", len(data)) + frames
+
+    return _repacked(message, split)
+
+
+@batch_lie("compression.size-wrong", kills="compression.size")
+def size_wrong(message: Message) -> Message:
+    """The announced uncompressed length is 8 bytes more than there are."""
+    return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data) + 8) + squeezed)
+
+
+@schema_lie("schema.big-endian", kills="schema.little-endian", defects=("I-18",))
+def big_endian(message: Message) -> Message:
+    """The schema says that bodies are big-endian."""
+    message.header["endianness"] = 1
+    return message
+
+
+@schema_lie("schema.own-metadata", kills="schema.no-metadata")
+def schema_metadata(message: Message) -> Message:
+    """The schema carries key-value metadata of its own."""
+    message.header["custom_metadata"] = [{"key": "BIGQUERY:origin", "value": "emulated"}]
+    return message
+
+
+@schema_lie("schema.dictionary", kills="framing.schema-without-dictionary", defects=("B-04",))
+def dictionary_column(message: Message) -> Message:
+    """The first text column of the schema is declared dictionary-encoded."""
+    for field in message.header["fields"]:
+        if field["type_type"] == 5:
+            field["dictionary"] = {"id": 1, "indexType": {"bitWidth": 32, "is_signed": 1}}
+            return message
+    raise LookupError("no column is text")
+
+
+@schema_lie("schema.dictionary-nested", kills="framing.schema-without-dictionary", defects=("B-05",))
+def dictionary_nested(message: Message) -> Message:
+    """A text field inside a struct or list is declared dictionary-encoded."""
+    waiting = [child for field in message.header["fields"] for child in field["children"]]
+    while waiting:
+        field = waiting.pop()
+        if field["type_type"] == 5:
+            field["dictionary"] = {"id": 1, "indexType": {"bitWidth": 32, "is_signed": 1}}
+            return message
+        waiting += field["children"]
+    raise LookupError("no nested field is text")
