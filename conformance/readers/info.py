@@ -37,7 +37,7 @@ class Takes(enum.StrEnum):
 class Rewrite:
     """A documented change of type: ``before`` as the target sent it, ``after`` as the reader returns it.
 
-    Both are kinds as :func:`conformance.readers.compare.kind` spells them: a type's name without its parameters.
+    Both are spelled as pyarrow spells them, a list without its item type: ``string_view``, ``large_list``.
     """
 
     before: str
@@ -52,8 +52,9 @@ class ReaderInfo:
     ``name`` is permanent (``pyarrow.slots``); ``package`` is the distribution it comes from.
     ``cannot`` are BigQuery types that it does not take, with the reason: a table with one of them is not given to it.
     ``rewrites`` are the changes of type that its maintainers document; the comparison of values undoes exactly these.
-    ``through_pandas`` says that rows come back as a pandas DataFrame.
-    ``columnless_when_empty`` says that a read without a single response gives a table without columns, by design.
+    ``through_pandas`` says that rows come back as a pandas DataFrame; then the expected rows go through pandas too,
+    and ``rewrites`` tell people what that changes.
+    ``schemaless_when_empty`` says that without a single response the columns do not come from the target.
     """
 
     name: str
@@ -63,7 +64,7 @@ class ReaderInfo:
     cannot: Mapping[BqType, str] = field(default_factory=lambda: types.MappingProxyType({}))
     rewrites: tuple[Rewrite, ...] = ()
     through_pandas: bool = False
-    columnless_when_empty: bool = False
+    schemaless_when_empty: bool = False
 
     def refusal(self, read: WholeRead) -> str:
         """Why this reader is not asked to read this: a type that it cannot take; empty where it can."""

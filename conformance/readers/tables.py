@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["InvalidTable", "from_capsule", "from_stream_bytes", "to_stream_bytes", "validate"]
+__all__ = ["InvalidTable", "from_capsule", "from_pandas", "from_stream_bytes", "to_stream_bytes", "validate"]
 
 
 class InvalidTable(Exception):  # noqa: N818  # it names what the reader returned, and becomes a reading's error class
@@ -19,6 +19,22 @@ class InvalidTable(Exception):  # noqa: N818  # it names what the reader returne
 def from_capsule(source: Any) -> pa.Table:
     """A pyarrow table over another library's result, through the Arrow C stream interface."""
     return pa.RecordBatchReader.from_stream(source).read_all()
+
+
+def from_pandas(frame: Any) -> pa.Table:
+    """A pyarrow table of a pandas DataFrame's columns, typed by what the frame holds.
+
+    A column of Python objects that Arrow has no type for (decimals of 77 digits, say) becomes their text.
+    """
+    names = [str(name) for name in frame.columns]
+    return pa.Table.from_arrays([_from_series(frame.iloc[:, index]) for index in range(len(names))], names=names)
+
+
+def _from_series(series: Any) -> pa.Array | pa.ChunkedArray:
+    try:
+        return pa.array(series, from_pandas=True)
+    except (ValueError, TypeError, OverflowError, pa.ArrowException):
+        return pa.array([repr(value) for value in series], pa.string())
 
 
 def validate(table: pa.Table) -> None:

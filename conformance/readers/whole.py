@@ -15,6 +15,7 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
+from conformance.contract.expected import expected_columns
 from conformance.readers.frames import Frame
 from conformance.records import (
     BqType,
@@ -94,32 +95,15 @@ class WholeRead:
 
     @property
     def selected(self) -> tuple[Column, ...]:
-        """The columns that the session asked for, in table order, RECORDs narrowed to the sub-fields asked for."""
-        paths = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options.selected_fields
-        return narrowed(self.columns, [path.lower().split(".") for path in paths]) if paths else self.columns
+        """The columns that the session asked for, in table order; all of them where it names one that is unknown."""
+        options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
+        return expected_columns(self.columns, options.selected_fields) or self.columns
 
     @property
     def asks_response_compression(self) -> bool:
         """Whether the session asked for compression of whole responses."""
         options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
         return bool(options.response_compression_codec)
-
-
-def narrowed(columns: Iterable[Column], paths: list[list[str]]) -> tuple[Column, ...]:
-    """The columns that selected-field paths (in lower case, split at the dots) leave, in table order."""
-    kept = []
-    for column in columns:
-        rests = [path[1:] for path in paths if path[0] == column.name.lower()]
-        if rests and all(rests) and column.fields:
-            fields = narrowed(column.fields, rests)
-            kept += [_with_fields(column, fields)] if fields else []
-        elif rests:
-            kept.append(column)
-    return tuple(kept)
-
-
-def _with_fields(column: Column, fields: tuple[Column, ...]) -> Column:
-    return Column(column.name, column.type, column.mode, fields)
 
 
 def types_in(columns: Iterable[Column]) -> frozenset[BqType]:

@@ -27,7 +27,7 @@ INFO = ReaderInfo(
         }
     ),
     rewrites=(
-        Rewrite("utf8", "utf8_view", _DATA_TYPES),
+        Rewrite("string", "string_view", _DATA_TYPES),
         Rewrite("binary", "binary_view", _DATA_TYPES),
         Rewrite("list", "large_list", _DATA_TYPES),
         Rewrite("time64[us]", "time64[ns]", _DATA_TYPES),

@@ -1,0 +1,63 @@
+"""What the clients share: one replay server and one google-cloud-bigquery-storage client per worker process."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import grpc
+
+from conformance.readers.replay import ReplayServer
+from conformance.readers.whole import WholeRead
+
+PACKAGE: Final = "google-cloud-bigquery-storage"
+CALL_SECONDS: Final = 600.0
+"""Deadline in seconds of one call of a client: a backstop behind the pool's deadline, which ends the process."""
+
+
+@functools.cache
+def server() -> ReplayServer:
+    """The replay server of this process."""
+    return ReplayServer()
+
+
+@functools.cache
+def storage_client() -> Any:
+    """The client of this process, on the replay server, without credentials and without TLS."""
+    from google.cloud import bigquery_storage_v1  # noqa: PLC0415  # only a worker imports a library under test
+    from google.cloud.bigquery_storage_v1.services.big_query_read import transports  # noqa: PLC0415  # as above
+
+    # The sizes are those of the channel that the client makes for itself; a proxy has no place on a loopback.
+    options = [
+        ("grpc.max_send_message_length", -1),
+        ("grpc.max_receive_message_length", -1),
+        ("grpc.enable_http_proxy", 0),
+    ]
+    channel = grpc.insecure_channel(server().address, options=options)
+    client: Callable[..., Any] = bigquery_storage_v1.BigQueryReadClient
+    return client(transport=transports.BigQueryReadGrpcTransport(channel=channel))
+
+
+def replayed_session(read: WholeRead) -> Any:
+    """Play a read and create its session through the client, with the recorded request."""
+    from google.cloud.bigquery_storage_v1 import types  # noqa: PLC0415  # only a worker imports a library under test
+
+    server().play(read)
+    request = types.CreateReadSessionRequest.deserialize(read.request)
+    return storage_client().create_read_session(request=request, retry=None, timeout=CALL_SECONDS)
+
+
+def rows_of(stream: str) -> Any:
+    """The client's ReadRowsStream over one stream, from row 0."""
+    return storage_client().read_rows(stream, retry=None, timeout=CALL_SECONDS)
+
+
+@contextmanager
+def without_deprecations() -> Iterator[None]:
+    """Silence the one warning that each page gives: it recommends pandas-gbq, which is another reader."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Retrieving .* is deprecated", category=PendingDeprecationWarning)
+        yield

@@ -1,0 +1,88 @@
+"""google-cloud-bigquery: ``client.list_rows(table).to_arrow(bqstorage_client=…)``, the path most users are on.
+
+It makes a session of its own (all streams, LZ4 asked for), reads the streams in threads and joins the batches as they
+come: row order between streams is not kept. With no rows at all it makes an empty table from the REST schema.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.contract import proto
+from conformance.readers.clients import _session
+from conformance.readers.clients._rest import ENDPOINT, TablesGet, rest_schema
+from conformance.readers.info import Read, ReaderInfo, Takes
+from conformance.readers.whole import WholeRead
+
+INFO = ReaderInfo(
+    name="bigquery.list-rows",
+    title="google-cloud-bigquery: list_rows(table).to_arrow(bqstorage_client=…)",
+    package="google-cloud-bigquery",
+    takes=Takes.SERVER,
+    schemaless_when_empty=True,
+)
+
+_TABLE: Final = re.compile(r"projects/(?P<project>[^/]+)/datasets/(?P<dataset>[^/]+)/tables/(?P<table>[^/]+)")
+_PROGRESS_INTERVAL: Final = 0.005
+"""Seconds between the client's looks at its reading threads; its own 0.2 s would be most of every small reading."""
+
+
+class NoTable(Exception):  # noqa: N818  # it becomes a reading's error class
+    """The recorded session names its table in a form that the client cannot be asked for."""
+
+
+@functools.cache
+def _client() -> tuple[Any, TablesGet]:
+    """The client of this process and what answers its REST calls."""
+    import requests  # noqa: PLC0415  # only a worker imports a library under test
+    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415  # as above
+    from google.cloud import bigquery  # noqa: PLC0415  # as above
+    from google.cloud.bigquery import _pandas_helpers  # noqa: PLC0415  # as above
+
+    if hasattr(_pandas_helpers, "_PROGRESS_INTERVAL"):
+        _pandas_helpers._PROGRESS_INTERVAL = _PROGRESS_INTERVAL  # noqa: SLF001  # it has no public name
+    answers = TablesGet()
+    http = requests.Session()
+    http.mount(ENDPOINT, answers)
+    client = bigquery.Client(
+        project="conformance",
+        credentials=AnonymousCredentials(),  # type: ignore[no-untyped-call]
+        client_options={"api_endpoint": ENDPOINT},
+        _http=http,
+    )
+    return client, answers
+
+
+def load() -> Read:
+    """Import both clients and start the replay server."""
+    _client()
+    _session.storage_client()
+    return read
+
+
+def read(whole: WholeRead) -> pa.Table:
+    """Read the whole table as a user of google-cloud-bigquery does.
+
+    Raises:
+        NoTable: The recorded request's table is not ``projects/…/datasets/…/tables/…``.
+    """
+    from google.cloud import bigquery  # noqa: PLC0415  # only a worker imports a library under test
+
+    name = proto.CreateReadSessionRequest.FromString(whole.request).read_session.table
+    parts = _TABLE.fullmatch(name)
+    if parts is None:
+        raise NoTable(f"expected a table named projects/…/datasets/…/tables/…, got {name!r}")
+    client, answers = _client()
+    answers.play(**parts.groupdict(), columns=whole.columns)
+    _session.server().play(whole)
+    selected = None
+    if whole.selected != whole.columns:
+        selected = [bigquery.SchemaField.from_api_repr(field) for field in rest_schema(whole.selected)]
+    table = ".".join(parts.groups())
+    rows = client.list_rows(table, selected_fields=selected)
+    with _session.without_deprecations():
+        return rows.to_arrow(bqstorage_client=_session.storage_client(), create_bqstorage_client=False)

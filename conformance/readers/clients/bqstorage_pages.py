@@ -1,0 +1,48 @@
+"""google-cloud-bigquery-storage: ``rows(session).pages``, page by page, with each page's own count of rows."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from conformance.readers.clients import _session
+from conformance.readers.info import Read, ReaderInfo, Takes
+from conformance.readers.whole import WholeRead
+
+INFO = ReaderInfo(
+    name="bqstorage.pages",
+    title="the official Python client, page by page, num_items against the rows decoded",
+    package=_session.PACKAGE,
+    takes=Takes.SERVER,
+    schemaless_when_empty=True,
+)
+
+
+class RowCountMismatch(Exception):  # noqa: N818  # it becomes a reading's error class
+    """A page says that it holds another number of rows than were decoded from it."""
+
+
+def load() -> Read:
+    """Import the client and start the replay server."""
+    _session.storage_client()
+    return read
+
+
+def read(whole: WholeRead) -> pa.Table:
+    """Read every page of every stream; a read without pages gives a table without columns.
+
+    Raises:
+        RowCountMismatch: A page's ``num_items``, by which the client resumes after a lost connection, is wrong.
+    """
+    batches = []
+    with _session.without_deprecations():
+        session = _session.replayed_session(whole)
+        for stream in session.streams:
+            for index, page in enumerate(_session.rows_of(stream.name).rows(session).pages):
+                batch = page.to_arrow()
+                if whole.counted and page.num_items != batch.num_rows:
+                    raise RowCountMismatch(
+                        f"expected num_items to be {batch.num_rows}, the rows decoded from page {index} of"
+                        f" {stream.name}, got {page.num_items}"
+                    )
+                batches.append(batch)
+    return pa.Table.from_batches(batches) if batches else pa.table({})

@@ -1,0 +1,244 @@
+"""Readings against the rows of the case, and readings against each other.
+
+Rows are matched by value in any order (:mod:`conformance.contract.rowmatch`): decimals as integers of their width,
+NaN equal to NaN, minus zero apart from zero. Before that, the documented rewrites of the reader are undone; nothing
+else is forgiven. What was read through pandas is compared with the expected rows after the same way through pandas.
+Nullability, metadata and the names of list items are for the clauses on the schema.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from conformance.contract.rowmatch import RowMatch, comparable, match_rows, show_row
+from conformance.readers.info import ReaderInfo
+from conformance.readers.registry import READERS
+from conformance.readers.tables import from_pandas, from_stream_bytes
+from conformance.records import Reading, ReadingOutcome
+
+__all__ = ["Camp", "Difference", "DifferenceKind", "Disagreement", "differences", "disagreements"]
+
+
+class DifferenceKind(enum.StrEnum):
+    """In what a reading differs from the rows of the case."""
+
+    NO_TABLE = "no-table"
+    """An error, a crash or a hang where rows were due."""
+    COLUMNS = "columns"
+    TYPE = "type"
+    """A column has another type; its values were not compared."""
+    LOST = "lost"
+    REPEATED = "repeated"
+    FOREIGN = "foreign"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One way in which a reading differs; ``field`` is the column where it is about one, ``rows`` how many rows."""
+
+    reader: str
+    kind: DifferenceKind
+    required: str
+    observed: str
+    field: str = ""
+    rows: int = 0
+
+    def __str__(self) -> str:
+        """The difference as one sentence."""
+        where = f"{self.field}: " if self.field else ""
+        return f"{self.reader}: {where}expected {self.required}, got {self.observed}"
+
+
+def differences(
+    reading: Reading, expected: pa.Table, *, readers: Mapping[str, ReaderInfo] = READERS
+) -> list[Difference]:
+    """Every difference between a reading and the rows that the session had to yield; empty where there is none.
+
+    An unavailable reading differs in nothing. ``readers`` holds the facts about the reader, where it is not our own.
+    """
+    info = readers[reading.reader]
+    if reading.outcome is ReadingOutcome.UNAVAILABLE:
+        return []
+    if reading.outcome is not ReadingOutcome.TABLE:
+        rows = f"{expected.num_rows} rows"
+        return [Difference(reading.reader, DifferenceKind.NO_TABLE, rows, _ending(reading), rows=expected.num_rows)]
+    got = from_stream_bytes(reading.table)
+    if info.schemaless_when_empty and not got.num_rows and not expected.num_rows:
+        return []
+    if info.through_pandas:
+        expected, got = _as_text_where_types_differ(from_pandas(expected.to_pandas()), got)
+    else:
+        got = undone(got, info)
+    return [*_of_columns(reading.reader, expected, got), *_of_rows(reading.reader, expected, got)]
+
+
+def _ending(reading: Reading) -> str:
+    return f"{reading.outcome} ({': '.join(part for part in (reading.error_class, reading.error_text) if part)})"
+
+
+def undone(table: pa.Table, info: ReaderInfo) -> pa.Table:
+    """The table with the reader's documented rewrites of types undone; a column that resists stays as it is."""
+    back = {rewrite.after: rewrite.before for rewrite in info.rewrites}
+    if not back:
+        return table
+    columns = []
+    for column in table.columns:
+        kind = _undone_type(column.type, back)
+        try:
+            columns.append(column if kind == column.type else column.cast(kind))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            columns.append(column)
+    return pa.Table.from_arrays(columns, names=table.column_names)
+
+
+def _undone_type(kind: pa.DataType, back: Mapping[str, str]) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        fields = [kind.field(index) for index in range(kind.num_fields)]
+        return pa.struct([field.with_type(_undone_type(field.type, back)) for field in fields])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        item = kind.value_field.with_type(_undone_type(kind.value_type, back))
+        large = pa.types.is_large_list(kind) and back.get("large_list") != "list"
+        return pa.large_list(item) if large else pa.list_(item)
+    before = back.get(str(kind))
+    return kind if before is None else pa.type_for_alias(before)
+
+
+def _as_text_where_types_differ(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Two tables from pandas, with columns as text where the types inferred from their values are not the same.
+
+    Types after pandas follow from the values (integers with a NULL are floating), and are no types of the target's.
+    """
+    for index, name in enumerate(got.column_names):
+        place = expected.schema.get_field_index(name)
+        if place >= 0 and not comparable(expected.column(place).type, got.column(index).type):
+            expected = expected.set_column(place, name, _texts(expected.column(place)))
+            got = got.set_column(index, name, _texts(got.column(index)))
+    return expected, got
+
+
+def _texts(column: pa.ChunkedArray) -> pa.Array:
+    numbers = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    values = [float(value) if numbers and value is not None else value for value in column.to_pylist()]
+    return pa.array([None if value is None else repr(value) for value in values], pa.string())
+
+
+def _of_columns(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Difference]:
+    if expected.column_names != got.column_names:
+        required, observed = ", ".join(expected.column_names), ", ".join(got.column_names) or "none"
+        yield Difference(reader, DifferenceKind.COLUMNS, f"columns {required}", observed)
+    for field in expected.schema:
+        index = got.schema.get_field_index(field.name)
+        if index >= 0 and not comparable(field.type, got.schema.field(index).type):
+            found = str(got.schema.field(index).type)
+            yield Difference(reader, DifferenceKind.TYPE, str(field.type), found, field.name)
+
+
+def _of_rows(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Difference]:
+    match = match_rows(expected, got)
+    rows = f"{expected.num_rows} rows"
+    if match.missing:
+        observed = f"{got.num_rows} rows, without {_some(expected, match.missing)}"
+        yield Difference(reader, DifferenceKind.LOST, rows, observed, rows=len(match.missing))
+    if match.repeated:
+        observed = f"{got.num_rows} rows, once more {_some(got, match.repeated)}"
+        yield Difference(reader, DifferenceKind.REPEATED, rows, observed, rows=len(match.repeated))
+    if match.foreign:
+        observed = f"{got.num_rows} rows, with {_some(got, match.foreign)}"
+        yield Difference(reader, DifferenceKind.FOREIGN, rows, observed, rows=len(match.foreign))
+    if match.changed:
+        row, other = match.changed[0]
+        required, observed = show_row(expected, row), show_row(got, other)
+        yield Difference(reader, DifferenceKind.CHANGED, required, observed, rows=len(match.changed))
+
+
+def _some(table: pa.Table, rows: Sequence[int]) -> str:
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"{show_row(table, rows[0])}{more}"
+
+
+# --- readers against readers -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Camp:
+    """Readers that made the same of a whole read, and what that is."""
+
+    readers: tuple[str, ...]
+    made: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A whole read (by its session's label) of which the readers made different things; the largest camp is first."""
+
+    label: str
+    camps: tuple[Camp, ...]
+
+    def __str__(self) -> str:
+        """The disagreement as one sentence."""
+        return f"session {self.label}: " + "; ".join(f"{', '.join(camp.readers)} → {camp.made}" for camp in self.camps)
+
+
+def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderInfo] = READERS) -> list[Disagreement]:
+    """Every whole read on which the readers are not of one mind, in the order of the readings.
+
+    Unavailable readings take no side. All errors are one side: texts and classes are each library's own.
+    """
+    by_label: dict[str, list[Reading]] = {}
+    for reading in readings:
+        if reading.outcome is not ReadingOutcome.UNAVAILABLE:
+            by_label.setdefault(reading.label, []).append(reading)
+    found = [Disagreement(label, tuple(_camps(group, readers))) for label, group in by_label.items()]
+    return [one for one in found if len(one.camps) > 1]
+
+
+def _camps(readings: Sequence[Reading], readers: Mapping[str, ReaderInfo]) -> list[Camp]:
+    camps: list[tuple[list[str], str]] = []
+    tables: list[tuple[list[str], pa.Table]] = []
+    # Readers that go through pandas lose types, so they look for a camp last, and never found one that others join.
+    ordered = sorted(readings, key=lambda reading: readers[reading.reader].through_pandas)
+    for reading in ordered:
+        info = readers[reading.reader]
+        if reading.outcome is not ReadingOutcome.TABLE:
+            _join(camps, reading)
+            continue
+        table = undone(from_stream_bytes(reading.table), info)
+        members = next((members for members, other in tables if _same(other, table, info)), None)
+        if members is None:
+            tables.append(([reading.reader], table))
+        else:
+            members.append(reading.reader)
+    tables.sort(key=lambda camp: -len(camp[0]))
+    described = [Camp(tuple(members), _describe(table, tables[0][1])) for members, table in tables]
+    return sorted([*described, *(Camp(tuple(members), made) for members, made in camps)], key=lambda c: -len(c.readers))
+
+
+def _join(camps: list[tuple[list[str], str]], reading: Reading) -> None:
+    for members, made in camps:
+        if made.startswith(f"{reading.outcome} "):
+            members.append(reading.reader)
+            return
+    camps.append(([reading.reader], _ending(reading)))
+
+
+def _same(one: pa.Table, other: pa.Table, info: ReaderInfo) -> bool:
+    """Whether two tables hold the same rows under the same columns, ``other`` being from the reader ``info``."""
+    if not one.num_rows and not other.num_rows and (info.schemaless_when_empty or not one.num_columns):
+        return True
+    if info.through_pandas:
+        one, other = _as_text_where_types_differ(from_pandas(one.to_pandas()), other)
+    return not [*_of_columns("", one, other)] and match_rows(one, other).exact
+
+
+def _describe(table: pa.Table, largest: pa.Table) -> str:
+    made = f"{table.num_rows} rows"
+    if table is largest or table.num_rows != largest.num_rows:
+        return made
+    match: RowMatch = match_rows(largest, table)
+    row = match.changed[0][1] if match.changed else next(iter((*match.foreign, *match.repeated)), None)
+    return made if row is None else f"{made}, among them {show_row(table, row)}"

@@ -1,0 +1,70 @@
+"""A reader that does to its worker what the label of the session says."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from conformance.readers.info import Read, ReaderInfo, Takes
+from conformance.readers.whole import WholeRead
+
+INFO = ReaderInfo(
+    name="misbehaving", title="a reader that aborts, loops, allocates …", package="none", takes=Takes.MESSAGES
+)
+
+
+class Panic(BaseException):
+    """What a Rust panic looks like: not an Exception."""
+
+
+def _abort() -> pa.Table:
+    print("assertion failed: offsets.len() > 0", file=sys.stderr, flush=True)  # noqa: T201  # as native code does
+    os.abort()
+
+
+def _loop() -> pa.Table:
+    while True:
+        pass
+
+
+def _panic() -> pa.Table:
+    raise Panic("index out of bounds")
+
+
+def _exit() -> pa.Table:
+    os._exit(3)
+
+
+def _babble() -> pa.Table:
+    """Write to the worker's own connection what is no frame."""
+    for number in range(3, 64):
+        try:
+            os.write(number, b"\xff" * 64)
+        except OSError:
+            continue
+    os._exit(0)
+
+
+ACTS: Mapping[str, Callable[[], pa.Table]] = {
+    "behave": lambda: pa.table({"a": [1]}),
+    "abort": _abort,
+    "loop": _loop,
+    "panic": _panic,
+    "exit": _exit,
+    "babble": _babble,
+    "allocate": lambda: pa.table({"a": pa.array([bytes(1 << 40)])}),
+    "break the rules": lambda: pa.table({"a": pa.array([b"\xff"], pa.binary()).view(pa.string())}),
+}
+
+
+def load() -> Read:
+    """The function that misbehaves."""
+    return read
+
+
+def read(whole: WholeRead) -> pa.Table:
+    """Act."""
+    return ACTS[whole.label]()
