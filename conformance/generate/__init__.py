@@ -1,1 +1,16 @@
 """What to ask: values from recipes, cases by choice, case files, and their shrinking; nothing here knows a target."""
+
+from conformance.generate.casefile import CaseFileError, load_case, load_cases, save_case
+from conformance.generate.drawing import draw_case
+from conformance.generate.materialise import explicit, materialise, to_json_rows
+
+__all__ = [
+    "CaseFileError",
+    "draw_case",
+    "explicit",
+    "load_case",
+    "load_cases",
+    "materialise",
+    "save_case",
+    "to_json_rows",
+]

@@ -1,0 +1,55 @@
+"""Where a drawn case's choices come from: one small protocol, so that every source draws the same kind of case.
+
+Options stand simplest first: a source that shrinks moves toward low integers and first options.
+:class:`Seeded` gives random access by (seed, index), the same on any partitioning of the indices;
+the Hypothesis source is in :mod:`conformance.generate.strategies`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+__all__ = ["Choices", "Seeded", "one_in"]
+
+T = TypeVar("T")
+
+
+class Choices(Protocol):
+    """A source of decisions."""
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``, both included."""
+        ...
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of the options, each as likely as the others."""
+        ...
+
+
+class Seeded:
+    """Choices that follow from a seed, an index and a name alone.
+
+    Only ``random.Random.random`` is used: its sequence for a seed is the one that Python promises never to change.
+    """
+
+    __slots__ = ("_random",)
+
+    def __init__(self, seed: int, index: int, name: str) -> None:
+        digest = hashlib.blake2b(f"{seed}/{index}/{name}".encode(), digest_size=8).digest()
+        self._random = random.Random(int.from_bytes(digest, "little")).random  # noqa: S311  # test data, not secrets
+
+    def integer(self, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``, both included; the span is at most 2^53."""
+        return low + int(self._random() * (high - low + 1))
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of the options, each as likely as the others."""
+        return options[int(self._random() * len(options))]
+
+
+def one_in(choices: Choices, count: int) -> bool:
+    """Whether something happens that should happen once in ``count`` times; shrinks to not happening."""
+    return choices.integer(0, count - 1) == count - 1

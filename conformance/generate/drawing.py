@@ -1,0 +1,180 @@
+"""Drawing cases: columns, recipes and tables by choice, for serializers and for servers.
+
+This module decides which shapes are asked for, how often, and how large they get; the requests of a server case are
+:mod:`conformance.generate.requests`'s. A case here is small in text and may be large in values: it holds a recipe.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from conformance.generate.choices import Choices, Seeded, one_in
+from conformance.generate.requests import draw_steps
+from conformance.generate.synthesis import ROW_ID
+from conformance.records import BqType, Case, Column, Mode, NullPattern, Recipe, Table, ValueProfile
+
+__all__ = ["PROFILES", "Profile", "draw_case", "draw_case_by", "draw_columns", "draw_recipe", "draw_table"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Profile:
+    """What a kind of target is asked: types and names by weight of repetition, simplest first, and limits.
+
+    ``depth`` bounds the records inside records, ``leaves`` the columns that hold values, ``rows`` are the row counts.
+    ``requests`` says whether the case has requests of its own and a ``row_id`` to tell rows apart by.
+    """
+
+    types: tuple[BqType, ...]
+    names: tuple[str, ...]
+    rows: tuple[int, ...]
+    depth: int
+    leaves: int
+    requests: bool
+
+
+_PLAIN_NAMES: Final = ("a", "b", "c", "name", "value", "created_at", "x1", "Total", "user_id", "_hidden")
+_KEYWORD_NAMES: Final = ("select", "from", "order", "group", "null", "item", "start", "end", "range", "interval")
+_FLEXIBLE_NAMES: Final = ("ä", "列", "имя", "a b", "a-b", "a+b=c", "100%", "élan", "A" * 128)
+"""Names beyond ASCII letters and underscores, which BigQuery allows as flexible column names."""
+
+_BLOCKS: Final = (63, 64, 65, 127, 129)
+"""Around the bytes and words of a validity bitmap, where off-by-one errors live."""
+
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
+    {
+        "arrow": Profile(
+            types=(*(kind for kind in BqType if kind is not BqType.RECORD), BqType.STRING, BqType.INT64),
+            names=_PLAIN_NAMES * 2 + _KEYWORD_NAMES + _FLEXIBLE_NAMES,
+            rows=(0, 1, 2, 3, 7, 8, 9, 10, 15, 16, 17, 31, 33, *_BLOCKS, 1000, 4097),
+            depth=5,
+            leaves=20,
+            requests=False,
+        ),
+        "server": Profile(
+            types=(BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.BOOL, BqType.DATE, BqType.TIMESTAMP) * 3
+            + (BqType.NUMERIC, BqType.BYTES, BqType.DATETIME, BqType.TIME) * 2
+            + (BqType.BIGNUMERIC, BqType.JSON, BqType.GEOGRAPHY, BqType.INTERVAL, BqType.RANGE),
+            names=_PLAIN_NAMES * 3 + _KEYWORD_NAMES,
+            rows=(0, 1, 2, 3, 7, 8, 9, 10, 31, *_BLOCKS, 1000),
+            depth=4,
+            leaves=12,
+            requests=True,
+        ),
+    }
+)
+"""``arrow``: every type, deep, for whatever turns rows into bytes. ``server``: with requests, and mostly common types,
+because a type that a target cannot be seeded with hides all else in the case."""
+
+_RANGES: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
+_MODES: Final = (Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED, Mode.REPEATED)
+_RECORD_SIZES: Final = (1, 1, 2, 2, 3, 4)
+_LARGE: Final = 129
+"""Above so many rows, cells of kilobytes would make a case slow and teach nothing new."""
+
+
+def draw_case(seed: int, index: int, *, profile: str) -> Case:
+    """The ``index``-th case of a seed: always the same one, whichever others are drawn and in whatever order.
+
+    Raises:
+        KeyError: no such profile in :data:`PROFILES`.
+    """
+    case_id = f"generated.{profile}.s{seed}.i{index}"
+    return draw_case_by(Seeded(seed, index, profile), PROFILES[profile], case_id=case_id)
+
+
+def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:
+    """A case of a profile by the given choices."""
+    table = draw_table(choices, profile)
+    title = "A drawn table comes back with its own schema and values"
+    if not profile.requests:
+        return Case(case_id, title, table)
+    return Case(case_id, title, table, draw_steps(choices, table))
+
+
+def draw_table(choices: Choices, profile: Profile) -> Table:
+    """A table: drawn columns and a drawn recipe; a server's table begins with ``row_id`` nine times out of ten."""
+    columns = draw_columns(choices, profile)
+    if profile.requests and not one_in(choices, 10):
+        columns = (Column(ROW_ID, BqType.INT64, Mode.REQUIRED), *columns)
+    return Table(columns, recipe=draw_recipe(choices, profile))
+
+
+def draw_recipe(choices: Choices, profile: Profile) -> Recipe:
+    """A recipe: how many rows, which values, where NULL."""
+    rows = choices.pick(profile.rows)
+    values = choices.pick(tuple(ValueProfile))
+    if values is ValueProfile.WIDE and rows > _LARGE:
+        values = ValueProfile.RANDOM
+    return Recipe(
+        rows,
+        seed=choices.integer(0, (1 << 32) - 1),
+        nulls=choices.pick(tuple(NullPattern)),
+        values=values,
+        max_items=choices.pick((1, 2, 3, 3, 8 if rows < _LARGE else 2)),
+    )
+
+
+def draw_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:
+    """One to seven columns, every other one a record where the profile is deep enough, nested to its depth."""
+    return _Columns(choices, profile).draw(choices.integer(1, 7), profile.depth)
+
+
+class _Columns:
+    """Draws columns while leaves are left: a bound on the whole table, not on one record."""
+
+    __slots__ = ("choices", "leaves", "profile")
+
+    def __init__(self, choices: Choices, profile: Profile) -> None:
+        self.choices = choices
+        self.profile = profile
+        self.leaves = profile.leaves
+
+    def draw(self, count: int, depth: int) -> tuple[Column, ...]:
+        """``count`` columns (fewer where leaves run out, one at least), with at most ``depth`` levels of records."""
+        columns: list[Column] = []
+        taken = {ROW_ID}
+        while len(columns) < count and (self.leaves > 0 or not columns):
+            name = self._name(taken)
+            columns.append(self._record(name, depth) if depth and one_in(self.choices, 3) else self._leaf(name))
+        return tuple(columns)
+
+    def _name(self, taken: set[str]) -> str:
+        """A name that no sibling has: BigQuery compares them without case."""
+        name = self.choices.pick(self.profile.names)
+        if name.casefold() in taken:
+            name = f"{name[:100]}_{len(taken)}"
+        taken.add(name.casefold())
+        return name
+
+    def _record(self, name: str, depth: int) -> Column:
+        fields = self.draw(self.choices.pick(_RECORD_SIZES), depth - 1)
+        return Column(name, BqType.RECORD, self.choices.pick(_MODES), fields)
+
+    def _leaf(self, name: str) -> Column:
+        choices = self.choices
+        self.leaves -= 1
+        kind = choices.pick(self.profile.types)
+        mode = choices.pick(_MODES)
+        if kind in _PARAMETERS and one_in(choices, 4):
+            precision, scale, max_length = choices.pick(_PARAMETERS[kind])
+            return Column(name, kind, mode, precision=precision, scale=scale, max_length=max_length)
+        return Column(name, kind, mode, range_of=choices.pick(_RANGES) if kind is BqType.RANGE else None)
+
+
+_Parameters = tuple[int | None, int | None, int | None]
+
+_PARAMETERS: Final[Mapping[BqType, Sequence[_Parameters]]] = MappingProxyType(
+    {
+        BqType.NUMERIC: tuple((p, s, None) for p, s in ((10, 2), (1, None), (29, None), (9, 9), (38, 9), (18, 0))),
+        BqType.BIGNUMERIC: tuple(
+            (p, s, None) for p, s in ((40, 10), (1, None), (38, None), (38, 38), (76, 38), (20, 5), (39, 0))
+        ),
+        BqType.STRING: ((None, None, 1), (None, None, 10), (None, None, 1000)),
+        BqType.BYTES: ((None, None, 1), (None, None, 10), (None, None, 1000)),
+    }
+)
+"""Declared (precision, scale, length), among them the least and the most that BigQuery takes
+(https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#parameterized_decimal_type)."""

@@ -1,0 +1,58 @@
+"""Hypothesis strategies for columns, recipes, tables and cases: the same drawing, with Hypothesis choosing.
+
+Hypothesis draws and shrinks recipes, never single values: a failing example is a few numbers and a schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from conformance.generate.drawing import PROFILES, draw_case_by, draw_columns, draw_recipe, draw_table
+from conformance.records import Case, Column, Recipe, Table
+
+__all__ = ["cases", "columns", "recipes", "tables"]
+
+T = TypeVar("T")
+
+
+class _Drawn:
+    """Choices made by Hypothesis."""
+
+    __slots__ = ("_draw",)
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        return int(self._draw(st.integers(low, high)))
+
+    def pick(self, options: Sequence[T]) -> T:
+        picked: T = self._draw(st.sampled_from(options))
+        return picked
+
+
+@st.composite
+def columns(draw: st.DrawFn, profile: str = "arrow") -> tuple[Column, ...]:
+    """The columns of a table."""
+    return draw_columns(_Drawn(draw), PROFILES[profile])
+
+
+@st.composite
+def recipes(draw: st.DrawFn, profile: str = "arrow") -> Recipe:
+    """Recipes for the rows of a table."""
+    return draw_recipe(_Drawn(draw), PROFILES[profile])
+
+
+@st.composite
+def tables(draw: st.DrawFn, profile: str = "arrow") -> Table:
+    """Tables whose rows are a recipe."""
+    return draw_table(_Drawn(draw), PROFILES[profile])
+
+
+@st.composite
+def cases(draw: st.DrawFn, profile: str = "arrow") -> Case:
+    """Cases of a profile (``arrow`` or ``server``, see :data:`conformance.generate.drawing.PROFILES`)."""
+    return draw_case_by(_Drawn(draw), PROFILES[profile], case_id=f"generated.{profile}.drawn")
