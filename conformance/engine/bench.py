@@ -1,0 +1,57 @@
+"""One case at the bench: an exchange goes in, its verdicts with their evidence come out.
+
+This is the pure half of a run. It keeps nothing between cases and may be called from several threads;
+only the readers, which live in processes of their own, are shared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from conformance.contract.clause import Clause
+from conformance.contract.judge import judge, judge_view
+from conformance.contract.view import View
+from conformance.engine.events import Evidence
+from conformance.engine.evidence import gather
+from conformance.engine.outcomes import refine, whole_case
+from conformance.records import Case, Exchange, Outcome, Reading, Verdict
+
+__all__ = ["Assessment", "Bench", "Reader"]
+
+
+class Reader(Protocol):
+    """What turns an exchange into readings; :class:`conformance.readers.ReaderPool` is one."""
+
+    def read(self, case: Case, exchange: Exchange) -> list[Reading]:
+        """The readings of every whole read in ``exchange``; never raises for what a reader does."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Assessment:
+    """What became of one exchange: verdicts in register order, and annotated bytes for their findings."""
+
+    verdicts: tuple[Verdict, ...]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Bench:
+    """Judges exchanges under ``clauses``, with what ``reader`` makes of them where there is one."""
+
+    clauses: Sequence[Clause]
+    reader: Reader | None = None
+
+    def assess(self, case: Case, exchange: Exchange, table: pa.Table) -> Assessment:
+        """The verdicts on ``exchange`` and their evidence; raises only where the suite itself is at fault."""
+        if exchange.untestable:
+            judged = judge(case, exchange, table, clauses=self.clauses)
+            return Assessment(tuple(judged) or (whole_case(case, Outcome.UNTESTABLE, exchange.untestable),), ())
+        readings = () if self.reader is None else self.reader.read(case, exchange)
+        view = View(case, exchange, table, readings)
+        verdicts = refine(case, exchange, judge_view(view, self.clauses), view.obstacle)
+        return Assessment(tuple(verdicts), tuple(gather(exchange, verdicts)))

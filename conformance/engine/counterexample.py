@@ -1,0 +1,86 @@
+"""From a failing generated case to a small one in a file, shrunk while it fails the same clause for the same reason.
+
+One hunt per distinct failure and run: the hundredth case that fails alike costs as much as the first and teaches less.
+What the target's owner expects to fail is not hunted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.engine.events import CounterexampleSaved
+from conformance.engine.expectations import excuses
+from conformance.engine.outcomes import WHOLE_CASE, reason_classes
+from conformance.generate import materialise, save_case, shrink
+from conformance.records import Case, Outcome, Verdict
+from conformance.targets.spec import ExpectedFailure
+
+if TYPE_CHECKING:
+    from conformance.engine.bench import Bench
+    from conformance.engine.run import Driver
+
+__all__ = ["Hunt"]
+
+MAX_TRIES: Final = 600
+"""Cases put to the target for shrinking in one run, all hunts together: about half a minute on a local emulator."""
+TRIES_PER_FAILURE: Final = 60
+
+_HUNTED: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED})
+"""A hang is not hunted: each try would cost its deadline."""
+
+
+class Hunt:
+    """Shrinks what fails and saves it below ``directory``; ``shrinking`` off saves the cases as they were drawn."""
+
+    def __init__(
+        self,
+        driver: Driver,
+        bench: Bench,
+        directory: Path,
+        *,
+        expectations: Sequence[ExpectedFailure] = (),
+        shrinking: bool = True,
+    ) -> None:
+        self._driver = driver
+        self._bench = bench
+        self._directory = directory
+        self._expectations = expectations
+        self._left = MAX_TRIES if shrinking else 0
+        self._seen: set[tuple[str, str]] = set()
+
+    def pursue(self, case: Case, verdicts: Sequence[Verdict]) -> Iterator[CounterexampleSaved]:
+        """Save one counterexample for each failure among ``verdicts`` that this run has not met before."""
+        for verdict in verdicts:
+            if verdict.outcome not in _HUNTED:
+                continue
+            for reason in reason_classes(verdict):
+                key = (verdict.clause, reason)
+                if key in self._seen or excuses(self._expectations, verdict, reason):
+                    continue
+                self._seen.add(key)
+                yield self._save(case, verdict.clause, reason)
+
+    def _save(self, case: Case, clause: str, reason: str) -> CounterexampleSaved:
+        tries = 0
+
+        def still_fails(candidate: Case) -> bool:
+            nonlocal tries
+            tries += 1
+            return self._fails(candidate, clause, reason)
+
+        budget = min(self._left, TRIES_PER_FAILURE)
+        small = shrink(case, still_fails, budget=budget) if budget else case
+        self._left -= tries
+        digest = hashlib.sha256(reason.encode()).hexdigest()[:8]
+        path = self._directory / f"{clause}-{digest}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_case(small, path)
+        return CounterexampleSaved(case.id, clause, reason, str(path), tries)
+
+    def _fails(self, candidate: Case, clause: str, reason: str) -> bool:
+        table = materialise(candidate.table)
+        verdicts = self._bench.assess(candidate, self._driver.drive(candidate, table), table).verdicts
+        return any(reason in reason_classes(verdict) for verdict in verdicts if clause in (verdict.clause, WHOLE_CASE))

@@ -1,0 +1,141 @@
+"""The events of a run, in the order in which they happen; every report is made from them and from nothing else.
+
+A log is ``RunStarted``, then per case ``CaseJudged`` (perhaps between ``SuiteBroke`` and ``CounterexampleSaved``),
+then ``RunEnded``. A log without its end is a run that was cut short, and reports say so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar, TypeAlias
+
+from conformance.engine.selection import LeftOut
+from conformance.records import Finding, Verdict
+from conformance.targets.spec import ExpectedFailure
+
+__all__ = [
+    "EVENTS",
+    "CaseJudged",
+    "CounterexampleSaved",
+    "Event",
+    "Evidence",
+    "Line",
+    "RunEnded",
+    "RunStarted",
+    "SuiteBroke",
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Line:
+    """One annotated line of a message: where, which bytes, which field, what they mean; ``marked`` ones err."""
+
+    offset: int
+    hex: str
+    field: str
+    meaning: str
+    marked: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Evidence:
+    """The bytes around one finding, annotated; ``of`` says which message they are from."""
+
+    finding: Finding
+    of: str
+    lines: tuple[Line, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunStarted:
+    """What was asked for, of whom, with which versions: enough to repeat the run to the letter.
+
+    ``target_file`` is the path as the user gave it. ``cases`` and ``clauses`` are the ids that were chosen;
+    ``left_out`` says what was not, and why. ``all_cases`` and ``all_clauses`` count what there was to choose from.
+    ``deadline_multiplier`` stretches every deadline of the run.
+    """
+
+    TAG: ClassVar[str] = "run-started"
+
+    suite: str
+    python: str
+    pyarrow: str
+    platform: str
+    target: str
+    target_file: str
+    seed: int
+    generated: int
+    profile: str
+    select: tuple[str, ...]
+    clause: tuple[str, ...]
+    level: str
+    readers: bool
+    deadline_multiplier: float
+    cases: tuple[str, ...]
+    clauses: tuple[str, ...]
+    all_cases: int
+    all_clauses: int
+    left_out: tuple[LeftOut, ...] = ()
+    expectations: tuple[ExpectedFailure, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CaseJudged:
+    """One case is done: its verdicts, before expected failures are taken into account.
+
+    ``replay`` is what ``conformance replay`` takes: the id of a corpus case, the path of a saved one.
+    ``calls`` and ``received`` (bytes) say how much was seen; ``seconds`` is driving and judging together.
+    """
+
+    TAG: ClassVar[str] = "case-judged"
+
+    case_id: str
+    title: str
+    replay: str
+    verdicts: tuple[Verdict, ...]
+    evidence: tuple[Evidence, ...] = ()
+    calls: int = 0
+    received: int = 0
+    seconds: float = 0.0
+    generated: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SuiteBroke:
+    """The suite raised while it worked on a case: its own defect, never the target's."""
+
+    TAG: ClassVar[str] = "suite-broke"
+
+    case_id: str
+    traceback: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CounterexampleSaved:
+    """A smaller case that fails ``clause`` for the same ``reason`` class as ``case_id`` did was written to ``file``.
+
+    ``tries`` counts the cases that were put to the target on the way.
+    """
+
+    TAG: ClassVar[str] = "counterexample-saved"
+
+    case_id: str
+    clause: str
+    reason: str
+    file: str
+    tries: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The run reached its end after ``seconds``."""
+
+    TAG: ClassVar[str] = "run-ended"
+
+    seconds: float
+
+
+Event: TypeAlias = RunStarted | CaseJudged | SuiteBroke | CounterexampleSaved | RunEnded
+
+EVENTS: tuple[type, ...] = (RunStarted, CaseJudged, SuiteBroke, CounterexampleSaved, RunEnded)
+"""Every kind of event, for readers of a log."""

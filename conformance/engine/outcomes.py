@@ -1,0 +1,101 @@
+"""Which outcome it is, and of which class: the rules that the judge, who sees one exchange, cannot apply.
+
+The judge speaks of clauses. Whether a failure is a crash or a hang depends on how the calls ended, and a case that
+died where no clause was looking must not go unseen; that is decided here.
+A *reason class* is what a failure is a failure of, without the data of the case: two failures of one class are
+one deviation, and an expected failure excuses its class and no other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from conformance.contract.clause import Clause
+from conformance.engine.selection import Patterns
+from conformance.records import CallEnd, Case, Exchange, Finding, Outcome, Verdict
+
+__all__ = ["WHOLE_CASE", "finding_class", "reason_classes", "refine", "shape", "unsupported", "whole_case"]
+
+WHOLE_CASE: Final = "case"
+"""The clause id of a verdict about a case as a whole: an error of the suite, a crash that no clause saw."""
+
+_DIED: Final = {
+    CallEnd.CRASH: Outcome.CRASH,
+    CallEnd.DEADLINE: Outcome.HANG,
+    CallEnd.OVER_BUDGET: Outcome.HANG,
+}
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_HEXADECIMAL = re.compile(r"\b0x[0-9a-fA-F]+\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b|\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){2,}\b")
+_NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
+
+MAX_CLASS: Final = 120
+"""Characters of a reason class: enough to tell failures apart, short enough for a line of a TOML file."""
+
+
+def shape(text: str) -> str:
+    """``text`` without its data: quoted text becomes ``'…'``, numbers become ``#``, and lists of them one.
+
+    >>> shape("row 3 of column 'a': expected 17, found 18")
+    "row # of column '…': expected #, found #"
+    """
+    text = _QUOTED.sub("'…'", " ".join(text.split()))
+    text = _NUMBER.sub("#", _HEXADECIMAL.sub("#", text))
+    text = _RUN.sub(r"\1", text)
+    return text if len(text) <= MAX_CLASS else text[: MAX_CLASS - 1] + "…"
+
+
+def finding_class(outcome: Outcome, finding: Finding) -> str:
+    """The reason class of one finding of a verdict with ``outcome``."""
+    return f"{outcome}: {shape(finding.observed)} (required: {shape(finding.required)})"
+
+
+def reason_classes(verdict: Verdict) -> tuple[str, ...]:
+    """The reason classes of ``verdict``, one per distinct finding, in their order; its reason where it has none."""
+    if not verdict.findings:
+        return (f"{verdict.outcome}: {shape(verdict.reason)}",)
+    return tuple(dict.fromkeys(finding_class(verdict.outcome, finding) for finding in verdict.findings))
+
+
+def whole_case(case: Case, outcome: Outcome, reason: str) -> Verdict:
+    """A verdict about ``case`` as a whole."""
+    return Verdict(case.id, WHOLE_CASE, outcome, reason=reason)
+
+
+def unsupported(case: Case, clauses: Iterable[Clause], reason: str) -> list[Verdict]:
+    """The verdicts of a case that was not put to the target: one per clause that it exists to observe."""
+    globs: Patterns = Patterns(case.clauses)
+    named = [clause.id for clause in clauses if case.clauses and globs.match(clause.id)]
+    verdicts = [Verdict(case.id, name, Outcome.UNSUPPORTED, reason=reason) for name in named]
+    return verdicts or [whole_case(case, Outcome.UNSUPPORTED, reason)]
+
+
+def refine(
+    case: Case, exchange: Exchange, verdicts: Sequence[Verdict], obstacle: Callable[[], tuple[Outcome, str]]
+) -> list[Verdict]:
+    """``verdicts`` as the judge gave them, with what is known of how the calls ended.
+
+    A failure seen only on calls that died is a crash or a hang. ``obstacle`` names the first thing that went wrong in
+    the exchange (:meth:`conformance.contract.view.View.obstacle`): a death or a refusal that no clause has failed for
+    fails the case as a whole, so that nothing is lost because no clause was looking.
+    A case without any verdict gets one that says so.
+    """
+    refined = [_died(verdict, exchange) for verdict in verdicts]
+    if any(verdict.outcome.fails_run for verdict in refined):
+        return refined
+    outcome, reason = obstacle()
+    if outcome.fails_run or not refined:
+        refined.append(whole_case(case, outcome, reason))
+    return refined
+
+
+def _died(verdict: Verdict, exchange: Exchange) -> Verdict:
+    if verdict.outcome is not Outcome.FAIL:
+        return verdict
+    ends = {None if finding.call is None else exchange.calls[finding.call].end for finding in verdict.findings}
+    outcomes = {Outcome.FAIL if end is None else _DIED.get(end, Outcome.FAIL) for end in ends}
+    return dataclasses.replace(verdict, outcome=outcomes.pop()) if len(outcomes) == 1 else verdict

@@ -1,0 +1,147 @@
+"""The expected failures of a target file, rewritten from a run: sorted, stable, nothing else touched.
+
+The list stands in the TOML file as ``[[expected_failures]]`` tables. They are cut out and written anew at the end of
+the file; every other line stays as its owner wrote it, comments included. Read back, the file gives the same entries.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from conformance.engine.expectations import glob_match
+from conformance.engine.result import Result
+from conformance.records import Outcome
+from conformance.targets import ExpectedFailure, TargetError
+
+__all__ = ["describe_changes", "repaired", "rewrite"]
+
+_TABLE: Final = "expected_failures"
+_HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?")
+_KEYS: Final = ("clause", "case", "reason", "note", "issue")
+_EXCUSABLE: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED})
+
+
+def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[ExpectedFailure]:
+    """``entries`` as ``result`` says they ought to be.
+
+    An entry stays where it excuses a failure of the run, or where it covers only cases or clauses that were not
+    chosen. Each failure that nothing excuses gets an entry of its own, for all cases.
+    """
+    expected = result.listed(Outcome.EXPECTED_FAIL)
+    skipped = [left.id for left in result.start.left_out]
+    kept = [
+        entry
+        for entry in entries
+        if any(
+            glob_match(clause, entry.clause) and glob_match(item.reason, entry.reason)
+            for item in expected
+            for clause in item.clauses
+            if any(glob_match(case_id, entry.case) for case_id in item.cases)
+        )
+        or _beyond(entry, result, skipped)
+    ]
+    new = [
+        ExpectedFailure(clause, item.reason)
+        for item in result.failed
+        if item.outcome in _EXCUSABLE
+        for clause in item.clauses
+    ]
+    return sorted(dict.fromkeys([*kept, *new]), key=_order)
+
+
+def _beyond(entry: ExpectedFailure, result: Result, skipped: Iterable[str]) -> bool:
+    """Whether nothing that was run could have met ``entry``, while something that was left out could."""
+    met = any(
+        glob_match(verdict.clause, entry.clause) and glob_match(verdict.case_id, entry.case)
+        for verdict in result.verdicts
+    )
+    return not met and any(glob_match(name, entry.clause) or glob_match(name, entry.case) for name in skipped)
+
+
+def _order(entry: ExpectedFailure) -> tuple[str, ...]:
+    return entry.clause, entry.case, entry.reason, entry.note, entry.issue
+
+
+def describe_changes(before: Iterable[ExpectedFailure], after: Iterable[ExpectedFailure]) -> list[str]:
+    """One line per entry that goes (``-``) or comes (``+``)."""
+    old, new = set(before), set(after)
+    gone = [f"- {_words(entry)}" for entry in sorted(old - new, key=_order)]
+    return gone + [f"+ {_words(entry)}" for entry in sorted(new - old, key=_order)]
+
+
+def _words(entry: ExpectedFailure) -> str:
+    where = "" if entry.case == "*" else f" on {entry.case}"
+    return f"{entry.clause}{where}: {entry.reason}"
+
+
+def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
+    """Write ``entries`` into the target file at ``path``, in place of those it holds.
+
+    Raises:
+        TargetError: the file would not read back as what was meant; it is left as it was.
+    """
+    before = path.read_text(encoding="utf-8")
+    after = (
+        _without_table(before).rstrip("\n")
+        + "\n"
+        + "".join(f"\n{_toml(entry)}" for entry in sorted(entries, key=_order))
+    )
+    wanted = tomllib.loads(before) | {_TABLE: [_values(entry) for entry in sorted(entries, key=_order)]}
+    if not entries:
+        del wanted[_TABLE]
+    try:
+        safe = tomllib.loads(after) == wanted
+    except tomllib.TOMLDecodeError:
+        safe = False
+    if not safe:
+        raise TargetError(
+            f"{path}: cannot rewrite a list that is not in the form of [[{_TABLE}]] tables; bring it into it"
+        )
+    path.write_text(after, encoding="utf-8")
+
+
+def _without_table(text: str) -> str:
+    """``text`` without the ``[[expected_failures]]`` tables: each from its header to the next one.
+
+    Comments right above a header belong to what follows them, so they end the table before it.
+    """
+    kept: list[str] = []
+    pending: list[str] = []
+    inside = False
+    for line in text.splitlines(keepends=True):
+        header = _HEADER.fullmatch(line.rstrip("\r\n"))
+        if header is not None:
+            was_inside, inside = inside, header[1].strip("\"' ") == _TABLE
+            if not inside:
+                kept += pending if was_inside else []
+                kept.append(line)
+            pending = []
+        elif not inside:
+            kept.append(line)
+        elif line.lstrip().startswith("#") or not line.strip():
+            pending.append(line)
+        else:
+            pending = []
+    return "".join(kept)
+
+
+def _values(entry: ExpectedFailure) -> dict[str, str]:
+    default = ExpectedFailure(entry.clause, entry.reason)
+    chosen = {key: getattr(entry, key) for key in _KEYS}
+    return {
+        key: value for key, value in chosen.items() if key in ("clause", "reason") or value != getattr(default, key)
+    }
+
+
+def _toml(entry: ExpectedFailure) -> str:
+    """One table; a JSON string is a TOML basic string but for DEL, which TOML wants escaped."""
+    lines = [
+        f"{key} = {json.dumps(value, ensure_ascii=False).replace(chr(0x7F), chr(92) + 'u007f')}"
+        for key, value in _values(entry).items()
+    ]
+    return f"[[{_TABLE}]]\n" + "\n".join(lines) + "\n"

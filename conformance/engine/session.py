@@ -1,0 +1,124 @@
+"""A run put together: target, readers, cases and hunt, opened in order and closed in reverse.
+
+This is the one place where the rooms below meet; commands and the pytest plugin only say what they want.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+import conformance
+from conformance.contract.clause import CLAUSES
+from conformance.engine.bench import Bench
+from conformance.engine.counterexample import Hunt
+from conformance.engine.events import Event, RunStarted
+from conformance.engine.run import Driver, Job, run
+from conformance.engine.selection import Plan, Selection
+from conformance.generate import draw_case
+from conformance.readers import ReaderPool
+from conformance.targets import TargetKind, TargetSpec, open_target
+
+__all__ = ["STATE", "Session", "Settings", "open_session"]
+
+STATE: Final = Path(".conformance")
+"""Where a run leaves its log and counterexamples, below the current directory."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """How to run what was selected: the seed and number of generated cases, shrinking, readers, deadlines."""
+
+    seed: int = 0
+    generated: int = 0
+    shrink: bool = True
+    readers: bool = True
+    deadline_multiplier: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Session:
+    """A target that is up, with everything to judge it."""
+
+    spec: TargetSpec
+    driver: Driver
+    bench: Bench
+    plan: Plan
+    selection: Selection
+    settings: Settings
+    all_cases: int
+
+    @property
+    def profile(self) -> str:
+        """What generated cases ask for: requests of a server, or tables alone."""
+        return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
+
+    @property
+    def default_log(self) -> Path:
+        """Where the log goes unless the user says otherwise."""
+        return STATE / f"{self.spec.name}.jsonl"
+
+    def jobs(self) -> Iterator[Job]:
+        """Corpus cases in their order, then generated ones; each is drawn when its turn comes."""
+        for case in self.plan.cases:
+            yield Job(case, case.id)
+        for index in range(self.settings.generated):
+            case = draw_case(self.settings.seed, index, profile=self.profile)
+            yield Job(case, case.id, generated=True)
+
+    def events(self) -> Iterator[Event]:
+        """Run, and yield what happens."""
+        hunt = Hunt(
+            self.driver,
+            self.bench,
+            STATE / "counterexamples",
+            expectations=self.spec.expected_failures,
+            shrinking=self.settings.shrink,
+        )
+        return run(self.started(), self.jobs(), self.driver, self.bench, capabilities=self.spec.capabilities, hunt=hunt)
+
+    def started(self) -> RunStarted:
+        """The first event: what is run, with which versions."""
+        version = f" {self.spec.version}" if self.spec.version else ""
+        return RunStarted(
+            suite=conformance.__version__,
+            python=platform.python_version(),
+            pyarrow=pa.__version__,
+            platform=f"{platform.system()} {platform.machine()}",
+            target=self.spec.name + version,
+            target_file=self.spec.file,
+            seed=self.settings.seed,
+            generated=self.settings.generated,
+            profile=self.profile,
+            select=self.selection.cases,
+            clause=self.selection.clauses,
+            level=self.selection.level,
+            readers=self.settings.readers,
+            deadline_multiplier=self.settings.deadline_multiplier,
+            cases=tuple(case.id for case in self.plan.cases),
+            clauses=tuple(clause.id for clause in self.plan.clauses),
+            all_cases=self.all_cases,
+            all_clauses=len(CLAUSES),
+            left_out=self.plan.left_out,
+            expectations=self.spec.expected_failures,
+        )
+
+
+@contextmanager
+def open_session(spec: TargetSpec, plan: Plan, selection: Selection, settings: Settings) -> Iterator[Session]:
+    """Start the target and the readers; both are stopped on leaving, whatever happened.
+
+    Raises:
+        TargetUnavailable: the target cannot run here, or did not become ready.
+    """
+    with ExitStack() as stack:
+        driver = stack.enter_context(open_target(spec, multiplier=settings.deadline_multiplier))
+        pool = stack.enter_context(ReaderPool()) if settings.readers else None
+        left_out = sum(left.kind == "case" for left in plan.left_out)
+        yield Session(spec, driver, Bench(plan.clauses, pool), plan, selection, settings, len(plan.cases) + left_out)

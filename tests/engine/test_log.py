@@ -1,0 +1,118 @@
+"""The log of a run survives a crash of the suite, and refuses what is no log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from conformance.engine.events import CounterexampleSaved, Event, Evidence, Line, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.log import LogError, LogWriter, log_schema, read_log
+from conformance.engine.selection import LeftOut
+from conformance.records import Finding
+from conformance.targets import ExpectedFailure
+from tests.engine.samples import failing, judged, passing, started
+
+FINDING = Finding("framing.x", "one message", "3 messages", call=0, response=0, start=4, end=8)
+EVENTS: list[Event] = [
+    started("framing.x", cases=["a"], expectations=[ExpectedFailure("framing.x", "fail: *")]),
+    judged("a", failing("a", "framing.x", "3 messages"), passing("a", "rows.once")),
+    SuiteBroke("b", "Traceback …"),
+    CounterexampleSaved("c", "framing.x", "fail: …", "c.json", 12),
+    RunEnded(2.5),
+]
+
+
+def written(path: Path, events: list[Event]) -> Path:
+    """The log of ``events`` at ``path``."""
+    with LogWriter(path) as log:
+        for event in events:
+            log.write(event)
+    return path
+
+
+def test_events_read_back_as_they_were_written(tmp_path: Path) -> None:
+    """The log is the run: nothing is lost on the way."""
+    path = written(tmp_path / "below" / "run.jsonl", EVENTS)
+
+    assert list(read_log(path)) == EVENTS
+
+
+def test_an_event_is_on_disk_before_the_next_one_happens(tmp_path: Path) -> None:
+    """A crash of the suite loses no verdict that was reached."""
+    path = tmp_path / "run.jsonl"
+    with LogWriter(path) as log:
+        log.write(EVENTS[0])
+
+        assert list(read_log(path)) == EVENTS[:1]
+
+
+def test_a_line_cut_short_by_a_crash_is_dropped(tmp_path: Path) -> None:
+    """Everything before it stays readable."""
+    path = written(tmp_path / "run.jsonl", EVENTS)
+    path.write_bytes(path.read_bytes()[:-10])
+
+    assert list(read_log(path)) == EVENTS[:-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<html>\n", "line 1: expected a JSON object whose 'event' is one of run-started, case-judged"),
+        ("[1]\n", "line 1: expected a JSON object whose 'event' is one of"),
+        (
+            '{"event":"run-ended","seconds":1.5}\n',
+            "expected a log that begins with 'run-started', got 'run-ended' first",
+        ),
+        ('{"event":"run-ended"}\n', "seconds: expected a value but got None"),
+    ],
+)
+def test_what_is_no_log_is_refused_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    """The place and the expectation are named."""
+    path = tmp_path / "run.jsonl"
+    path.write_text(text)
+
+    with pytest.raises(LogError) as error:
+        list(read_log(path))
+
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_every_line_obeys_the_published_schema(tmp_path: Path) -> None:
+    """Another program can read the log by its schema alone."""
+    event = judged("a", failing("a", "framing.x", "3 messages"))
+    line = Line(0, "ff ff ff ff", "continuation", "marks a message", marked=True)
+    fields = {name: getattr(event, name) for name in event.__slots__} | {
+        "evidence": (Evidence(FINDING, "batch", (line,)),)
+    }
+    path = written(tmp_path / "run.jsonl", [*EVENTS, type(event)(**fields)])
+    validator = jsonschema.Draft202012Validator(log_schema())
+
+    errors = [
+        error.message for text in path.read_text().splitlines() for error in validator.iter_errors(json.loads(text))
+    ]
+
+    assert errors == []
+
+
+def test_the_schema_refuses_unknown_keys_and_events() -> None:
+    """A schema that accepts anything documents nothing."""
+    validator = jsonschema.Draft202012Validator(log_schema())
+
+    assert not validator.is_valid({"event": "run-ended", "seconds": 1.0, "extra": 1})
+    assert not validator.is_valid({"event": "run-paused", "seconds": 1.0})
+
+
+def test_what_was_left_out_is_in_the_log(tmp_path: Path) -> None:
+    """A report made later can still say what was not run."""
+    start = started("framing.x")
+    left_out = (LeftOut("case", "b", "no --select pattern matches it"),)
+    fields = {name: getattr(start, name) for name in start.__slots__} | {"left_out": left_out}
+
+    (event,) = read_log(written(tmp_path / "run.jsonl", [RunStarted(**fields)]))
+
+    assert isinstance(event, RunStarted)
+    assert event.left_out == left_out

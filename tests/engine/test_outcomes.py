@@ -1,0 +1,100 @@
+"""How calls ended decides between failure, crash and hang; classes forget the data of a case."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.engine.outcomes import WHOLE_CASE, reason_classes, refine, shape, unsupported
+from conformance.records import CallEnd, Outcome, Verdict
+from tests.engine.samples import failing, passing, sample_call, sample_case, sample_clause, sample_exchange
+
+CASE = sample_case("a")
+FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("row 3 of column 'a': expected 17, found 18", "row # of column '…': expected #, found #"),
+        ("rows 1, 2, 3 are missing", "rows # are missing"),
+        ("columns 'a', 'b'", "columns '…'"),
+        ("decimal128(38, 9) at 0x40", "decimal128(#) at #"),
+        ("int64 instead of int32", "int64 instead of int32"),
+        ("bytes ff ff ff ff, FF FF 10", "bytes #"),
+        ("-1.5e-7 or  twice\nas much", "# or twice as much"),
+    ],
+)
+def test_a_shape_forgets_data_and_keeps_words(text: str, expected: str) -> None:
+    """Quoted text, numbers and lists of them are data; type names are words."""
+    assert shape(text) == expected
+
+
+def test_a_shape_is_short() -> None:
+    """A class has to fit a line of a TOML file."""
+    assert len(shape("word " * 100)) == 120
+
+
+def test_equal_findings_are_one_class() -> None:
+    """Twenty repetitions of one fault are one reason."""
+    verdict = failing("a", "framing.x", "3 messages", "4 messages", "none")
+
+    assert reason_classes(verdict) == (
+        "fail: # messages (required: one message)",
+        "fail: none (required: one message)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [
+        (CallEnd.CRASH, Outcome.CRASH),
+        (CallEnd.DEADLINE, Outcome.HANG),
+        (CallEnd.OVER_BUDGET, Outcome.HANG),
+        (CallEnd.COMPLETE, Outcome.FAIL),
+    ],
+)
+def test_a_failure_on_a_call_that_died_is_named_after_its_death(end: CallEnd, outcome: Outcome) -> None:
+    """A dead call is a crash or a hang, not a wrong answer."""
+    exchange = sample_exchange("a", sample_call(end=end))
+
+    (verdict,) = refine(CASE, exchange, [failing("a", "calls.end", "no status")], lambda: FINE)
+
+    assert verdict.outcome is outcome
+
+
+def test_a_death_that_no_clause_saw_fails_the_case_as_a_whole() -> None:
+    """Nothing is lost because no clause was looking."""
+    exchange = sample_exchange("a", sample_call(end=CallEnd.CRASH))
+
+    refined = refine(CASE, exchange, [passing("a", "framing.x")], lambda: (Outcome.CRASH, "the target died"))
+
+    assert refined[1] == Verdict("a", WHOLE_CASE, Outcome.CRASH, reason="the target died")
+
+
+def test_a_death_that_a_clause_saw_is_not_counted_twice() -> None:
+    """The clause's own failure is enough."""
+    exchange = sample_exchange("a", sample_call(end=CallEnd.CRASH))
+
+    refined = refine(CASE, exchange, [failing("a", "calls.end", "no status")], lambda: (Outcome.CRASH, "died"))
+
+    assert [verdict.outcome for verdict in refined] == [Outcome.CRASH]
+
+
+def test_a_case_that_shows_nothing_is_untestable_and_says_so() -> None:
+    """No verdict at all would look like no case at all."""
+    (verdict,) = refine(CASE, sample_exchange("a", sample_call()), [], lambda: FINE)
+
+    assert (verdict.clause, verdict.outcome) == (WHOLE_CASE, Outcome.UNTESTABLE)
+
+
+def test_an_unsupported_case_counts_for_each_clause_it_exists_for() -> None:
+    """What was not judged is listed by clause."""
+    case = sample_case("a", clauses=["framing.*"])
+    clauses = [sample_clause("framing.a"), sample_clause("framing.b"), sample_clause("rows.a")]
+
+    verdicts = unsupported(case, clauses, "the target does not declare nested")
+
+    assert [(verdict.clause, verdict.outcome) for verdict in verdicts] == [
+        ("framing.a", Outcome.UNSUPPORTED),
+        ("framing.b", Outcome.UNSUPPORTED),
+    ]

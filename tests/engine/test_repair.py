@@ -1,0 +1,138 @@
+"""The list of expected failures is rewritten from a run, and reads back as what was written."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.engine.events import RunEnded
+from conformance.engine.repair import describe_changes, repaired, rewrite
+from conformance.engine.result import Result, fold
+from conformance.records import Verdict
+from conformance.targets import ExpectedFailure, TargetError
+from tests.engine.samples import failing, judged, passing, started
+
+FILE = """\
+# My server.
+name = "mine"  # a remark
+
+[[expected_failures]]
+# why this one is tolerated
+clause = "rows.once"
+reason = "fail: # rows (required: one message)"
+
+# how it is started
+[start]
+command = ["serve", "[[expected_failures]]"]
+
+[[ "expected_failures" ]]  # the second
+clause = "framing.batch"
+reason = "fail: *"
+# the end
+"""
+REST = """\
+# My server.
+name = "mine"  # a remark
+
+
+# how it is started
+[start]
+command = ["serve", "[[expected_failures]]"]
+"""
+THREE = "fail: # messages (required: one message)"
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=20)
+entries = st.builds(ExpectedFailure, clause=texts, reason=texts, case=texts, note=texts, issue=texts)
+
+
+def run_of(*verdicts: Verdict, expectations: tuple[ExpectedFailure, ...] = ()) -> Result:
+    """The result of a run of one case with ``verdicts``."""
+    start = started(*dict.fromkeys(verdict.clause for verdict in verdicts), expectations=expectations)
+    return fold([start, judged("a", *verdicts), RunEnded(1.0)])
+
+
+def test_rewriting_touches_nothing_but_the_list(tmp_path: Path) -> None:
+    """Comments and other tables stay where they are, byte by byte."""
+    file = tmp_path / "mine.toml"
+    file.write_text(FILE)
+
+    rewrite(file, [ExpectedFailure("b.c", "fail: x", note="known"), ExpectedFailure("a.b", 'fail: "q"')])
+
+    assert file.read_text() == REST + (
+        '\n[[expected_failures]]\nclause = "a.b"\nreason = "fail: \\"q\\""\n'
+        '\n[[expected_failures]]\nclause = "b.c"\nreason = "fail: x"\nnote = "known"\n'
+    )
+
+
+def test_rewriting_with_nothing_removes_the_list(tmp_path: Path) -> None:
+    """A target without known defects has no table for them."""
+    file = tmp_path / "mine.toml"
+    file.write_text(FILE)
+
+    rewrite(file, [])
+
+    assert file.read_text() == REST
+
+
+@given(st.lists(entries, max_size=4))
+def test_what_was_written_reads_back(tmp_path_factory: pytest.TempPathFactory, listed: list[ExpectedFailure]) -> None:
+    """Whatever characters an entry holds, TOML gives them back."""
+    file = tmp_path_factory.getbasetemp() / "round-trip.toml"
+    file.write_text(FILE)
+
+    rewrite(file, listed)
+
+    tables = tomllib.loads(file.read_text(encoding="utf-8")).get("expected_failures", [])
+    assert sorted(map(str, listed)) == sorted(str(ExpectedFailure(**table)) for table in tables)
+
+
+def test_a_list_in_another_notation_is_refused_and_the_file_left_alone(tmp_path: Path) -> None:
+    """An inline array cannot be cut out line by line; better no change than a broken file."""
+    file = tmp_path / "mine.toml"
+    text = 'name = "mine"\nexpected_failures = [{clause = "a", reason = "b"}]\n'
+    file.write_text(text)
+
+    with pytest.raises(TargetError, match=r"not in the form of \[\[expected_failures\]\] tables"):
+        rewrite(file, [ExpectedFailure("a.b", "fail: x")])
+
+    assert file.read_text() == text
+
+
+def test_a_failure_that_nothing_excuses_comes_in() -> None:
+    """The new entry has the words that excuse exactly this class."""
+    result = run_of(failing("a", "framing.batch", "3 messages"), passing("a", "rows.once"))
+
+    assert repaired(result, ()) == [ExpectedFailure("framing.batch", THREE)]
+
+
+def test_a_run_with_the_repaired_list_is_clean() -> None:
+    """Repairing is a fixed point: the same failures, listed, fail nothing."""
+    verdicts = (failing("a", "framing.batch", "3 messages", "none"), failing("a", "rows.once", "2 rows"))
+    listed = tuple(repaired(run_of(*verdicts), ()))
+
+    again = run_of(*verdicts, expectations=listed)
+
+    assert not again.fails
+    assert repaired(again, listed) == list(listed)
+
+
+def test_an_entry_that_excuses_nothing_goes() -> None:
+    """A fixed defect leaves the list."""
+    listed = (ExpectedFailure("framing.batch", THREE), ExpectedFailure("rows.once", "fail: *"))
+    result = run_of(failing("a", "framing.batch", "3 messages"), passing("a", "rows.once"), expectations=listed)
+
+    entries = repaired(result, listed)
+
+    assert describe_changes(listed, entries) == ["- rows.once: fail: *"]
+
+
+def test_notes_stay_with_their_entries() -> None:
+    """What the owner wrote about a defect survives."""
+    listed = (ExpectedFailure("framing.batch", THREE, note="known", issue="https://example.org/1"),)
+    result = run_of(failing("a", "framing.batch", "3 messages"), expectations=listed)
+
+    assert repaired(result, listed) == list(listed)

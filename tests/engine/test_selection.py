@@ -1,0 +1,108 @@
+"""Choosing cases and clauses, and refusing a choice of nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.contract.clause import Clause
+from conformance.engine.selection import LeftOut, Patterns, Selection, SelectionError, plan
+from conformance.records import BqType, Case, Column, Level, Recipe, Table
+from tests.engine.samples import sample_case, sample_clause
+
+CASES = [sample_case("int64-one-row"), sample_case("nested-deep", needs=("nested",)), sample_case("nested-ragged")]
+CLAUSES = {
+    clause.id: clause
+    for clause in (
+        sample_clause("framing.batch.one-message"),
+        sample_clause("framing.schema.one-message"),
+        sample_clause("session.expire", level=Level.SHOULD),
+        sample_clause("session.trace", level=Level.MAY),
+    )
+}
+
+
+def ids(chosen: tuple[Case, ...] | tuple[Clause, ...]) -> list[str]:
+    """The ids in order."""
+    return [item.id for item in chosen]
+
+
+def test_everything_is_chosen_unless_something_is_asked_for() -> None:
+    """The default selection leaves nothing out."""
+    chosen = plan(CASES, CLAUSES, Selection())
+
+    assert ids(chosen.cases) == [case.id for case in CASES]
+    assert ids(chosen.clauses) == list(CLAUSES)
+    assert chosen.left_out == ()
+
+
+def test_case_globs_choose_cases_and_name_what_is_left_out() -> None:
+    """A case that no glob matches is left out with its reason."""
+    chosen = plan(CASES, CLAUSES, Selection(cases=("nested-*",)))
+
+    assert ids(chosen.cases) == ["nested-deep", "nested-ragged"]
+    assert chosen.left_out == (LeftOut("case", "int64-one-row", "no --select pattern matches it"),)
+
+
+def test_clause_globs_choose_clauses() -> None:
+    """A clause that no glob matches is not judged."""
+    chosen = plan(CASES, CLAUSES, Selection(clauses=("framing.*", "session.trace")))
+
+    assert ids(chosen.clauses) == ["framing.batch.one-message", "framing.schema.one-message", "session.trace"]
+
+
+@pytest.mark.parametrize(("level", "count"), [(Level.MUST, 2), (Level.SHOULD, 3), (Level.MAY, 4)])
+def test_a_level_takes_everything_at_least_as_binding(level: Level, count: int) -> None:
+    """``should`` takes MUST and SHOULD, ``may`` takes all."""
+    chosen = plan(CASES, CLAUSES, Selection(level=level))
+
+    assert len(chosen.clauses) == count
+
+
+def test_capabilities_choose_the_cases_that_need_one() -> None:
+    """A capability glob chooses by need, not by name."""
+    chosen = plan(CASES, CLAUSES, Selection(capabilities=("nest*",)))
+
+    assert ids(chosen.cases) == ["nested-deep"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        (
+            Selection(cases=("nested-*", "netsed-*")),
+            "no case matches 'netsed-*'; `conformance list cases` lists them all",
+        ),
+        (Selection(clauses=("frame.*",)), "no clause matches 'frame.*'; `conformance list clauses` lists them all"),
+        (
+            Selection(capabilities=("teleport",)),
+            "no case needs a capability like 'teleport'; `conformance show CASE` prints what one needs",
+        ),
+        (
+            Selection(clauses=("session.trace",), level=Level.MUST),
+            "no clause is left at level must; `conformance clauses` lists all with levels",
+        ),
+    ],
+)
+def test_a_choice_of_nothing_is_refused(selection: Selection, message: str) -> None:
+    """A pattern that matches nothing is an error even where another one matches."""
+    with pytest.raises(SelectionError) as error:
+        plan(CASES, CLAUSES, selection)
+
+    assert str(error.value) == message
+
+
+def test_patterns_know_which_of_them_are_dead() -> None:
+    """Every glob that matches is counted, not only the first."""
+    patterns = Patterns(["a*", "*b", "c"])
+
+    matched = patterns.match("ab")
+
+    assert matched
+    assert patterns.dead == ["c"]
+
+
+def test_a_table_is_not_needed_to_choose() -> None:
+    """Selection looks at ids and needs alone, so a table of any size costs nothing."""
+    big = Case("big", "A large table", Table((Column("a", BqType.INT64),), recipe=Recipe(rows=10**9)))
+
+    assert ids(plan([big], CLAUSES, Selection()).cases) == ["big"]
