@@ -1,0 +1,121 @@
+"""The group of commands: each module is imported when its command is called, and user errors end in one sentence.
+
+``check``, ``dissect``, ``explain`` and ``clauses`` therefore run without gRPC, Hypothesis or any client library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+
+import conformance
+
+__all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "run": "Judge a target and report what deviates.",
+    "list": "List the cases or the clauses.",
+    "show": "Show one case: its table, its steps, what it is for.",
+    "clauses": "List the clauses with level and first sentence.",
+    "explain": "Explain one clause: what it requires, by whose word, who breaks.",
+    "replay": "Put one case to a target and print every byte of it.",
+    "extract": "Save the exchange of one case as files for any program.",
+    "check": "Judge Arrow messages from files, without any server.",
+    "dissect": "Annotate every byte of one Arrow message.",
+    "serve": "Start the embedded reference server alone.",
+    "prepare": "Make the environment that a target runs in.",
+    "expect": "Rewrite the expected failures of a target from a run.",
+    "report": "Make reports from the log of an earlier run.",
+    "cases": "Check case files, or print their JSON Schema.",
+}
+"""Command to its line in the help; the module ``conformance.cli.<name>`` holds it (``list`` is ``list_``)."""
+
+EXIT_CODES: Final = """\
+\b
+Exit status:
+  0  everything chosen was judged, nothing unexpected
+  1  findings, unexpected passes, stale expected failures
+  2  unusable input: one sentence on stderr says what and why"""
+
+_UNUSABLE: Final = (
+    ("conformance.records", "RecordError"),
+    ("conformance.targets.errors", "TargetError"),
+    ("conformance.engine.selection", "SelectionError"),
+    ("conformance.engine.log", "LogError"),
+    ("conformance.generate.casefile", "CaseFileError"),
+)
+"""Exceptions that say what is wrong with the user's input; named, not imported, for most commands need few of them."""
+
+
+class Unusable(click.ClickException):
+    """Input that cannot be used; the message is one sentence. Exit status 2."""
+
+    exit_code = 2
+
+
+def _is_unusable(error: Exception) -> bool:
+    """Whether ``error`` blames the input; a class whose module is not loaded cannot have been raised."""
+    kinds = (getattr(sys.modules.get(module), name, None) for module, name in _UNUSABLE)
+    return isinstance(error, OSError | tuple(kind for kind in kinds if kind is not None))
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """Every command, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # as above
+        """The command, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"conformance.cli.{cmd_name}{'_' if cmd_name == 'list' else ''}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above
+        """The list of commands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the user can cure ends in one sentence and status 2."""
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.startswith("conformance"):
+                raise
+            raise Unusable(
+                f"this command needs {error.name}, which is not installed;"
+                " install it with: pip install 'arrow-conformance[run,readers]'"
+            ) from error
+        except Exception as error:
+            if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort) or not _is_unusable(error):
+                raise
+            raise Unusable(str(error)) from error
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EXIT_CODES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(conformance.__version__, prog_name="conformance")
+def cli() -> None:
+    r"""The conformance suite for the BigQuery Storage Read API and the Arrow bytes under it.
+
+    \b
+    Judge the embedded reference server, then yours:
+      conformance run
+      conformance run --target mine.toml --html report.html
+    Look at one failure, byte by byte:
+      conformance explain framing.batch.one-message
+      conformance replay CASE --target mine.toml
+    No server at hand, only bytes:
+      conformance check --schema schema.bin --batch batch.bin
+    """

@@ -1,0 +1,47 @@
+"""What a user sees while a run goes on: cases done, rate, failures so far; on a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from conformance.engine.events import CaseJudged, CounterexampleSaved, Event
+from conformance.engine.log import LogWriter
+
+__all__ = ["watch"]
+
+
+def watch(events: Iterable[Event], log: LogWriter, *, total: int) -> Iterator[Event]:
+    """Pass ``events`` on, each written to ``log`` before anybody sees it, with a progress bar on standard error."""
+    console = Console(stderr=True)
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("[red]{task.fields[failures]}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    failures = 0
+    with progress:
+        task = progress.add_task("starting", total=total, rate="", failures="")
+        for event in events:
+            log.write(event)
+            if isinstance(event, CaseJudged):
+                failures += sum(verdict.outcome.fails_run for verdict in event.verdicts)
+                speed = progress.tasks[0].speed
+                progress.update(
+                    task,
+                    advance=1,
+                    description=event.case_id[:40],
+                    rate=f"{speed:.1f}/s" if speed else "",
+                    failures=f"{failures} failing" if failures else "",
+                )
+            elif isinstance(event, CounterexampleSaved):
+                progress.update(task, description=f"shrunk {event.clause}"[:40])
+            yield event

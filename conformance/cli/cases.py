@@ -1,0 +1,46 @@
+"""``conformance cases``: lint case files, or print what a case file is."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.cli._common import all_clauses, data_file, load_corpus
+from conformance.engine.selection import Patterns
+from conformance.generate import load_case
+from conformance.generate.caseschema import render
+from conformance.records import Case
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a case file.")
+def command(*, files: tuple[Path, ...], schema: bool) -> None:
+    """Check case FILES (or directories of them; the suite's own unless given), or print the schema.
+
+    A case has to be readable, and each clause pattern in it has to name a clause.
+
+    Exit status: 0 all are fine, 1 a case names no known clause, 2 a file holds no case.
+    """
+    if schema:
+        click.echo(render(), nl=False)
+        return
+    cases = [case for path in files or (data_file("cases"),) for case in _load(path)]
+    complaints = [complaint for case in cases for complaint in _complaints(case)]
+    for complaint in complaints:
+        click.echo(complaint)
+    click.echo(f"{len(cases)} cases, {len(complaints)} complaints")
+    sys.exit(1 if complaints else 0)
+
+
+def _load(path: Path) -> list[Case]:
+    return list(load_corpus(path).values()) if path.is_dir() else [load_case(path)]
+
+
+def _complaints(case: Case) -> list[str]:
+    patterns = Patterns(case.clauses)
+    for clause_id in all_clauses():
+        patterns.match(clause_id)
+    return [f"{case.id}: no clause matches {pattern!r}" for pattern in patterns.dead]

@@ -1,0 +1,48 @@
+"""``conformance clauses``: the contract at a glance."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+
+import click
+
+from conformance.cli._common import all_clauses
+from conformance.contract.clause import Clause
+from conformance.records import Level
+
+
+@click.command()
+@click.option("--level", type=click.Choice([level.value for level in Level]), help="Only clauses of this level.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array with every fact.")
+def command(*, level: str | None, as_json: bool) -> None:
+    """List the clauses by chapter, each with its level and the first sentence of its text."""
+    chosen = [clause for clause in all_clauses().values() if level is None or clause.level == level]
+    if as_json:
+        click.echo(json.dumps([facts(clause) for clause in chosen], indent=1, ensure_ascii=False))
+        return
+    for chapter, clauses in groupby(chosen, key=lambda clause: clause.chapter):
+        members = list(clauses)
+        click.secho(f"\n{chapter} ({len(members)})", bold=True)
+        for clause in members:
+            click.echo(f"  {clause.id}  [{clause.level.upper()}]\n      {first_sentence(clause.explanation)}")
+    click.echo(f"\n{len(chosen)} clauses; `conformance explain ID` teaches one")
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of ``text``, on one line."""
+    flat = " ".join(text.split())
+    head, stop, _ = flat.partition(". ")
+    return head + stop.strip()
+
+
+def facts(clause: Clause) -> dict[str, object]:
+    """What is known of ``clause``, as plain values."""
+    return {
+        "id": clause.id,
+        "level": clause.level.value,
+        "explanation": clause.explanation,
+        "source": clause.source,
+        "breaks": clause.breaks,
+        "profiles": list(clause.profiles),
+    }

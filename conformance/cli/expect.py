@@ -1,0 +1,57 @@
+"""``conformance expect``: the expected failures of a target, rewritten from what a run saw."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.cli._common import all_clauses
+from conformance.engine.log import read_log
+from conformance.engine.repair import describe_changes, repaired, rewrite
+from conformance.engine.result import fold
+from conformance.engine.session import STATE
+from conformance.targets import load_target
+
+
+@click.command()
+@click.option("--target", metavar="FILE", required=True, help="TOML file of the target.")
+@click.option(
+    "--log",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Log of the run to learn from; the target's last one unless given.",
+)
+@click.option("--write", is_flag=True, help="Rewrite the file; without it the changes are only shown.")
+def command(*, target: str, log: Path | None, write: bool) -> None:
+    r"""Bring the [[expected_failures]] of a target's file up to date with its last run.
+
+    Entries that excuse nothing go, failures that nothing excuses come in, notes and issues stay with their entries,
+    the list is sorted. Everything else in the file stays as it is, byte by byte. Look at what it adds before you
+    keep it: each new entry is a defect that you declare known.
+
+    \b
+    conformance run --target mine.toml
+    conformance expect --target mine.toml
+    conformance expect --target mine.toml --write
+
+    \b
+    Exit status: 0 nothing to change (or changed), 1 there are changes and --write was not given, 2 unusable input.
+    """
+    all_clauses()
+    spec = load_target(target)
+    path = log or STATE / f"{spec.name}.jsonl"
+    if not path.exists():
+        raise click.UsageError(f"{path} does not exist; run `conformance run --target {target}` first")
+    result = fold(read_log(path))
+    if not result.complete:
+        raise click.UsageError(f"{path} breaks off; a list made from half a run would lose entries")
+    entries = repaired(result, spec.expected_failures)
+    changes = describe_changes(spec.expected_failures, entries)
+    for line in changes:
+        click.echo(line)
+    click.echo(f"{len(entries)} entries, {len(changes)} changes")
+    if write:
+        rewrite(Path(target), entries)
+    sys.exit(1 if changes and not write else 0)

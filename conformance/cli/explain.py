@@ -1,0 +1,27 @@
+"""``conformance explain``: one clause, taught."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from conformance.cli._common import find_clause
+from conformance.cli.clauses import facts
+
+
+@click.command()
+@click.argument("clause_id", metavar="CLAUSE")
+@click.option("--json", "as_json", is_flag=True, help="The same facts as JSON.")
+def command(*, clause_id: str, as_json: bool) -> None:
+    """Explain CLAUSE: what it requires, by whose word, and which public client breaks without it."""
+    clause = find_clause(clause_id)
+    if as_json:
+        click.echo(json.dumps(facts(clause), indent=1, ensure_ascii=False))
+        return
+    click.secho(f"{clause.id}  [{clause.level.upper()}]", bold=True)
+    click.echo(f"\n{clause.explanation}\n")
+    click.echo(f"source    {clause.source}")
+    click.echo(f"breaks    {clause.breaks or 'no public client is known to'}")
+    click.echo(f"applies   to {', '.join(clause.profiles)}")
+    click.echo(f"judge it  conformance run --target FILE --clause {clause.id}")

@@ -1,0 +1,31 @@
+"""``conformance list``: ids of cases or clauses, one per line, fit for a pipe."""
+
+from __future__ import annotations
+
+import fnmatch
+from pathlib import Path
+
+import click
+
+from conformance.cli._common import all_clauses, corpus_option, load_corpus
+
+
+@click.command(name="list")
+@click.argument("what", type=click.Choice(["cases", "clauses"]), default="cases")
+@click.option("--select", metavar="GLOB", default="*", help="Only ids that match.")
+@corpus_option
+def command(*, what: str, select: str, corpus: Path) -> None:
+    """List the ids of the cases (or clauses), one per line, with their titles (or levels).
+
+    Exit status: 0, or 2 where nothing matches.
+    """
+    if what == "cases":
+        rows = [(case.id, case.title) for case in load_corpus(corpus).values()]
+    else:
+        rows = [(clause.id, clause.level.value) for clause in all_clauses().values()]
+    matching = [(name, text) for name, text in rows if fnmatch.fnmatchcase(name, select)]
+    if not matching:
+        raise click.UsageError(f"no {what[:-1]} matches {select!r}")
+    width = max(len(name) for name, _ in matching)
+    for name, text in matching:
+        click.echo(f"{name:<{width}}  {text}")

@@ -1,0 +1,20 @@
+"""``conformance prepare``: make what a target needs to run, once."""
+
+from __future__ import annotations
+
+import click
+
+from conformance.cli._common import target_option
+from conformance.targets import load_target, prepare
+
+
+@click.command()
+@target_option
+def command(*, target: str) -> None:
+    """Make the environment that the target's file asks for: a virtual environment, a Go binary, copied files.
+
+    Made in a directory of its own; doing it again does nothing. Exit status: 0, or 2 with the reason.
+    """
+    spec = load_target(target)
+    prepare(spec)
+    click.echo(f"{spec.name} is ready to run")

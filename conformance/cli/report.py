@@ -1,0 +1,50 @@
+"""``conformance report``: any report from the log of an earlier run, also of one that broke off."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from conformance.cli._common import all_clauses
+from conformance.cli._outputs import Outputs, output_options
+from conformance.engine.log import read_log
+from conformance.engine.result import fold
+from conformance.report.terminal import print_report
+
+
+@click.command()
+@click.argument("log", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--schema", type=click.Choice(["report", "log"]), help="Print the JSON Schema of the report or the log.")
+@output_options
+def command(*, log: Path | None, schema: str | None, outputs: Outputs) -> None:
+    """Make reports from LOG, the event log of a run, and print the summary.
+
+    Exit status: that of the run; 1 for a log that breaks off; 2 for a file that is no log.
+    """
+    if schema is not None:
+        click.echo(json.dumps(_schema(schema), indent=1))
+        return
+    if log is None:
+        raise click.UsageError("expected the path of a LOG, or --schema")
+    all_clauses()
+    events = list(read_log(log))
+    if not events:
+        raise click.UsageError(f"{log} holds no event: the run broke off before it began")
+    result = fold(events)
+    print_report(Console(soft_wrap=True), result)
+    outputs.write(result)
+    sys.exit(1 if result.fails else 0)
+
+
+def _schema(name: str) -> object:
+    if name == "log":
+        from conformance.engine.log import log_schema  # noqa: PLC0415  # only here
+
+        return log_schema()
+    from conformance.report.document import report_schema  # noqa: PLC0415  # only here
+
+    return report_schema()

@@ -1,0 +1,25 @@
+"""``conformance serve``: the embedded reference server alone, or one of its mutants."""
+
+from __future__ import annotations
+
+import click
+
+from conformance.cli._common import unknown
+from conformance.cli._group import Unusable
+from conformance.reference.__main__ import serve
+from conformance.reference.mutants import MUTANTS
+
+
+@click.command()
+@click.option("--mutant", metavar="NAME", help="Serve with one named deviation from the contract.")
+@click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and end.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
+def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
+    """Start the reference server on free ports, print them as JSON lines, and serve until interrupted."""
+    if list_mutants:
+        for name in MUTANTS:
+            click.echo(name)
+        return
+    if mutant is not None and mutant not in MUTANTS:
+        raise Unusable(unknown("mutant", mutant, MUTANTS, "`conformance serve --mutants` lists them all"))
+    serve(mutant=mutant, host=host, say=click.echo)

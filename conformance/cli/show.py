@@ -1,0 +1,56 @@
+"""``conformance show``: one case, in words and as its file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from conformance.cli._common import corpus_option, find_case
+from conformance.records import Case, Column, Mode, to_json
+
+
+@click.command()
+@click.argument("name", metavar="CASE")
+@click.option("--json", "as_json", is_flag=True, help="The case file itself, as JSON.")
+@corpus_option
+def command(*, name: str, as_json: bool, corpus: Path) -> None:
+    """Show CASE (an id, or the path of a case file): its table, its steps, what it exists to observe."""
+    case = find_case(name, corpus)
+    if as_json:
+        click.echo(json.dumps(to_json(case), indent=1, ensure_ascii=False))
+        return
+    for line in describe(case):
+        click.echo(line)
+
+
+def describe(case: Case) -> list[str]:
+    """``case`` in words, as lines."""
+    table = case.table
+    size = f"{len(table.rows)} written rows" if table.rows is not None else f"recipe {_plain(table.recipe)}"
+    lines = [f"{case.id}: {case.title}"]
+    lines += [f"source    {case.source}"] if case.source else []
+    lines += [f"observes  {', '.join(case.clauses) or 'whatever shows'}"]
+    lines += [f"needs     {', '.join(case.needs)}"] if case.needs else []
+    lines += ["process   a server of its own"] if case.isolated else []
+    lines += [f"table     {len(table.columns)} columns, {size}"]
+    lines += [f"  {line}" for column in table.columns for line in _column(column)]
+    if table.rows is not None:
+        lines += [f"  row {index}: {json.dumps(row, ensure_ascii=False)}" for index, row in enumerate(table.rows[:10])]
+        lines += [f"  … and {len(table.rows) - 10} more rows"] if len(table.rows) > 10 else []
+    lines += ["steps"]
+    lines += [f"  {index}. {step.TAG} {_plain(step)}".rstrip() for index, step in enumerate(case.steps)]
+    return lines
+
+
+def _plain(record: object) -> str:
+    return ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in to_json(record).items())
+
+
+def _column(column: Column, depth: int = 0) -> list[str]:
+    parameters = [str(part) for part in (column.precision, column.scale, column.max_length, column.range_of) if part]
+    kind = column.type.value + (f"({', '.join(parameters)})" if parameters else "")
+    mode = "" if column.mode is Mode.NULLABLE else f" {column.mode}"
+    inner = [line for field in column.fields for line in _column(field, depth + 1)]
+    return [f"{'  ' * depth}{column.name} {kind}{mode}", *inner]

@@ -1,0 +1,50 @@
+"""A badge: one small SVG that says how many MUST clauses hold, of those judged."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from conformance.engine.result import Result
+from conformance.report.summary import Cell, summarise
+
+__all__ = ["badge_svg", "write_badge"]
+
+_GREEN, _AMBER, _RED, _GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
+_CHARACTER: Final = 6.6
+"""Width in pixels of a character of 11px Verdana, on average: good enough for a box around a few words."""
+_LABEL: Final = "storage read"
+
+
+def badge_svg(result: Result) -> str:
+    """The badge of ``result``."""
+    must = sum((row.cells[0] for row in summarise(result)), Cell())
+    text = f"{must.passed}/{must.judged} must" if must.judged else "not judged"
+    if not must.judged or not result.complete:
+        colour = _GREY
+    elif must.failed or must.expected:
+        colour = _RED if must.failed else _AMBER
+    else:
+        colour = _GREEN
+    return _render(_LABEL, text, colour)
+
+
+def write_badge(result: Result, path: Path) -> None:
+    """Write the badge to ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(badge_svg(result), encoding="utf-8")
+
+
+def _render(label: str, text: str, colour: str) -> str:
+    left, right = (round(len(part) * _CHARACTER) + 12 for part in (label, text))
+    title = escape(f"{label}: {text}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="{title}">'
+        f'<title>{title}</title><clipPath id="r"><rect width="{left + right}" height="20" rx="3"/></clipPath>'
+        f'<g clip-path="url(#r)"><rect width="{left}" height="20" fill="#3c4043"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{colour}"/></g>'
+        f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
+        f'<text x="{left / 2}" y="14">{escape(label)}</text>'
+        f'<text x="{left + right / 2}" y="14">{escape(text)}</text></g></svg>\n'
+    )

@@ -1,0 +1,140 @@
+"""The JSON report: the result of a run as one document with a published schema, stable enough to be compared by diff.
+
+Lists are in the order of the contract and the corpus; nothing in ``clauses`` or ``deviations`` depends on time.
+The schema is ``conformance/report/report.schema.json``, generated from the classes here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.contract.clause import CLAUSES
+from conformance.engine.events import Evidence, RunStarted
+from conformance.engine.expectations import ProblemKind
+from conformance.engine.result import Deviation, Result, worst
+from conformance.engine.schema import json_schema
+from conformance.records import Finding, Level, Outcome, to_json
+from conformance.report.summary import level_of, replay_command, verdict_line
+
+__all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
+
+SCHEMA_VERSION: Final = 1
+"""Raised when a reader of version n would misread the document; a new key alone does not raise it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClauseResult:
+    """What became of one clause over all cases: its worst outcome, and how many verdicts have which."""
+
+    id: str
+    level: Level
+    outcome: Outcome
+    verdicts: tuple[OutcomeCount, ...]
+    source: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OutcomeCount:
+    """How many verdicts have one outcome."""
+
+    outcome: Outcome
+    count: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DeviationResult:
+    """One distinct thing that is wrong, expected to be wrong, or not judged, with one line that shows it again.
+
+    ``reason`` is the reason class that an expected failure has to name.
+    """
+
+    outcome: Outcome
+    level: Level
+    clauses: tuple[str, ...]
+    reason: str
+    text: str
+    cases: tuple[str, ...]
+    count: int
+    replay: str
+    finding: Finding | None = None
+    evidence: Evidence | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProblemResult:
+    """Something wrong with the expected failures of the target file: a stale entry fails the run."""
+
+    kind: ProblemKind
+    entry: int
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Report:
+    """The result of one run of the suite.
+
+    ``complete`` is false where the run was cut short. ``silent`` are chosen clauses that nothing in the run showed.
+    ``broke`` are tracebacks of the suite's own defects.
+    """
+
+    schema_version: int
+    run: RunStarted
+    complete: bool
+    failed: bool
+    summary: str
+    seconds: float
+    outcomes: tuple[OutcomeCount, ...]
+    clauses: tuple[ClauseResult, ...]
+    deviations: tuple[DeviationResult, ...]
+    problems: tuple[ProblemResult, ...] = ()
+    silent: tuple[str, ...] = ()
+    broke: tuple[str, ...] = ()
+
+
+def document(result: Result) -> Report:
+    """``result`` as the record that the JSON report holds."""
+    return Report(
+        schema_version=SCHEMA_VERSION,
+        run=result.start,
+        complete=result.complete,
+        failed=result.fails,
+        summary=verdict_line(result),
+        seconds=result.seconds,
+        outcomes=tuple(OutcomeCount(outcome, count) for outcome, count in sorted(result.outcomes.items())),
+        clauses=tuple(_clause(result, clause_id) for clause_id in result.by_clause),
+        deviations=tuple(_deviation(result, deviation) for deviation in result.deviations),
+        problems=tuple(ProblemResult(problem.kind, problem.index, problem.text) for problem in result.problems),
+        silent=result.silent,
+        broke=tuple(broke.traceback for broke in result.broke),
+    )
+
+
+def _clause(result: Result, clause_id: str) -> ClauseResult:
+    counts = result.by_clause[clause_id]
+    return ClauseResult(
+        id=clause_id,
+        level=level_of(clause_id),
+        outcome=worst(counts),
+        verdicts=tuple(OutcomeCount(outcome, count) for outcome, count in sorted(counts.items())),
+        source=CLAUSES[clause_id].source if clause_id in CLAUSES else "",
+    )
+
+
+def _deviation(result: Result, deviation: Deviation) -> DeviationResult:
+    shared = {field.name: getattr(deviation, field.name) for field in dataclasses.fields(deviation)}
+    return DeviationResult(**shared | {"replay": replay_command(result, deviation)}, level=level_of(deviation.clause))
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema of the report, as published in ``report.schema.json``."""
+    return json_schema(Report, title="Result of a run of the Arrow conformance suite")
+
+
+def write_json(result: Result, path: Path) -> None:
+    """Write the JSON report to ``path``; ``failed`` and the like are left out where they have their default."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(to_json(document(result)), indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,93 @@
+"""JUnit XML, one test case per clause: what continuous integration shows without knowing us.
+
+A clause that passed on every case that showed it is a success; anything that fails the run is a ``failure``
+(an ``error`` where the suite itself broke); what was not judged, or fails as expected, is ``skipped`` with its reason.
+Seed, selection, level and source are properties, so that tables can be made from the file.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from conformance.contract.clause import CLAUSES
+from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
+from conformance.records import Outcome
+from conformance.report.summary import header, level_of, replay_command
+
+__all__ = ["junit_xml", "write_junit"]
+
+_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+"""Characters that XML 1.0 cannot hold even escaped (section 2.2); targets put them into their messages."""
+
+
+def write_junit(result: Result, path: Path) -> None:
+    """Write the JUnit report to ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(junit_xml(result))
+
+
+def junit_xml(result: Result) -> bytes:
+    """The JUnit report, UTF-8 encoded."""
+    root = ET.Element("testsuites", name="conformance")
+    suite = ET.SubElement(root, "testsuite", name=result.start.target, time=f"{result.seconds:.3f}")
+    _properties(suite, dict(header(result)) | {"select": " ".join(result.start.select)})
+    counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    for clause_id in (*result.by_clause, *result.silent):
+        kind = _test_case(suite, result, clause_id)
+        counts["tests"] += 1
+        if kind:
+            counts[kind] += 1
+    for problem in result.problems:
+        if problem.fails_run:
+            case = ET.SubElement(suite, "testcase", classname="expected-failures", name=f"entry {problem.index}")
+            ET.SubElement(case, "failure", type=problem.kind, message=_clean(problem.text))
+            counts["tests"] += 1
+            counts["failures"] += 1
+    for element in (suite, root):
+        for name, count in counts.items():
+            element.set(name, str(count))
+    ET.indent(root)
+    return ET.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
+    chapter = clause_id.partition(".")[0]
+    case = ET.SubElement(suite, "testcase", classname=chapter, name=clause_id)
+    clause = CLAUSES.get(clause_id)
+    properties = {"clause": clause_id, "level": level_of(clause_id).value}
+    _properties(case, properties | ({"source": clause.source} if clause else {}))
+    if clause_id not in result.by_clause:
+        ET.SubElement(case, "skipped", type="not-observed", message="no case of this run showed anything to judge")
+        return "skipped"
+    outcome = worst(result.by_clause[clause_id])
+    if outcome is Outcome.PASS:
+        return ""
+    deviations = [item for item in result.deviations if clause_id in item.clauses and item.outcome is outcome]
+    text = "\n\n".join(_text(result, item) for item in deviations)
+    message = deviations[0].text if deviations else outcome.value
+    if outcome in NOT_JUDGED or outcome is Outcome.EXPECTED_FAIL:
+        ET.SubElement(case, "skipped", type=outcome.value, message=_clean(message)).text = _clean(text)
+        return "skipped"
+    tag, kind = ("error", "errors") if outcome is Outcome.ERROR else ("failure", "failures")
+    ET.SubElement(case, tag, type=outcome.value, message=_clean(message)).text = _clean(text)
+    return kind
+
+
+def _text(result: Result, deviation: Deviation) -> str:
+    required = f"required: {deviation.finding.required}\n" if deviation.finding else ""
+    cases = ", ".join(deviation.cases[:5]) + (
+        f" and {len(deviation.cases) - 5} more" if len(deviation.cases) > 5 else ""
+    )
+    return f"{required}observed: {deviation.text}\ncases: {cases}\nreplay: {replay_command(result, deviation)}"
+
+
+def _properties(parent: ET.Element, values: dict[str, str]) -> None:
+    properties = ET.SubElement(parent, "properties")
+    for name, value in values.items():
+        ET.SubElement(properties, "property", name=name, value=_clean(value))
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text)

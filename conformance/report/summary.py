@@ -1,0 +1,114 @@
+"""Counts that several reports show: per chapter and level, and the lines that head a report."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Sequence
+
+from conformance.contract.clause import CLAUSES
+from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
+from conformance.records import Level, Outcome
+
+__all__ = ["Cell", "Row", "header", "level_of", "replay_command", "summarise", "verdict_line"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cell:
+    """Clauses of one chapter and level, each counted once under its worst outcome."""
+
+    passed: int = 0
+    failed: int = 0
+    expected: int = 0
+    not_judged: int = 0
+
+    @property
+    def judged(self) -> int:
+        """Clauses about which the run says something."""
+        return self.passed + self.failed + self.expected
+
+    def __add__(self, other: Cell) -> Cell:
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
+        return Cell(*(mine + theirs for mine, theirs in pairs))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """One chapter: a cell per level, in the order must, should, may."""
+
+    chapter: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def total(self) -> Cell:
+        """All levels together."""
+        return sum(self.cells, Cell())
+
+
+def level_of(clause_id: str) -> Level:
+    """The level of a clause; what is said of a case as a whole binds like a MUST."""
+    return CLAUSES[clause_id].level if clause_id in CLAUSES else Level.MUST
+
+
+def _cell(result: Result, clause_id: str) -> Cell:
+    outcome = worst(result.by_clause[clause_id]) if clause_id in result.by_clause else Outcome.UNTESTABLE
+    if outcome.fails_run:
+        return Cell(failed=1)
+    if outcome is Outcome.EXPECTED_FAIL:
+        return Cell(expected=1)
+    return Cell(not_judged=1) if outcome in NOT_JUDGED else Cell(passed=1)
+
+
+def summarise(result: Result) -> list[Row]:
+    """One row per chapter that was chosen, in the order of the contract; a clause nobody observed is not judged."""
+    cells: dict[str, dict[Level, Cell]] = {}
+    for clause_id in dict.fromkeys((*result.start.clauses, *result.by_clause)):
+        row = cells.setdefault(clause_id.partition(".")[0], dict.fromkeys(Level, Cell()))
+        row[level_of(clause_id)] += _cell(result, clause_id)
+    return [Row(chapter, tuple(row.values())) for chapter, row in cells.items()]
+
+
+def header(result: Result) -> list[tuple[str, str]]:
+    """What was run, as (name, text) lines: versions, target, selection, seed; enough to run it again."""
+    start = result.start
+    corpus = f"{len(start.cases)} of {start.all_cases} cases"
+    generated = f", {start.generated} generated ({start.profile})" if start.generated else ""
+    clauses = f"{len(start.clauses)} of {start.all_clauses} clauses"
+    globs = [f"--select {glob}" for glob in start.select] + [f"--clause {glob}" for glob in start.clause]
+    narrowed = f" [{' '.join(globs)}]" if globs else ""
+    return [
+        ("suite", f"conformance {start.suite}, Python {start.python}, pyarrow {start.pyarrow}, {start.platform}"),
+        ("target", f"{start.target} ({start.target_file})" if start.target_file else start.target),
+        ("selection", f"{corpus}{generated}, {clauses} down to level {start.level}{narrowed}"),
+        ("seed", str(start.seed)),
+        ("readers", "on" if start.readers else "off"),
+    ]
+
+
+def replay_command(result: Result, deviation: Deviation) -> str:
+    """The one line that shows the deviation again, with every byte of the exchange."""
+    return shlex.join(["conformance", "replay", deviation.replay, "--target", result.start.target_file])
+
+
+def verdict_line(result: Result) -> str:
+    """One sentence that says how the run ended."""
+    judged = sum(count for outcome, count in result.outcomes.items() if outcome not in NOT_JUDGED)
+    scope = f"{judged} verdicts on {len(result.cases)} cases in {result.seconds:.1f} s"
+    if not result.complete:
+        return f"INCOMPLETE: the log breaks off after {scope}"
+    if not judged:
+        return f"FAILED: nothing was judged on {len(result.cases)} cases"
+    if not result.fails:
+        return f"PASSED: {scope}, nothing unexpected"
+    parts = [_levels(result.failed)] if result.failed else []
+    if unexpected := result.listed(Outcome.UNEXPECTED_PASS):
+        parts.append(f"{len(unexpected)} unexpected passes")
+    if stale := [problem for problem in result.problems if problem.fails_run]:
+        parts.append(f"{len(stale)} stale expected failures")
+    return f"FAILED: {', '.join(parts)}; {scope}"
+
+
+def _levels(failed: Sequence[Deviation]) -> str:
+    counts = {level: sum(level_of(item.clause) is level for item in failed) for level in Level}
+    per_level = ", ".join(f"{count} {level.upper()}" for level, count in counts.items() if count)
+    return f"{len(failed)} distinct deviations ({per_level})"

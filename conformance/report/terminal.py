@@ -1,0 +1,147 @@
+"""The report that a person reads after a run: what failed and why, four lists, a summary by chapter and level."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from conformance.contract.clause import CLAUSES
+from conformance.engine.events import Evidence
+from conformance.engine.result import Deviation, Result
+from conformance.records import Outcome
+from conformance.report.summary import header, level_of, replay_command, summarise, verdict_line
+
+__all__ = ["print_deviation", "print_evidence", "print_header", "print_report"]
+
+_LABEL = 10
+"""Columns of the labels in front of a deviation's lines: the longest of them and a space."""
+
+
+def print_header(console: Console, result: Result) -> None:
+    """Print what was run."""
+    for name, text in header(result):
+        console.print(f"[bold]{name:<{_LABEL}}[/]{escape(text)}", highlight=False, soft_wrap=True)
+
+
+def print_report(console: Console, result: Result) -> None:
+    """Print the whole report: header, the four lists, what is wrong with the expected failures, the summary."""
+    print_header(console, result)
+    _print_failed(console, result)
+    _print_short(console, "unexpected passes", result.listed(Outcome.UNEXPECTED_PASS), "yellow")
+    _print_short(console, "expected failures", result.listed(Outcome.EXPECTED_FAIL), "cyan")
+    _print_short(console, "not judged", result.not_judged, "dim")
+    _print_problems(console, result)
+    console.print()
+    console.print(_summary(result))
+    if result.silent:
+        _wrapped(
+            console, f"{len(result.silent)} clauses had nothing to observe in this run: {', '.join(result.silent)}"
+        )
+    style = "bold red" if result.fails else "bold green"
+    console.print(f"[{style}]{escape(verdict_line(result))}[/]", highlight=False, soft_wrap=True)
+
+
+def _title(console: Console, title: str, count: int, style: str) -> None:
+    console.print()
+    console.print(f"[bold {style}]{title.upper()} ({count})[/]", highlight=False)
+
+
+def _print_failed(console: Console, result: Result) -> None:
+    if not result.failed:
+        return
+    _title(console, "failed", len(result.failed), "red")
+    for deviation in result.failed:
+        print_deviation(console, result, deviation)
+    for broke in result.broke:
+        console.print(f"\n[bold]the suite broke on {escape(broke.case_id)}[/]; its own defect, please report it:")
+        console.print(Text(textwrap.indent(broke.traceback.rstrip(), "  ")), soft_wrap=True)
+
+
+def print_deviation(console: Console, result: Result, deviation: Deviation) -> None:
+    """Print one deviation with everything a person needs to act on it."""
+    level = level_of(deviation.clause).upper()
+    names = ", ".join(deviation.clauses)
+    console.print(f"\n[bold]{escape(names)}[/] [red]{deviation.outcome}[/] {level}", highlight=False, soft_wrap=True)
+    for name, text in _facts(deviation):
+        console.print(Text.assemble((f"  {name:<{_LABEL}}", "bold"), text), soft_wrap=True)
+    if deviation.evidence is not None:
+        print_evidence(console, deviation.evidence)
+    replay = Text(replay_command(result, deviation), style="green")
+    console.print(Text.assemble((f"  {'replay':<{_LABEL}}", "bold"), replay), soft_wrap=True)
+
+
+def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
+    clause = CLAUSES.get(deviation.clause)
+    finding = deviation.finding
+    others = len(deviation.cases) - 1
+    more = f" and {others} more case{'s'[: others > 1]}" if others else ""
+    yield "case", deviation.cases[0] + more
+    if finding is not None:
+        place = [f"call {finding.call}"] if finding.call is not None else []
+        place += [f"response {finding.response}"] if finding.response is not None else []
+        place += [f"field {finding.field}"] if finding.field else []
+        if place:
+            yield "where", ", ".join(place)
+        yield "required", finding.required
+    yield "observed", deviation.text
+    if clause is not None:
+        yield "source", clause.source
+        if clause.breaks:
+            yield "breaks", clause.breaks
+    if finding is not None:
+        yield "class", deviation.reason
+
+
+def print_evidence(console: Console, evidence: Evidence) -> None:
+    """Print annotated bytes, the lines at fault marked with an arrow."""
+    console.print(Text.assemble((f"  {'bytes':<{_LABEL}}", "bold"), evidence.of), soft_wrap=True)
+    for line in evidence.lines:
+        mark, style = (">", "bold red") if line.marked else (" ", "")
+        text = f"  {mark} {line.offset:>8}  {line.hex:<23}  {line.field}  {line.meaning}"
+        console.print(Text(text.rstrip(), style=style), soft_wrap=True)
+
+
+def _print_short(console: Console, title: str, deviations: list[Deviation], style: str) -> None:
+    if not deviations:
+        return
+    _title(console, title, len(deviations), style)
+    for item in deviations:
+        count = f"{len(item.cases)} case{'s'[: len(item.cases) > 1]}"
+        names = ", ".join(item.clauses[:3]) + (f" and {len(item.clauses) - 3} more" if len(item.clauses) > 3 else "")
+        console.print(
+            f"  [bold]{escape(names)}[/] ({item.outcome}, {count}, first {escape(item.cases[0])}): {escape(item.text)}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def _print_problems(console: Console, result: Result) -> None:
+    if not result.problems:
+        return
+    _title(console, "expected failures that need care", len(result.problems), "yellow")
+    for problem in result.problems:
+        console.print(f"  [bold]{problem.kind}[/]: {escape(problem.text)}", highlight=False, soft_wrap=True)
+
+
+def _summary(result: Result) -> Table:
+    """Passed of judged clauses per chapter and level; ``!`` counts failures, ``?`` what was not judged."""
+    table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for name in ("chapter", "MUST", "SHOULD", "MAY", "expected failures", "not judged"):
+        table.add_column(name, justify="left" if name == "chapter" else "right")
+    for row in summarise(result):
+        cells = [
+            f"[red]{cell.passed}/{cell.judged}[/]" if cell.failed else f"{cell.passed}/{cell.judged}"
+            for cell in row.cells
+        ]
+        shown = [text if cell.judged else "-" for text, cell in zip(cells, row.cells, strict=True)]
+        table.add_row(row.chapter, *shown, str(row.total.expected or "-"), str(row.total.not_judged or "-"))
+    return table
+
+
+def _wrapped(console: Console, text: str) -> None:
+    console.print(Text(textwrap.fill(text, 118, subsequent_indent="  "), style="dim"), soft_wrap=True)
