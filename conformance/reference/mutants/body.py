@@ -357,7 +357,8 @@ def two_frames(message: Message) -> Message:
     def split(data: bytes, _frame: bytes) -> bytes:
         half = len(data) // 2
         frames = codec.compress(data[:half], asbytes=True) + codec.compress(data[half:], asbytes=True)
-        return struct.pack("<q", len(data)) + frames
+        packed: bytes = struct.pack("<q", len(data)) + frames
+        return packed
 
     return _repacked(message, split)
 
