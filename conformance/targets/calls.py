@@ -74,7 +74,7 @@ class Caller:
     def unary(self, call: Call, *, routing: str, budget: Budget) -> Call:
         """Make the call that ``call`` asks for (its step, label, method and request) and return it as it went."""
         started = time.monotonic()
-        stub = self._channel.unary_unary(proto.SERVICE + call.method)
+        stub = self._channel.unary_unary(proto.SERVICE + call.method, bytes, bytes)
         try:
             answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=_headers(routing))
         except grpc.RpcError as error:
@@ -86,7 +86,7 @@ class Caller:
     def stream(self, call: Call, *, routing: str, budget: Budget, take: int | None = None) -> Call:
         """Make a server-streaming call, as :meth:`unary`; cancel it on purpose after ``take`` responses."""
         started = time.monotonic()
-        stub = self._channel.unary_stream(proto.SERVICE + call.method)
+        stub = self._channel.unary_stream(proto.SERVICE + call.method, bytes, bytes)
         running: Any = stub(call.request, timeout=budget.seconds, metadata=_headers(routing))
         responses: list[bytes] = []
         size = 0

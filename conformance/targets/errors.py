@@ -18,7 +18,7 @@ class TargetError(Exception):
     """A target cannot be used as asked; the text is one sentence that says what to change."""
 
 
-class TargetUnavailable(TargetError):
+class TargetUnavailable(TargetError):  # noqa: N818  # a state of affairs rather than an error
     """A target is described rightly and cannot run here; the text is the reason, fit for "skipped: …"."""
 
 

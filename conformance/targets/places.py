@@ -49,7 +49,7 @@ class Extent:
 
 
 def extent_of(responses: Sequence[bytes], *, rows: int | None) -> Extent:
-    """The extent that a whole read's ``responses`` show; ``rows`` is what the stream has to hold, where that is known."""
+    """The extent that a whole read's ``responses`` show; ``rows`` is what the stream has to hold, where known."""
     counts = [_count(data) for data in responses]
     known = [count for count in counts if count is not None]
     if len(known) == len(counts):

@@ -177,11 +177,11 @@ class SeededTable:
                 _readable(column, [cells[at] for cells in listed], seconds=seconds)
                 for at, column in enumerate(self.columns)
             ]
-            blurred = [
+            blurred: list[list[Hashable]] = [
                 want if values is not None else [value is None for value in want]
                 for want, values in zip(wanted, came, strict=True)
             ]
-            seen = [
+            seen: list[list[Hashable]] = [
                 values if values is not None else [_value(cells[at]) is None for cells in listed]
                 for at, values in enumerate(came)
             ]

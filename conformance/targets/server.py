@@ -100,7 +100,7 @@ class ServerTarget:
             return dataclasses.replace(exchange, untestable=str(error))
 
     def restart(self) -> None:
-        """Replace the server by a fresh one; raises :class:`TargetUnavailable`. A server at an endpoint is reconnected."""
+        """Replace the server by a fresh one, or connect anew to one that runs; raises :class:`TargetUnavailable`."""
         self._discard(grace=self._grace)
         self._gone = ""
         self._shared = self._open()
@@ -119,7 +119,7 @@ class ServerTarget:
         self._shared = None
 
     def _ready(self) -> _Running:
-        """The shared server, started anew where the last one is gone; a server that no longer starts is not tried again."""
+        """The shared server, started anew where the last one is gone; one that does not start is not tried again."""
         if self._shared is not None and self._shared.process is not None and not self._shared.process.running:
             self._discard(grace=0)
         if self._gone:
@@ -236,7 +236,7 @@ def _announced(process: Process, event: str, until: float) -> int:
 
 
 def _wait_until_ready(running: _Running, ready: Ready, *, until: float) -> None:
-    """Wait until every probe has answered; raises :class:`TargetUnavailable` at the deadline or when the process ends."""
+    """Wait until every probe answers; raises :class:`TargetUnavailable` at the deadline or when the process ends."""
     connected = grpc.channel_ready_future(running.channel)
     pause = threading.Event()
     wait = 0.005

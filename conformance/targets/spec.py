@@ -87,8 +87,8 @@ class Start:
 class Ready:
     """When a started server counts as ready: every probe named here has answered.
 
-    ``grpc_event`` and ``rest_event`` name JSON lines on stdout or stderr (``{"event": NAME, "port": N}``) that tell the port
-    bound; then the command is given port 0. ``rest_path`` is a path that answers 2xx once REST serves.
+    ``grpc_event`` and ``rest_event`` name JSON lines on stdout or stderr (``{"event": NAME, "port": N}``) that tell
+    the port bound; then the command is given port 0. ``rest_path`` is a path that answers 2xx once REST serves.
     ``grpc`` waits for a gRPC connection.
     """
 
@@ -241,16 +241,16 @@ def load_target(path: str | Path) -> TargetSpec:
     except tomllib.TOMLDecodeError as error:
         raise TargetError(f"{file}: expected TOML: {error}") from None
     try:
-        if "file" in data:
-            raise RecordError("target.file", "a key of a target file", "file")
         spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
-        _check(spec)
+        _check(spec, data)
     except RecordError as error:
         raise TargetError(f"{file}: {error}") from None
     return spec
 
 
-def _check(spec: TargetSpec) -> None:
+def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
+    if "file" in data:
+        raise RecordError("target.file", "no such key: it is where the file was read from", data["file"])
     if not _NAME.fullmatch(spec.name):
         raise RecordError("target.name", "lower-case letters, digits, '.', '_' and '-'", spec.name)
     _check_kind(spec)

@@ -1,0 +1,57 @@
+"""How a case's table is handed to a serializer, in this process or in a program.
+
+A serializer has no sessions: a case can be put to it where one of its sessions asks for the whole table in Arrow,
+uncompressed, as it stands. This module decides which session that is and how the table is cut into batches.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.records import Case, CreateSession, ReadRows
+
+__all__ = ["Place", "batches_of", "place_of"]
+
+MAX_BATCH_ROWS: Final = 4096
+"""Rows of a batch; more would only make the same bytes longer."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """The steps of a case that a serializer's messages stand for: its session and the read of it."""
+
+    session: int
+    read: int
+
+
+def place_of(case: Case) -> Place | None:
+    """The first session that asks for the plain table and the read of it; None where the case has none."""
+    for index, step in enumerate(case.steps):
+        if not isinstance(step, CreateSession) or step != CreateSession(
+            label=step.label,
+            max_stream_count=step.max_stream_count,
+            preferred_min_stream_count=step.preferred_min_stream_count,
+            trace_id=step.trace_id,
+            omit_options=step.omit_options,
+        ):
+            continue
+        for after, later in enumerate(case.steps[index + 1 :], index + 1):
+            if isinstance(later, ReadRows) and later == ReadRows(session=step.label):
+                return Place(index, after)
+    return None
+
+
+def batches_of(table: pa.Table) -> list[pa.RecordBatch]:
+    """The table as record batches: two or more where it has two rows, so that slices with an offset are among them.
+
+    A table without rows is one batch without rows.
+    """
+    if table.num_rows == 0:
+        return [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    rows = min(MAX_BATCH_ROWS, math.ceil(table.num_rows / 2))
+    whole = table.combine_chunks().to_batches()[0]
+    return [whole.slice(start, rows) for start in range(0, table.num_rows, rows)]

@@ -1,0 +1,216 @@
+"""A program in any language as a target: started once, asked over stdin and stdout, replaced where it breaks.
+
+What the messages look like is :mod:`.protocol`'s matter, how they get through the pipes :mod:`.frames`'s.
+This module decides what a case becomes in them, and that a program which hung, died or spoke out of turn is started
+anew for the next case.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import time
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance import __version__
+from conformance.generate.materialise import to_json_rows
+from conformance.records import Call, CallEnd, Case, Exchange, to_json
+from conformance.targets import protocol
+from conformance.targets.environment import Environment, command_environment, fill
+from conformance.targets.errors import TargetUnavailable
+from conformance.targets.frames import FrameError, Pipes
+from conformance.targets.handing import Place, batches_of, place_of
+from conformance.targets.process import Process
+from conformance.targets.protocol import ProtocolError
+from conformance.targets.spec import TargetSpec
+
+__all__ = ["ProgramTarget"]
+
+BYTES_PER_SECOND: Final = 2 << 20
+"""The slowest serializing that still counts as such: a table's size divided by it is added to the deadline."""
+
+EXIT_SECONDS: Final = 0.5
+"""How long a program whose output ended may take to be seen dead."""
+
+
+@dataclasses.dataclass(slots=True)
+class _Running:
+    """One start of the program, and what it said of itself."""
+
+    process: Process
+    pipes: Pipes
+    welcome: dict[str, Any]
+    asked: int = 1
+
+    def close(self, *, grace: float) -> None:
+        self.pipes.close()
+        if grace > 0:
+            self.process.wait_for_exit(grace)  # the end of its input is the first, polite request
+        self.process.stop(grace=grace)
+
+
+class ProgramTarget:
+    """A program under test. One thread drives it at a time."""
+
+    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
+        self.name = spec.name
+        self._spec = spec
+        self._environment = environment
+        self._deadlines = spec.deadlines.stretched(multiplier)
+        self._running: _Running | None = None
+        self._gone = ""
+        self._running = self._start()
+        self.version: str = environment.version or self._running.welcome.get("version", "")
+        self.capabilities: frozenset[str] = frozenset(self._running.welcome["capabilities"])
+        self.remarks = self._probe()
+
+    def drive(self, case: Case, table: pa.Table) -> Exchange:
+        """Have the case's table serialized and record the messages, or what came instead of them."""
+        exchange = Exchange(case.id, self.name, now=time.time_ns() // 1000)
+        place = place_of(case)
+        if place is None:
+            said = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
+            return dataclasses.replace(exchange, untestable=said)
+        try:
+            running = self._ready()
+        except TargetUnavailable as error:
+            return dataclasses.replace(exchange, untestable=str(error))
+        calls, broken = self._serialize(running, case, table, place)
+        if broken:
+            self._discard(grace=0)
+        return dataclasses.replace(exchange, calls=tuple(calls))
+
+    def restart(self) -> None:
+        """Start the program anew; raises :class:`TargetUnavailable`."""
+        self._discard(grace=self._grace)
+        self._gone = ""
+        self._running = self._start()
+
+    def close(self) -> None:
+        """End the program: its input ends, then the two steps of every process."""
+        self._discard(grace=self._grace)
+
+    @property
+    def _grace(self) -> float:
+        assert self._spec.start is not None
+        return self._spec.start.grace
+
+    def _discard(self, *, grace: float) -> None:
+        if self._running is not None:
+            self._running.close(grace=grace)
+        self._running = None
+
+    def _ready(self) -> _Running:
+        if self._gone:
+            raise TargetUnavailable(self._gone)
+        if self._running is None:
+            try:
+                self._running = self._start()
+            except TargetUnavailable as error:
+                self._gone = f"the program did not start again: {error}"
+                raise TargetUnavailable(self._gone) from None
+        return self._running
+
+    def _start(self) -> _Running:
+        spec = self._spec
+        assert spec.start is not None
+        command = [fill(part, self._environment) for part in spec.start.command]
+        process = Process(command, environment=command_environment(spec, self._environment), piped=True)
+        pipes = Pipes(process.stdin, process.stdout, limit=spec.limits.message)
+        hello = {"op": "hello", "id": 1, "protocol": protocol.VERSION, "suite": __version__}
+        try:
+            line = pipes.ask(protocol.encode(hello), seconds=self._deadlines.start)
+            welcome = protocol.decode(line, request=1, kinds=("welcome",))
+        except (FrameError, ProtocolError) as error:
+            process.wait_for_exit(EXIT_SECONDS)
+            words = process.last_words()
+            pipes.close()
+            process.stop(grace=0)
+            raise TargetUnavailable(f"{spec.name} did not answer hello: {error}; {words}") from None
+        return _Running(process, pipes, welcome)
+
+    def _probe(self) -> tuple[str, ...]:
+        """Ask for a capability that does not exist: a program that serves it does not look at what it is asked for."""
+        running = self._ready()
+        madeup = "made-up-" + hashlib.sha256(self.name.encode()).hexdigest()[:8]
+        table = pa.table({"a": pa.array([], pa.int64())})
+        body = _body(running, table, columns=[{"name": "a", "type": "INT64"}], rows=[])
+        try:
+            answer = self._ask(running, {"case": "probe", "needs": [madeup], **body}, seconds=self._deadlines.call)
+        except (FrameError, ProtocolError) as error:
+            self._discard(grace=0)
+            return (f"asked for the made-up capability {madeup!r}, it should answer unsupported, but: {error}",)
+        if answer["status"] == "unsupported":
+            return ()
+        remark = (
+            f"asked for the made-up capability {madeup!r}, it should answer unsupported but answered "
+            f"{answer['status']}: it does not look at needs, so what it leaves undeclared proves nothing"
+        )
+        return (remark,)
+
+    def _serialize(self, running: _Running, case: Case, table: pa.Table, place: Place) -> tuple[list[Call], bool]:
+        """The calls of one case, and whether the program can still be trusted with the next."""
+        began = time.monotonic()
+        rows = to_json_rows(table, case.table.columns) if running.welcome["input"] != "arrow" else []
+        columns = [to_json(column) for column in case.table.columns]
+        schema = Call(place.session, "schema", "SerializeSchema", b"")
+        try:
+            answer = self._ask(
+                running,
+                {"case": case.id, "needs": list(case.needs), **_body(running, table, columns=columns, rows=rows)},
+                seconds=self._deadlines.call + table.nbytes / BYTES_PER_SECOND,
+            )
+            messages = _messages(answer)
+        except FrameError as error:
+            said = str(error)
+            if error.end is CallEnd.CRASH:
+                running.process.wait_for_exit(EXIT_SECONDS)
+                said = f"{error}; {running.process.last_words()}"
+            status = "INTERNAL" if error.end is CallEnd.COMPLETE else ""
+            failed = dataclasses.replace(schema, status=status, end=error.end, details=said)
+            return [dataclasses.replace(failed, seconds=time.monotonic() - began)], True
+        except ProtocolError as error:
+            broke = dataclasses.replace(schema, status="INTERNAL", details=f"the program broke the protocol: {error}")
+            return [dataclasses.replace(broke, seconds=time.monotonic() - began)], True
+        seconds = time.monotonic() - began
+        if answer["status"] != "ok":
+            status = "UNIMPLEMENTED" if answer["status"] == "unsupported" else answer.get("code", "INTERNAL")
+            details = answer.get("message", "")
+            return [dataclasses.replace(schema, status=status, details=details, seconds=seconds)], False
+        calls = [dataclasses.replace(schema, responses=(messages[0],), seconds=seconds)]
+        for number, message in enumerate(messages[1:]):
+            calls.append(Call(place.read, f"batch/{number}", "SerializeBatch", b"", responses=(message,)))
+        return calls, False
+
+    def _ask(self, running: _Running, body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+        running.asked += 1
+        request = {"op": "serialize", "id": running.asked, **body}
+        line = running.pipes.ask(protocol.encode(request), seconds=seconds)
+        return protocol.decode(line, request=running.asked, kinds=("serialized", "unsupported", "error"))
+
+
+def _body(running: _Running, table: pa.Table, *, columns: list[Any], rows: list[Any]) -> dict[str, Any]:
+    """The table in the forms that the program asked for."""
+    batches = batches_of(table)
+    body: dict[str, Any] = {"columns": columns, "batches": [batch.num_rows for batch in batches]}
+    wanted = running.welcome["input"]
+    if wanted in ("arrow", "both"):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        body["arrow"] = base64.b64encode(sink.getvalue()).decode()
+    if wanted in ("rows", "both"):
+        body["rows"] = rows
+    return body
+
+
+def _messages(answer: dict[str, Any]) -> list[bytes]:
+    """The schema message and the batch messages of an answer; empty where it carries none."""
+    if answer["status"] != "ok":
+        return []
+    named = [("schema", answer["schema"]), *((f"batches[{at}]", text) for at, text in enumerate(answer["batches"]))]
+    return [protocol.decode_base64(text, what) for what, text in named]

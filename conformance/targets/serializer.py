@@ -1,0 +1,154 @@
+"""A serializer in this process as a target: two Python functions, a schema to bytes and a batch to bytes.
+
+What the functions raise or return is recorded; a function that does not return costs its deadline and a thread that
+is left behind. A function that ends this process ends the run: whoever fears that makes the serializer a program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from conformance.records import Call, CallEnd, Case, Exchange
+from conformance.targets.environment import Environment
+from conformance.targets.errors import TargetError
+from conformance.targets.handing import batches_of, place_of
+from conformance.targets.spec import TargetSpec
+
+__all__ = ["Serializer", "SerializerTarget"]
+
+BYTES_PER_SECOND = 2 << 20
+"""The slowest serializing that still counts as such: a table's size divided by it is added to the deadline."""
+
+
+class Serializer(Protocol):
+    """What ``entry`` of a target file names: anything with these two functions, a module for one.
+
+    Each returns one encapsulated message. ``NotImplementedError`` says that the type is not supported,
+    ``ValueError`` and ``TypeError`` that the table is refused; other exceptions count as defects.
+    """
+
+    def serialize_schema(self, schema: pa.Schema, /) -> bytes:
+        """The Schema message of ``schema``."""
+
+    def serialize_batch(self, batch: pa.RecordBatch, /) -> bytes:
+        """The RecordBatch message of ``batch``; it may be a slice."""
+
+
+class SerializerTarget:
+    """A serializer under test."""
+
+    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
+        self.name = spec.name
+        self.version = environment.version
+        self.capabilities = frozenset(spec.capabilities)
+        self.remarks: tuple[str, ...] = ()
+        self._spec = spec
+        self._deadline = spec.deadlines.stretched(multiplier).call
+        self._serializer = _load(spec)
+
+    def drive(self, case: Case, table: pa.Table) -> Exchange:
+        """Serialize the case's table and record the messages, or the error raised."""
+        exchange = Exchange(case.id, self.name, now=time.time_ns() // 1000)
+        place = place_of(case)
+        if place is None:
+            said = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
+            return dataclasses.replace(exchange, untestable=said)
+        began = time.monotonic()
+        seconds = self._deadline + table.nbytes / BYTES_PER_SECOND
+        wanted: list[tuple[Call, Callable[[], Any]]] = [
+            (
+                Call(place.session, "schema", "SerializeSchema", b""),
+                lambda: self._serializer.serialize_schema(table.schema),
+            )
+        ]
+        for number, batch in enumerate(batches_of(table)):
+            call = Call(place.read, f"batch/{number}", "SerializeBatch", b"")
+            wanted.append((call, lambda batch=batch: self._serializer.serialize_batch(batch)))  # type: ignore[misc]
+        calls: list[Call] = []
+        for call, function in wanted:
+            calls.append(self._made(call, function, began=began, seconds=seconds))
+            if calls[-1].status != "OK":
+                break
+        return dataclasses.replace(exchange, calls=tuple(calls))
+
+    def restart(self) -> None:
+        """Do nothing: there is no process to replace."""
+
+    def close(self) -> None:
+        """Do nothing: there is no process to end."""
+
+    def _made(self, call: Call, function: Callable[[], Any], *, began: float, seconds: float) -> Call:
+        started = time.monotonic()
+        result = _within(seconds, function)
+        call = dataclasses.replace(call, started=started - began, seconds=time.monotonic() - started)
+        if result is None:
+            said = f"{call.method} did not return within {seconds:.3g} s"
+            return dataclasses.replace(call, status="", end=CallEnd.DEADLINE, details=said)
+        if result.error is not None:
+            said = f"{type(result.error).__name__}: {result.error}"
+            return dataclasses.replace(call, status=_status(result.error), details=said)
+        try:
+            message = bytes(memoryview(result.value))
+        except TypeError:
+            said = f"expected bytes from {call.method} but got {type(result.value).__name__}"
+            return dataclasses.replace(call, status="INTERNAL", details=said)
+        return dataclasses.replace(call, responses=(message,))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Result:
+    value: Any = None
+    error: BaseException | None = None
+
+
+def _within(seconds: float, function: Callable[[], Any]) -> _Result | None:
+    """What ``function`` returned or raised; None where it did neither in time."""
+    results: list[_Result] = []
+
+    def work() -> None:
+        try:
+            results.append(_Result(value=function()))
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it is the serializer's answer
+            results.append(_Result(error=error))
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    return results[0] if results else None
+
+
+def _status(error: BaseException) -> str:
+    """The gRPC status that a server would answer with in place of this exception."""
+    if isinstance(error, NotImplementedError):  # pyarrow's ArrowNotImplementedError is one as well
+        return "UNIMPLEMENTED"
+    return "INVALID_ARGUMENT" if isinstance(error, ValueError | TypeError) else "INTERNAL"
+
+
+def _load(spec: TargetSpec) -> Serializer:
+    assert spec.serializer is not None
+    where = f"{spec.file}: target.serializer.entry"
+    module_name, _, name = spec.serializer.entry.partition(":")
+    sys.path[:0] = [str(spec.here / entry) for entry in spec.serializer.path]
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        raise TargetError(f"{where}: cannot import {module_name!r}: {error}") from None
+    finally:
+        del sys.path[: len(spec.serializer.path)]
+    for part in filter(None, name.split(".")):
+        if not hasattr(found, part):
+            raise TargetError(f"{where}: module {module_name!r} has no {name!r}")
+        found = getattr(found, part)
+    for needed in ("serialize_schema", "serialize_batch"):
+        if not callable(getattr(found, needed, None)):
+            raise TargetError(f"{where}: expected a function {needed} in {spec.serializer.entry!r}, and there is none")
+    serializer: Serializer = found
+    return serializer
