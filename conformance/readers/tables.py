@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 __all__ = ["InvalidTable", "from_capsule", "from_pandas", "from_stream_bytes", "to_stream_bytes", "validate"]
@@ -24,17 +25,38 @@ def from_capsule(source: Any) -> pa.Table:
 def from_pandas(frame: Any) -> pa.Table:
     """A pyarrow table of a pandas DataFrame's columns, typed by what the frame holds.
 
-    A column of Python objects that Arrow has no type for (decimals of 77 digits, say) becomes their text.
+    Lists and structs become their text, with every number as a float: pyarrow hands their integers to pandas as floats
+    wherever the record batch has a NULL among them, so the same rows look different when they are split differently.
+    Other Python objects that Arrow has no type for (decimals of 77 digits) become their text too.
     """
     names = [str(name) for name in frame.columns]
     return pa.Table.from_arrays([_from_series(frame.iloc[:, index]) for index in range(len(names))], names=names)
 
 
 def _from_series(series: Any) -> pa.Array | pa.ChunkedArray:
+    if series.dtype == object:
+        first = next((value for value in series if value is not None), None)
+        if isinstance(first, dict | list | np.ndarray):
+            return pa.array([None if value is None else _nested_text(value) for value in series], pa.string())
     try:
         return pa.array(series, from_pandas=True)
     except (ValueError, TypeError, OverflowError, pa.ArrowException):
-        return pa.array([repr(value) for value in series], pa.string())
+        return pa.array([None if value is None else repr(value) for value in series], pa.string())
+
+
+def _nested_text(value: Any) -> str:
+    """A value of a list or struct as text that does not depend on which numpy type holds it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_nested_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | np.ndarray):
+        return "[" + ", ".join(_nested_text(item) for item in value) + "]"
+    if value is None or value != value:  # NaN and NaT are NULL to pandas  # noqa: PLR0124
+        return "NULL"
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | float | np.number):
+        return repr(float(value))
+    return repr(value)
 
 
 def validate(table: pa.Table) -> None:
