@@ -3,6 +3,7 @@
 from conformance.generate.casefile import CaseFileError, load_case, load_cases, save_case
 from conformance.generate.drawing import draw_case
 from conformance.generate.materialise import explicit, materialise, to_json_rows
+from conformance.generate.shrinking import shrink
 
 __all__ = [
     "CaseFileError",
@@ -12,5 +13,6 @@ __all__ = [
     "load_cases",
     "materialise",
     "save_case",
+    "shrink",
     "to_json_rows",
 ]

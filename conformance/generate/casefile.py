@@ -80,7 +80,7 @@ def save_case(case: Case, path: Path) -> None:
     if path.suffix == ".json":
         text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     else:
-        text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+        text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
     path.write_text(text, encoding="utf-8")
 
 

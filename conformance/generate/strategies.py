@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from conformance.generate.drawing import PROFILES, draw_case_by, draw_columns, draw_recipe, draw_table
 from conformance.records import Case, Column, Recipe, Table
 
-__all__ = ["cases", "columns", "recipes", "tables"]
+__all__ = ["Drawn", "cases", "columns", "recipes", "tables"]
 
 T = TypeVar("T")
 
 
-class _Drawn:
+class Drawn:
     """Choices made by Hypothesis."""
 
     __slots__ = ("_draw",)
@@ -27,9 +27,11 @@ class _Drawn:
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``, both included."""
         return int(self._draw(st.integers(low, high)))
 
     def pick(self, options: Sequence[T]) -> T:
+        """One of the options."""
         picked: T = self._draw(st.sampled_from(options))
         return picked
 
@@ -37,22 +39,22 @@ class _Drawn:
 @st.composite
 def columns(draw: st.DrawFn, profile: str = "arrow") -> tuple[Column, ...]:
     """The columns of a table."""
-    return draw_columns(_Drawn(draw), PROFILES[profile])
+    return draw_columns(Drawn(draw), PROFILES[profile])
 
 
 @st.composite
 def recipes(draw: st.DrawFn, profile: str = "arrow") -> Recipe:
     """Recipes for the rows of a table."""
-    return draw_recipe(_Drawn(draw), PROFILES[profile])
+    return draw_recipe(Drawn(draw), PROFILES[profile])
 
 
 @st.composite
 def tables(draw: st.DrawFn, profile: str = "arrow") -> Table:
     """Tables whose rows are a recipe."""
-    return draw_table(_Drawn(draw), PROFILES[profile])
+    return draw_table(Drawn(draw), PROFILES[profile])
 
 
 @st.composite
 def cases(draw: st.DrawFn, profile: str = "arrow") -> Case:
     """Cases of a profile (``arrow`` or ``server``, see :data:`conformance.generate.drawing.PROFILES`)."""
-    return draw_case_by(_Drawn(draw), PROFILES[profile], case_id=f"generated.{profile}.drawn")
+    return draw_case_by(Drawn(draw), PROFILES[profile], case_id=f"generated.{profile}.drawn")

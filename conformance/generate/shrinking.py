@@ -1,0 +1,103 @@
+"""Shrinking: the simplest case found that still fails, with Hypothesis as the search.
+
+First the shape (steps, columns, modes) and the recipe, then the rows, written out, one by one.
+Deterministic: no clock, no database, one fixed source of randomness; equal cases are put to the target once.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any, Final
+
+from conformance.generate.materialise import explicit
+from conformance.generate.simplify import Simplifier, simpler_recipe, simpler_rows, simpler_shape
+from conformance.records import AppendRows, Case, to_json
+
+__all__ = ["shrink"]
+
+MAX_WRITTEN: Final = 64
+"""Rows that a counterexample is written out with at most: beyond, a recipe says more than its rows."""
+
+
+def shrink(case: Case, still_fails: Callable[[Case], bool], *, budget: int) -> Case:
+    """A case like ``case``, as simple as ``budget`` tries allow, for which ``still_fails`` is true.
+
+    ``still_fails`` is not asked about ``case`` itself; where nothing simpler fails, ``case`` comes back.
+    """
+    search = _Search(case, still_fails, budget)
+    search.run(simpler_shape)
+    search.run(simpler_recipe)
+    if _may_be_written(search.best):
+        search.offer(explicit(search.best))
+        search.run(simpler_rows)
+        search.run(simpler_shape)
+        search.run(simpler_rows)
+    return search.best
+
+
+def _may_be_written(case: Case) -> bool:
+    recipe = case.table.recipe
+    answers = any(not isinstance(step, AppendRows) and step.expect.rows is not None for step in case.steps)
+    return recipe is not None and (recipe.rows <= MAX_WRITTEN or answers)
+
+
+class _Search:
+    """The best case so far, and what is known of others."""
+
+    def __init__(self, case: Case, still_fails: Callable[[Case], bool], budget: int) -> None:
+        self.best = case
+        self._still_fails = still_fails
+        self._left = budget
+        self._known = {_key(case): True}
+
+    def offer(self, case: Case) -> None:
+        """Take this case for the best one if it fails."""
+        if self._fails(case):
+            self.best = case
+
+    def run(self, simplifier: Simplifier) -> None:
+        """Find the simplest simplification of the best case that fails."""
+        # Hypothesis is needed by nothing else that a run imports, and takes a while to load.
+        from hypothesis import HealthCheck, Phase, Verbosity, find, settings  # noqa: PLC0415
+        from hypothesis import strategies as st  # noqa: PLC0415
+        from hypothesis.errors import NoSuchExample  # noqa: PLC0415
+
+        from conformance.generate.strategies import Drawn  # noqa: PLC0415
+
+        base = self.best
+
+        @st.composite
+        def simpler(draw: Any) -> Case:
+            return simplifier(Drawn(draw), base)
+
+        rules = settings(
+            max_examples=_TRIES_BEFORE_SHRINKING,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=tuple(HealthCheck),
+            verbosity=Verbosity.quiet,
+        )
+        try:
+            self.best = find(simpler(), self._fails, settings=rules, random=random.Random(0))  # noqa: S311
+        except NoSuchExample:
+            return
+
+    def _fails(self, case: Case) -> bool:
+        key = _key(case)
+        if key not in self._known:
+            if self._left <= 0:
+                return False
+            self._left -= 1
+            self._known[key] = self._still_fails(case)
+        return self._known[key]
+
+
+_TRIES_BEFORE_SHRINKING: Final = 100
+"""Random simplifications to try until one fails; most keep most of the case, so the first few do."""
+
+
+def _key(case: Case) -> str:
+    return json.dumps(to_json(case), sort_keys=True)

@@ -1,0 +1,262 @@
+"""Simpler cases than a given one, by choice: what shrinking searches.
+
+A simplification is made of independent decisions, each of which keeps a part of the case (any number but 0) or
+simplifies it (0): leave a step out, reset an option, drop a column, make a mode NULLABLE, take fewer rows.
+So a source of choices that moves toward zeros moves toward the simplest case that is still of interest.
+How many decisions there are depends on the given case alone, never on other decisions: a change of one keeps the rest.
+Every simpler case is a sound one: what a step refers to stays, and expected rows follow the rows that stay.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from conformance.generate.choices import Choices
+from conformance.generate.synthesis import is_row_id
+from conformance.records import (
+    AppendRows,
+    BqType,
+    Case,
+    Column,
+    CreateSession,
+    Expect,
+    Json,
+    Mode,
+    NullPattern,
+    ReadRows,
+    Recipe,
+    SplitStream,
+    Step,
+    Table,
+    ValueProfile,
+)
+
+__all__ = ["simpler_recipe", "simpler_rows", "simpler_shape"]
+
+Simplifier = Callable[[Choices, Case], Case]
+
+_STAY: Final = 7
+"""A part is simplified once in so many random tries: most of a failing case has to stay, or it no longer fails."""
+
+
+def _keeps(choices: Choices) -> bool:
+    return choices.integer(0, _STAY) > 0
+
+
+# --- steps and columns --------------------------------------------------------------------------------
+
+
+def simpler_shape(choices: Choices, case: Case) -> Case:
+    """Fewer steps, plainer requests, fewer columns, plainer modes and declarations; the same rows."""
+    decided = [(_keeps(choices), _simpler_step(choices, step)) for step in case.steps]
+    steps = _sound([step for kept, step in decided if kept])
+    if not any(isinstance(step, ReadRows) for step in steps):
+        steps = _shortest([step for _kept, step in decided])
+    columns = _simpler_columns(choices, case.table.columns, _restrictions(steps))
+    steps = tuple(_projected(step, columns) for step in steps)
+    return dataclasses.replace(case, table=_under(case.table, columns), steps=steps)
+
+
+def _simpler_step(choices: Choices, step: Step) -> Step:
+    if isinstance(step, AppendRows) or step.expect.codes != ("OK",):
+        return step  # what is refused is refused for its options
+    if isinstance(step, CreateSession):
+        if not _keeps(choices) and step.row_restriction:
+            step = dataclasses.replace(step, row_restriction="", expect=Expect())
+        return dataclasses.replace(step, **_resets(choices, step, _SESSION_OPTIONS))
+    if isinstance(step, ReadRows):
+        return dataclasses.replace(step, **_resets(choices, step, _READ_OPTIONS))
+    return step
+
+
+_SESSION_OPTIONS: Final = (
+    *("selected_fields", "max_stream_count", "preferred_min_stream_count"),
+    *("buffer_compression", "response_compression", "trace_id"),
+)
+_READ_OPTIONS: Final = ("times", "together", "take", "offset")
+
+
+def _resets(choices: Choices, step: CreateSession | ReadRows, options: Sequence[str]) -> dict[str, Any]:
+    """The defaults of some of the options that are set."""
+    default = type(step)()
+    changed = [name for name in options if getattr(step, name) != getattr(default, name)]
+    return {name: getattr(default, name) for name in changed if not _keeps(choices)}
+
+
+def _shortest(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps up to the first read, or the first step where nothing is read."""
+    reads = [index for index, step in enumerate(steps) if isinstance(step, ReadRows)]
+    return tuple(steps[: reads[0] + 1 if reads else 1])
+
+
+def _sound(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps without those that speak of a session or split that is gone."""
+    sessions: set[str] = set()
+    splits: set[str] = set()
+    sound: list[Step] = []
+    for step in steps:
+        if isinstance(step, CreateSession):
+            sessions.add(step.label)
+        elif not isinstance(step, AppendRows) and not step.name:
+            split, dot, _child = step.stream.partition(".")
+            if (split not in splits) if dot else (step.session not in sessions):
+                continue
+        if isinstance(step, SplitStream):
+            splits.add(step.label)
+        sound.append(step)
+    return tuple(sound)
+
+
+def _restrictions(steps: Sequence[Step]) -> str:
+    """The text of every restriction: a column that it names has to stay as it is."""
+    return "\n".join(step.row_restriction for step in steps if isinstance(step, CreateSession))
+
+
+def _named(column: Column, restrictions: str) -> bool:
+    word = rf"(?<!\w){re.escape(column.name)}(?!\w)"
+    if re.search(word, restrictions, re.IGNORECASE):
+        return True
+    return any(_named(field, restrictions) for field in column.fields)
+
+
+def _simpler_columns(choices: Choices, columns: Sequence[Column], restrictions: str) -> tuple[Column, ...]:
+    decided = [(_keeps(choices), column, _simpler_column(choices, column, restrictions)) for column in columns]
+    kept = tuple(simpler for stays, column, simpler in decided if stays or _named(column, restrictions))
+    return kept or tuple(simpler for _stays, _column, simpler in decided[:1])
+
+
+def _simpler_column(choices: Choices, column: Column, restrictions: str) -> Column:
+    mode_stays, parameters_stay = _keeps(choices), _keeps(choices)
+    fields = _simpler_columns(choices, column.fields, restrictions)
+    simpler = dataclasses.replace(column, fields=fields)
+    if _named(column, restrictions) or is_row_id(column):
+        return simpler
+    if not mode_stays:
+        simpler = dataclasses.replace(simpler, mode=Mode.NULLABLE)
+    return simpler if parameters_stay else dataclasses.replace(simpler, precision=None, scale=None, max_length=None)
+
+
+def _projected(step: Step, columns: Sequence[Column]) -> Step:
+    """The step without the selected paths that lead nowhere now."""
+    if not isinstance(step, CreateSession) or not step.selected_fields or step.expect.codes != ("OK",):
+        return step
+    paths = tuple(path for path in step.selected_fields if _leads(path.split("."), columns))
+    return dataclasses.replace(step, selected_fields=paths)
+
+
+def _leads(path: Sequence[str], columns: Sequence[Column]) -> bool:
+    if not path:
+        return True
+    return any(
+        column.name.casefold() == path[0].casefold() and (len(path) == 1 or _leads(path[1:], column.fields))
+        for column in columns
+    )
+
+
+def _under(table: Table, columns: tuple[Column, ...]) -> Table:
+    """The table under simpler columns; written-out rows lose what has no column and lists that are none any more."""
+    if table.rows is None:
+        return dataclasses.replace(table, columns=columns)
+    before = {column.name: column for column in table.columns}
+    rows = tuple(Json(_fitted(row, before, columns)) for row in table.rows)
+    return Table(columns, rows=rows)
+
+
+def _fitted(row: Any, before: Mapping[str, Column], columns: Sequence[Column]) -> dict[str, Any]:
+    return {
+        column.name: _fitted_value(row[column.name], before[column.name], column)
+        for column in columns
+        if column.name in row
+    }
+
+
+def _fitted_value(value: Any, before: Column, column: Column) -> Any:
+    if before.mode is Mode.REPEATED and column.mode is not Mode.REPEATED:
+        value = value[0] if value else None
+    if column.type is not BqType.RECORD or value is None:
+        return value
+    fields = {field.name: field for field in before.fields}
+    if isinstance(value, list):
+        return [None if item is None else _fitted(item, fields, column.fields) for item in value]
+    return _fitted(value, fields, column.fields)
+
+
+# --- recipes ------------------------------------------------------------------------------------------
+
+
+def simpler_recipe(choices: Choices, case: Case) -> Case:
+    """Fewer rows, simpler nulls and values. A case whose expected rows hang on its values keeps its recipe."""
+    recipe = case.table.recipe
+    if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, AppendRows)):
+        return case
+    least = min(recipe.rows, sum(step.count for step in case.steps if isinstance(step, AppendRows)))
+    keeps = [_keeps(choices) for _ in range(5)]
+    simpler = Recipe(
+        rows=_kept(keeps[0], recipe.rows, choices.integer(least, recipe.rows)),
+        seed=_kept(keeps[1], recipe.seed, 0),
+        nulls=_kept(keeps[2], recipe.nulls, NullPattern.NONE),
+        values=_kept(keeps[3], recipe.values, choices.pick((ValueProfile.CONSTANT, ValueProfile.SMALL))),
+        max_items=_kept(keeps[4], recipe.max_items, min(recipe.max_items, 1)),
+    )
+    return dataclasses.replace(case, table=dataclasses.replace(case.table, recipe=simpler))
+
+
+T = TypeVar("T")
+
+
+def _kept(stays: bool, part: T, simpler: T) -> T:  # noqa: FBT001  # a decision, not an option
+    return part if stays else simpler
+
+
+# --- written-out rows -----------------------------------------------------------------------------------
+
+
+def simpler_rows(choices: Choices, case: Case) -> Case:
+    """Fewer of the written-out rows (by halves while they are many), and simpler cells."""
+    rows = case.table.rows
+    if rows is None:
+        return case
+    kept = list(range(len(rows)))
+    if not any(isinstance(step, AppendRows) for step in case.steps):  # the last rows are those that are appended
+        size = max(1, len(rows) // _BLOCKS)
+        blocks = [kept[start : start + size] for start in range(0, len(rows), size)]
+        kept = [index for block in blocks if _keeps(choices) for index in block]
+    places = {old: new for new, old in enumerate(kept)}
+    simpler = [_simpler_cells(choices, row, case) for row in rows]
+    cells = tuple(Json(simpler[index]) for index in kept)
+    steps = tuple(_renumbered(step, places) for step in case.steps)
+    return dataclasses.replace(case, table=Table(case.table.columns, rows=cells), steps=steps)
+
+
+_BLOCKS: Final = 16
+"""Decisions about rows in one go: few enough for most to be kept in a random try."""
+_FEW: Final = 8
+"""Rows few enough for decisions about single cells."""
+
+
+def _simpler_cells(choices: Choices, row: Any, case: Case) -> Any:
+    """The row with some lists cut and some nullable cells NULL, where no restriction looks at the values."""
+    if len(case.table.rows or ()) > _FEW or _restrictions(case.steps):
+        return row
+    return {
+        column.name: _simpler_cell(choices, column, row[column.name])
+        for column in case.table.columns
+        if column.name in row
+    }
+
+
+def _simpler_cell(choices: Choices, column: Column, value: Any) -> Any:
+    if isinstance(value, list):
+        items = choices.integer(0, len(value))
+        return _kept(_keeps(choices), value, value[:items])
+    return _kept(_keeps(choices) or column.mode is not Mode.NULLABLE, value, None)
+
+
+def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
+    if isinstance(step, AppendRows) or step.expect.rows is None:
+        return step
+    rows = tuple(places[row] for row in step.expect.rows if row in places)
+    return dataclasses.replace(step, expect=dataclasses.replace(step.expect, rows=rows))
