@@ -1,0 +1,221 @@
+"""The RecordBatch header and body against a schema.
+
+This module decides whether a batch has the nodes and buffers that its schema requires, and has each column judged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.wire.body import Body
+from conformance.wire.faults import Fault, Rule, Severity, report
+from conformance.wire.flatbuf import Run, Table
+from conformance.wire.layout import Layout, Plan
+from conformance.wire.messages import (
+    Bytes,
+    Frame,
+    Header,
+    Message,
+    judge_following,
+    read_following,
+    read_frame,
+)
+from conformance.wire.types import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["BatchMessage", "BufferRange", "Node", "read_batch"]
+
+_CODECS: Final = ("lz4", "zstd")
+_V4: Final = "V4"
+
+
+class Node(NamedTuple):
+    """A FieldNode: how many slots a field has, and how many of them are null."""
+
+    length: int
+    null_count: int
+
+
+class BufferRange(NamedTuple):
+    """A Buffer: where it starts in the body, and how many bytes of the body it takes."""
+
+    offset: int
+    length: int
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class BatchMessage:
+    """What the bytes of a record batch hold: the first message, its header, what follows, and all that is wrong.
+
+    ``length`` is the batch's row count as announced, None where there is no RecordBatch header to read it from.
+    ``codec`` is ``""``, ``"lz4"``, ``"zstd"`` or ``"unknown"``. ``body`` holds the buffers that were judged; None
+    where the header does not fit the schema.
+    """
+
+    faults: list[Fault]
+    message: Message | None
+    extra: tuple[Message, ...]
+    schema: Schema
+    length: int | None = None
+    codec: str = ""
+    flat_nodes: tuple[int, ...] = ()
+    flat_buffers: tuple[int, ...] = ()
+    body: Body | None = None
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The field nodes as announced, in pre-order."""
+        return tuple(map(Node._make, zip(self.flat_nodes[::2], self.flat_nodes[1::2], strict=True)))
+
+    @property
+    def buffers(self) -> tuple[BufferRange, ...]:
+        """The buffers as announced, relative to the body."""
+        return tuple(map(BufferRange._make, zip(self.flat_buffers[::2], self.flat_buffers[1::2], strict=True)))
+
+    @property
+    def violations(self) -> list[Fault]:
+        """The faults that the format itself forbids."""
+        return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
+
+    @property
+    def decodable(self) -> bool:
+        """Whether every buffer can be followed safely; faults of values alone do not prevent it."""
+        return self.body is not None and not self.body.broken
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """The batch as pyarrow's, built from the verified buffers and never by an IPC reader.
+
+        Raises :class:`conformance.wire.arrow.UndecodableError` where faults make that unsafe, and its
+        :class:`~conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
+        """
+        from conformance.wire.arrow import batch_to_arrow  # noqa: PLC0415  # arrow knows batches, not the reverse
+
+        return batch_to_arrow(self)
+
+
+def read_batch(data: Bytes, schema: Schema) -> BatchMessage:
+    """Reads bytes that should be one encapsulated RecordBatch of ``schema``; never raises on what they hold."""
+    view = memoryview(data).cast("B")
+    faults: list[Fault] = []
+    frame = read_frame(view, 0, faults)
+    if frame is None:
+        return BatchMessage(faults, None, (), schema)
+    message = frame.message
+    extra: tuple[Message, ...] = ()
+    batch = BatchMessage(faults, message, extra, schema)
+    if _is_batch(frame, faults):
+        _judge(batch, frame, view)
+    if message.end < len(view):
+        batch.extra = read_following(view, message.end)
+        judge_following(batch.extra, faults)
+    return batch
+
+
+def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
+    message = frame.message
+    if message.header is Header.RECORD_BATCH:
+        return frame.header is not None
+    if message.header is Header.END_OF_STREAM:
+        report(faults, Rule.MESSAGE_END_OF_STREAM, message.start, message.end, "", "a marker instead of a batch")
+    elif message.header not in (Header.UNKNOWN, Header.STRAY):
+        observed = f"{message.header} instead of RecordBatch"
+        start, end = message.metadata_start, message.metadata_end
+        report(faults, Rule.MESSAGE_HEADER_KIND, start, end, "Message.header", observed)
+    return False
+
+
+def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
+    header, verifier, message = frame.header, frame.verifier, frame.message
+    if header is None or verifier is None:
+        return
+    schema, faults = batch.schema, batch.faults
+    length, nodes_run, buffers_run, compression, variadic_run = header.values
+    batch.length = length
+    batch.flat_nodes = nodes = verifier.int64s(nodes_run, per_element=2)
+    batch.flat_buffers = buffers = verifier.int64s(buffers_run, per_element=2)
+    if compression is not None:
+        codec, method = compression.values
+        batch.codec = "unknown" if codec is None or method is None else _CODECS[codec]
+    elif header.place("compression") != header.start:
+        batch.codec = "unknown"
+    if message.version and message.version != schema.version:
+        place = verifier.base + (frame.root or header).place("version")
+        observed = f"{message.version} after a schema of {schema.version}"
+        report(faults, Rule.MESSAGE_VERSION_DIFFERS, place, place + 2, "Message.version", observed)
+    plan = schema.plan(union_validity=message.version == _V4)
+    if _lost(header, "nodes", nodes_run) or _lost(header, "buffers", buffers_run):
+        return
+    base = verifier.base
+    nodes_at = base + (nodes_run.start if nodes_run else header.start)
+    if length < 0:
+        place = base + header.place("length")
+        report(faults, Rule.BATCH_LENGTH_NEGATIVE, place, place + 8, "RecordBatch.length", f"{length}")
+        return
+    body = Body(view, message.body_start, max(message.body_length, 0), plan, faults, nodes, nodes_at)
+    fits = _count(batch, body, header, base, verifier.int64s(variadic_run))
+    body.cut(buffers)
+    if batch.codec == "unknown" or not fits or not _node_numbers(body, length):
+        return
+    if batch.codec:
+        body.decompress(batch.codec)
+    batch.body = body
+    starts = body.starts
+    for op in plan.ops:
+        number = op.index
+        op.judge(body, op, nodes[2 * number], nodes[2 * number + 1], starts[number])
+
+
+def _lost(header: Table, name: str, run: Run | None) -> bool:
+    """Whether a vector is there but could not be read, which has been reported."""
+    return run is None and header.place(name) != header.start
+
+
+def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: tuple[int, ...]) -> bool:
+    """Whether the header has as many nodes and buffers as the schema requires."""
+    plan, faults = body.plan, batch.faults
+    start, end = base + header.start, base + header.start + header.size
+    count, wanted = len(batch.flat_nodes) >> 1, len(plan.ops)
+    fits = count == wanted
+    if not fits:
+        observed = f"{count} nodes, {wanted} needed"
+        report(faults, Rule.BATCH_NODE_COUNT, start, end, "RecordBatch.nodes", observed)
+    wanted = plan.buffers
+    if plan.views or variadic:
+        if len(variadic) != plan.views or min(variadic, default=0) < 0:
+            observed = f"{len(variadic)} counts for {plan.views} view fields: {', '.join(map(str, variadic[:16]))}"
+            report(faults, Rule.BATCH_VARIADIC_COUNT, start, end, "RecordBatch.variadicBufferCounts", observed)
+            return False
+        wanted += sum(variadic)
+        body.starts = _starts(plan, variadic)
+    count = len(batch.flat_buffers) >> 1
+    if count != wanted:
+        observed = f"{count} buffers, {wanted} needed"
+        report(faults, Rule.BATCH_BUFFER_COUNT, start, end, "RecordBatch.buffers", observed)
+    return fits and count == wanted
+
+
+def _starts(plan: Plan, variadic: tuple[int, ...]) -> tuple[int, ...]:
+    """The first buffer of each op, with the data buffers of the view fields before it."""
+    starts, more, counts = [], 0, iter(variadic)
+    for op in plan.ops:
+        starts.append(op.first + more)
+        if op.layout is Layout.VIEW:
+            more += next(counts)
+    return tuple(starts)
+
+
+def _node_numbers(body: Body, length: int) -> bool:
+    """Judges lengths and null counts by themselves; whether columns can be judged by them."""
+    nodes = body.nodes
+    for op in body.plan.ops:
+        slots, nulls = nodes[2 * op.index], nodes[2 * op.index + 1]
+        if slots < 0:
+            body.node_fault(Rule.BATCH_NODE_LENGTH_NEGATIVE, op, f"a length of {slots}")
+        elif not 0 <= nulls <= slots:
+            body.node_fault(Rule.BATCH_NULL_COUNT_RANGE, op, f"a null count of {nulls} for {slots} slots")
+        if op.parent is None and slots != length:
+            body.node_fault(Rule.BATCH_COLUMN_LENGTH, op, f"{slots} slots in a batch of {length}")
+    return min(nodes[::2], default=0) >= 0

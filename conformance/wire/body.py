@@ -1,0 +1,200 @@
+"""The body of a batch: its buffers cut out, bounded and, where compressed, decompressed.
+
+A :class:`Body` is what the judges of columns work on; it also knows where to point when something is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.wire.compression import Budget, decompress
+from conformance.wire.faults import Fault, Rule, report
+from conformance.wire.layout import Op, Plan
+
+__all__ = ["Body"]
+
+MAX_PADDING: Final = 64
+"""Padding to the next 64 bytes, the widest alignment that the format recommends, is shorter than this."""
+
+_ZEROS: Final = [bytes(length) for length in range(MAX_PADDING)]
+_EMPTY: Final = memoryview(b"")
+
+
+class Body:
+    """The buffers of one batch, and what is wrong with them.
+
+    ``contents`` holds each buffer's bytes, decompressed; None where they cannot be had.
+    ``broken`` names the ops whose buffers are not safe to follow, by index.
+    """
+
+    __slots__ = (
+        "base",
+        "broken",
+        "contents",
+        "data",
+        "extent",
+        "faults",
+        "length",
+        "lengths",
+        "nodes",
+        "nodes_at",
+        "offsets",
+        "plan",
+        "starts",
+        "stored",
+    )
+
+    def __init__(
+        self,
+        data: memoryview,
+        base: int,
+        length: int,
+        plan: Plan,
+        faults: list[Fault],
+        nodes: tuple[int, ...],
+        nodes_at: int,
+    ) -> None:
+        self.data = data
+        self.base = base
+        self.length = length
+        self.plan = plan
+        self.faults = faults
+        self.nodes = nodes
+        self.nodes_at = nodes_at
+        self.starts = plan.starts
+        self.offsets: tuple[int, ...] = ()
+        self.lengths: tuple[int, ...] = ()
+        self.contents: list[memoryview | None] = []
+        self.broken: set[int] = set()
+        self.stored = True
+        self.extent = 8 * len(data) + 1024
+
+    # --- cutting ------------------------------------------------------------------------------------
+
+    def cut(self, buffers: tuple[int, ...]) -> None:
+        """Cuts the buffers out of the body: ``buffers`` are offset and length of each in turn."""
+        self.offsets, self.lengths = buffers[::2], buffers[1::2]
+        data, base, contents = self.data, self.base, self.contents
+        length, size = self.length, len(data) - self.base
+        end = 0
+        for offset, count in zip(self.offsets, self.lengths, strict=True):
+            if count == 0 and offset >= 0:
+                contents.append(_EMPTY)
+                continue
+            gap = offset - end
+            stop = offset + count
+            if count < 0 or not 0 <= gap < MAX_PADDING or offset & 7 or stop > length or stop > size:
+                break
+            if gap and data[base + end : base + offset] != _ZEROS[gap]:
+                break
+            contents.append(data[base + offset : base + stop])
+            end = stop
+        else:
+            gap = length - end
+            if length > size or (gap < MAX_PADDING and data[base + end : base + length] == _ZEROS[gap]):
+                return
+        self._diagnose()
+
+    def _diagnose(self) -> None:
+        """Cuts again, slowly, saying what is wrong."""
+        self.contents.clear()
+        size = min(self.length, len(self.data) - self.base)
+        inside: list[tuple[int, int, int]] = []
+        for number, (offset, count) in enumerate(zip(self.offsets, self.lengths, strict=True)):
+            content: memoryview | None = None
+            if offset < 0:
+                self._wrong(Rule.BUFFER_OFFSET_NEGATIVE, number, f"offset {offset}")
+            elif count < 0:
+                self._wrong(Rule.BUFFER_LENGTH_NEGATIVE, number, f"length {count}")
+            elif count == 0:
+                content = _EMPTY
+            elif offset + count > self.length:
+                self._wrong(Rule.BUFFER_OUT_OF_BODY, number, f"bytes {offset} to {offset + count} of {self.length}")
+            else:
+                if offset & 7:
+                    self._wrong(Rule.BUFFER_UNALIGNED, number, f"offset {offset}")
+                inside.append((offset, offset + count, number))
+                if offset + count <= size:
+                    content = self.data[self.base + offset : self.base + offset + count]
+            self.contents.append(content)
+        self._diagnose_order(inside)
+        self._diagnose_gaps(sorted(inside), size)
+
+    def _diagnose_order(self, inside: list[tuple[int, int, int]]) -> None:
+        for (before, _, _), (start, end, number) in zip(inside, inside[1:], strict=False):
+            if start < before:
+                self._wrong(Rule.BUFFER_ORDER, number, f"bytes {start} to {end}, after a buffer at {before}")
+                return
+
+    def _diagnose_gaps(self, inside: list[tuple[int, int, int]], size: int) -> None:
+        covered, last = 0, -1
+        dirty: list[tuple[int, int]] = []
+        for start, end, number in [*inside, (size, size, -1)]:
+            if start < covered and number >= 0:
+                self._wrong(Rule.BUFFER_OVERLAP, number, f"bytes {start} to {end}, shared with {self.name(last)}")
+                # Not looked into: else any number of columns could have the whole body read over and over.
+                self.contents[number] = None
+            if start - covered >= MAX_PADDING:
+                place = self.base + covered, self.base + start
+                report(self.faults, Rule.BODY_UNACCOUNTED, *place, "body", f"{start - covered} bytes of no buffer")
+            elif start > covered and bytes(self.data[self.base + covered : self.base + start]).strip(b"\0"):
+                dirty.append((covered, start))
+            if end > covered:
+                covered, last = end, number
+        if dirty:
+            place = self.base + dirty[0][0], self.base + dirty[0][1]
+            observed = f"{len(dirty)} runs of padding that are not all zero, the first here"
+            report(self.faults, Rule.BODY_PADDING_NONZERO, *place, "body", observed)
+
+    def decompress(self, codec: str) -> None:
+        """Replaces every buffer's bytes by what they decompress to; a buffer that does not decompress becomes None."""
+        self.stored = False
+        budget = Budget(len(self.data))
+        for number, content in enumerate(self.contents):
+            if content is None or not len(content):
+                continue
+            made = decompress(content, codec, budget, lambda rule, observed, n=number: self._wrong(rule, n, observed))
+            self.contents[number] = made
+            self.extent += 8 * len(made or b"")
+
+    # --- pointing -----------------------------------------------------------------------------------
+
+    def owner(self, number: int) -> tuple[Op, str] | None:
+        """The op that buffer ``number`` belongs to, and the buffer's role."""
+        for op, first in zip(reversed(self.plan.ops), reversed(self.starts), strict=True):
+            if first <= number and op.roles:
+                place = number - first
+                role = op.roles[place] if place < len(op.roles) else f"data {place - len(op.roles)}"
+                return op, role
+        return None
+
+    def name(self, number: int) -> str:
+        """Buffer ``number`` as field path and role."""
+        owner = self.owner(number)
+        return f"buffer {number}" if owner is None else f"{owner[0].path} {owner[1]}"
+
+    def _wrong(self, rule: Rule, number: int, observed: str) -> None:
+        start = self.base + max(0, min(self.offsets[number], self.length))
+        end = max(start, min(start + self.lengths[number], len(self.data)))
+        report(self.faults, rule, start, end, self.name(number), observed)
+
+    def fault(self, rule: Rule, op: Op, number: int, observed: str, *, slot: int = -1, width: int = 0) -> None:
+        """Reports ``rule`` broken in buffer ``number`` of ``op``, at one element where ``slot`` and ``width`` say so."""
+        start = self.base + self.offsets[number]
+        end = start + self.lengths[number]
+        if slot >= 0 and self.stored:
+            start, end = start + slot * width, min(start + (slot + 1) * width, end)
+        report(self.faults, rule, start, end, self._path(op, number), observed)
+
+    def node_fault(self, rule: Rule, op: Op, observed: str) -> None:
+        """Reports ``rule`` broken by a field node itself."""
+        start = self.nodes_at + 16 * op.index
+        report(self.faults, rule, start, start + 16, op.path, observed)
+
+    def broke(self, op: Op) -> None:
+        """Marks an op's buffers as unsafe to follow."""
+        self.broken.add(op.index)
+
+    def _path(self, op: Op, number: int) -> str:
+        place = number - self.starts[op.index]
+        return f"{op.path} {op.roles[place] if place < len(op.roles) else f'data {place - len(op.roles)}'}"

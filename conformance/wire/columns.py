@@ -1,0 +1,338 @@
+"""Judging the columns of a batch: one function per layout.
+
+Each judges one node: its buffers' sizes, its null count, its offsets, and its children's lengths.
+Sizes are compared before a buffer is looked into, so that nothing here trusts a number from the bytes.
+Small columns are judged by plain Python on the bytes, since numpy costs more than it saves below some hundred values;
+large ones in chunks that stay in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from conformance.wire.faults import Rule
+from conformance.wire.layout import Layout, Op
+from conformance.wire.liveness import bits, numbers, reached
+from conformance.wire.text import judge_text
+from conformance.wire.views import judge_views
+
+if TYPE_CHECKING:
+    from conformance.wire.body import Body
+
+__all__ = [
+    "judge_binary",
+    "judge_bool",
+    "judge_fixed",
+    "judge_fixed_size_list",
+    "judge_list",
+    "judge_list_view",
+    "judge_null",
+    "judge_run_end_encoded",
+    "judge_struct",
+    "judge_union",
+    "judge_view",
+]
+
+SMALL: Final = 512
+"""Values up to which plain Python beats numpy."""
+CHUNK: Final = 1 << 16
+"""Values looked at in one step of a large column."""
+_WORDS: Final = 1 << 16
+_BYTE_BITS: Final = np.array([value.bit_count() for value in range(256)], np.uint8)
+_CAST: Final = {4: "i", 8: "q"}
+
+
+# --- what layouts share -----------------------------------------------------------------------------
+
+
+def _validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """Judges the bitmap against the null count; most columns need it, few have nulls."""
+    bitmap = body.contents[first]
+    if bitmap is None:
+        body.broke(op)
+        return
+    size = len(bitmap)
+    if not size:
+        if nulls and length:
+            body.fault(Rule.VALIDITY_MISSING, op, first, f"{nulls} nulls and no bitmap")
+            body.broke(op)
+        return
+    needed = (length + 7) >> 3
+    if size < needed:
+        body.fault(Rule.VALIDITY_TOO_SMALL, op, first, f"{size} bytes for {length} slots")
+        body.broke(op)
+        return
+    if needed <= SMALL:
+        valid = (int.from_bytes(bitmap[:needed], "little") & ((1 << length) - 1)).bit_count()
+    else:
+        valid = _popcount(bitmap, length)
+    if length - valid != nulls and 0 <= nulls <= length:
+        observed = f"a null count of {nulls}, and {length - valid} nulls in the bitmap"
+        body.fault(Rule.BATCH_NULL_COUNT_MISMATCH, op, first, observed)
+    if op.null_rule is not None and valid < length:
+        _forbidden_nulls(body, op, length, bitmap, first)
+
+
+def _popcount(bitmap: memoryview, length: int) -> int:
+    whole = length >> 3
+    tail = (bitmap[whole] & ((1 << (length & 7)) - 1)).bit_count() if length & 7 else 0
+    words = np.frombuffer(bitmap, np.uint64, whole >> 3)
+    count = 0
+    for start in range(0, len(words), _WORDS):
+        chunk = words[start : start + _WORDS]
+        if hasattr(np, "bitwise_count"):
+            count += int(np.bitwise_count(chunk).sum(dtype=np.int64))
+        else:
+            count += int(_BYTE_BITS[chunk.view(np.uint8)].sum(dtype=np.int64))
+    rest = int.from_bytes(bitmap[whole & ~7 : whole], "little").bit_count()
+    return count + rest + tail
+
+
+def _forbidden_nulls(body: Body, op: Op, length: int, bitmap: memoryview, first: int) -> None:
+    mask = reached(body, op, length)
+    if mask is None or op.null_rule is None:
+        return
+    mask &= ~bits(bitmap, length)
+    count = int(mask.sum())
+    if count:
+        body.fault(op.null_rule, op, first, f"{count} nulls, the first in slot {int(mask.argmax())}")
+
+
+def _enough(body: Body, op: Op, number: int, needed: int, rule: Rule, length: int) -> memoryview | None:
+    """The bytes of a buffer if there are ``needed`` of them; else None, and the op is broken."""
+    content = body.contents[number]
+    if content is not None and len(content) >= needed:
+        return content
+    if content is not None:
+        body.fault(rule, op, number, f"{len(content)} bytes, {needed} needed for {length} slots")
+    body.broke(op)
+    return None
+
+
+def _offsets(body: Body, op: Op, length: int, number: int, limit: int, unit: str) -> tuple[int, int] | None:
+    """First and last offset of a variable-size column, once all are known to be in order and within ``limit``."""
+    width = op.width
+    content = body.contents[number]
+    if content is not None and not len(content) and not length:
+        return 0, 0  # an empty column may leave its offsets out
+    needed = (length + 1) * width
+    content = _enough(body, op, number, needed, Rule.OFFSETS_TOO_SMALL, length)
+    if content is None:
+        return None
+    if length <= SMALL:
+        listed = content[:needed].cast(_CAST[width]).tolist()
+        start, end = listed[0], listed[-1]
+        fall = -1 if listed == sorted(listed) else next(i for i in range(length) if listed[i + 1] < listed[i])
+    else:
+        array = np.frombuffer(content, f"<i{width}", length + 1)
+        start, end, fall = int(array[0]), int(array[-1]), _first_fall(array)
+    if start:
+        negative = start < 0
+        rule = Rule.OFFSETS_NEGATIVE if negative else Rule.OFFSETS_FIRST_NONZERO
+        body.fault(rule, op, number, f"a first offset of {start}", slot=0, width=width)
+    if fall >= 0:
+        observed = f"an offset that is less than the one before it, in slot {fall}"
+        body.fault(Rule.OFFSETS_NOT_MONOTONIC, op, number, observed, slot=fall + 1, width=width)
+    elif end > limit:
+        body.fault(Rule.OFFSETS_BEYOND_DATA, op, number, f"{end} of {limit} {unit}", slot=length, width=width)
+    if start < 0 or fall >= 0 or end > limit:
+        body.broke(op)
+        return None
+    return start, end
+
+
+def _first_fall(array: np.ndarray[Any, Any]) -> int:
+    """The place of the first number that is less than the one before it, counted from 0; -1 for none."""
+    for start in range(0, len(array) - 1, CHUNK):
+        stop = min(start + CHUNK, len(array) - 1)
+        falls = array[start + 1 : stop + 1] < array[start:stop]
+        if falls.any():
+            return start + int(falls.argmax())
+    return -1
+
+
+# --- the layouts ------------------------------------------------------------------------------------
+
+
+def judge_null(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A Null field has no buffers and only nulls."""
+    del first
+    if nulls != length:
+        body.node_fault(Rule.NULL_NULL_COUNT, op, f"a null count of {nulls} for {length} slots")
+
+
+def judge_bool(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A Bool field has a bitmap of values; its spare bits are free."""
+    _validity(body, op, length, nulls, first)
+    _enough(body, op, first + 1, (length + 7) >> 3, Rule.DATA_TOO_SMALL, length)
+
+
+def judge_fixed(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A field of fixed-size values, dictionary indices among them; values are looked at only where a rule says so."""
+    _validity(body, op, length, nulls, first)
+    content = _enough(body, op, first + 1, length * op.width, Rule.DATA_TOO_SMALL, length)
+    if op.values is not None and length and content is not None:
+        op.values(body, op, length, content, first + 1)
+
+
+def judge_binary(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """Bytes or text of variable size: offsets into a data buffer."""
+    _validity(body, op, length, nulls, first)
+    data = body.contents[first + 2]
+    if data is None:
+        body.broke(op)
+        return
+    bounds = _offsets(body, op, length, first + 1, len(data), "bytes")
+    if bounds is not None and op.parameter and bounds[1] > bounds[0]:
+        judge_text(body, op, length, first, *bounds)
+
+
+def judge_list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A list or map: offsets into the child."""
+    _validity(body, op, length, nulls, first)
+    _offsets(body, op, length, first + 1, body.nodes[2 * op.children[0].index], "slots")
+
+
+def judge_list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A list view: offset and size per slot, in any order, all of them inside the child."""
+    _validity(body, op, length, nulls, first)
+    needed = length * op.width
+    contents = [_enough(body, op, number, needed, Rule.OFFSETS_TOO_SMALL, length) for number in (first + 1, first + 2)]
+    if not length or contents[0] is None or contents[1] is None:
+        return
+    offsets = numbers(contents[0], f"i{op.width}", length)
+    sizes = numbers(contents[1], f"i{op.width}", length)
+    limit = body.nodes[2 * op.children[0].index]
+    # Written as a difference, since a sum could wrap around.
+    wrong = (offsets < 0) | (sizes < 0) | (offsets > limit) | (sizes > limit - np.minimum(offsets, limit))
+    if wrong.any():
+        slot = int(wrong.argmax())
+        observed = f"offset {offsets[slot]}, size {sizes[slot]} in a child of {limit}"
+        body.fault(Rule.LIST_VIEW_RANGE, op, first + 1, observed, slot=slot, width=op.width)
+        body.broke(op)
+
+
+def judge_fixed_size_list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A fixed-size list: the child is as long as all lists together, null ones too."""
+    _validity(body, op, length, nulls, first)
+    child, size = op.children[0], op.field.type.list_size
+    count = body.nodes[2 * child.index]
+    if count < length * size:
+        observed = f"a child of {count} slots for {length} lists of {size}"
+        body.node_fault(Rule.FIXED_SIZE_LIST_CHILD_LENGTH, child, observed)
+        body.broke(op)
+
+
+def judge_struct(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A struct: a bitmap of its own, children as long as itself."""
+    _validity(body, op, length, nulls, first)
+    nodes = body.nodes
+    for child in op.children:
+        count = nodes[2 * child.index]
+        if count != length:
+            short = count < length
+            rule = Rule.STRUCT_CHILD_LENGTH if short else Rule.STRUCT_CHILD_LONGER
+            body.node_fault(rule, child, f"{count} slots in a struct of {length}")
+            if short:
+                body.broke(op)
+
+
+def judge_union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """A union: type ids that it declares, and for a dense one offsets into the children."""
+    if nulls:
+        body.node_fault(Rule.UNION_NULL_COUNT, op, f"a null count of {nulls}")
+    if op.has_validity:
+        bitmap = body.contents[first]
+        if bitmap is None:
+            body.broke(op)
+        elif len(bitmap):
+            body.fault(Rule.UNION_VALIDITY_V4, op, first, f"a bitmap of {len(bitmap)} bytes")
+            _validity(body, op, length, nulls, first)
+        first += 1
+    content = _enough(body, op, first, length, Rule.DATA_TOO_SMALL, length)
+    offsets = content
+    if op.layout is Layout.DENSE_UNION:
+        offsets = _enough(body, op, first + 1, 4 * length, Rule.OFFSETS_TOO_SMALL, length)
+    else:
+        for child in op.children:
+            count = body.nodes[2 * child.index]
+            if count < length:
+                body.node_fault(Rule.UNION_CHILD_LENGTH, child, f"{count} slots in a union of {length}")
+                body.broke(op)
+    if content is None or offsets is None or not length:
+        return
+    type_ids = numbers(content, "i1", length)
+    known = np.zeros(256, np.bool_)
+    known[list(op.field.type.type_ids)] = True
+    unknown = ~known[type_ids.view(np.uint8)]
+    if unknown.any():
+        slot = int(unknown.argmax())
+        body.fault(Rule.UNION_TYPE_ID, op, first, f"type id {type_ids[slot]}", slot=slot, width=1)
+        body.broke(op)
+    elif op.layout is Layout.DENSE_UNION:
+        _dense_offsets(body, op, first + 1, type_ids, numbers(offsets, "i4", length))
+
+
+def _dense_offsets(
+    body: Body, op: Op, number: int, type_ids: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]
+) -> None:
+    for child, type_id in zip(op.children, op.field.type.type_ids, strict=True):
+        slots = np.flatnonzero(type_ids == type_id)
+        chosen, count = offsets[slots], body.nodes[2 * child.index]
+        outside = (chosen < 0) | (chosen >= count)
+        if outside.any():
+            slot = int(slots[outside.argmax()])
+            observed = f"offset {offsets[slot]} into {child.field.name!r} of {count} slots"
+            body.fault(Rule.UNION_OFFSET_RANGE, op, number, observed, slot=slot, width=4)
+            body.broke(op)
+            continue
+        fall = _first_fall(chosen)
+        if fall >= 0:
+            slot = int(slots[fall + 1])
+            observed = f"offset {chosen[fall + 1]} after {chosen[fall]} into {child.field.name!r}"
+            body.fault(Rule.UNION_OFFSET_ORDER, op, number, observed, slot=slot, width=4)
+
+
+def judge_run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """Run ends that rise strictly to the field's length, and a value for each of them."""
+    del first
+    ends, values = op.children
+    if nulls:
+        body.node_fault(Rule.RUN_ENDS_PARENT_NULL_COUNT, op, f"a null count of {nulls}")
+    runs, count = body.nodes[2 * ends.index], body.nodes[2 * values.index]
+    if count < runs:
+        body.node_fault(Rule.RUN_ENDS_CHILD_LENGTH, values, f"{count} values for {runs} run ends")
+        body.broke(op)
+    number = body.starts[ends.index] + 1
+    content = body.contents[number]
+    if content is None or len(content) < runs * ends.width:
+        body.broke(op)  # the run ends are judged as a column of their own
+        return
+    array = numbers(content, f"i{ends.width}", runs)
+    observed, slot = "", -1
+    if runs and array[0] < 1:
+        observed, slot = f"a first run end of {array[0]}", 0
+    elif (still := np.flatnonzero(array[1:] <= array[:-1])).size:
+        slot = int(still[0]) + 1
+        observed = f"run end {array[slot]} after {array[slot - 1]}"
+    if observed:
+        body.fault(Rule.RUN_ENDS_NOT_INCREASING, ends, number, observed, slot=slot, width=ends.width)
+        body.broke(op)
+    elif length and (not runs or array[-1] < length):
+        observed = f"a last run end of {array[-1]}" if runs else "no runs"
+        body.fault(Rule.RUN_ENDS_SHORT, ends, number, f"{observed} for {length} slots")
+        body.broke(op)
+
+
+def judge_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """Views of 16 bytes: short values inline, longer ones in one of the field's data buffers."""
+    _validity(body, op, length, nulls, first)
+    content = _enough(body, op, first + 1, 16 * length, Rule.DATA_TOO_SMALL, length)
+    after = body.starts[op.index + 1] if op.index + 1 < len(body.starts) else len(body.contents)
+    buffers = [buffer for buffer in body.contents[first + 2 : after] if buffer is not None]
+    if len(buffers) < after - first - 2:
+        body.broke(op)
+    elif content is not None and length:
+        judge_views(body, op, length, first + 1, content, buffers)

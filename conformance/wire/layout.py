@@ -1,0 +1,103 @@
+"""The layout of a batch: which buffers each field of a schema has, in which order.
+
+One :class:`Op` stands for one field node; a plan lists them in pre-order, as a RecordBatch lists its nodes.
+This module holds the shapes; :mod:`conformance.wire.plan` derives them from a schema.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from conformance.wire.faults import Rule
+from conformance.wire.types import Field, Schema, join_path
+
+if TYPE_CHECKING:
+    from conformance.wire.body import Body
+
+__all__ = ["Layout", "Op", "Plan", "Role"]
+
+
+class Role(enum.StrEnum):
+    """What a buffer of a field is for."""
+
+    VALIDITY = "validity bitmap"
+    OFFSETS = "offsets"
+    SIZES = "sizes"
+    DATA = "data"
+    VIEWS = "views"
+    TYPE_IDS = "type ids"
+    INDICES = "dictionary indices"
+
+
+class Layout(enum.StrEnum):
+    """The physical layouts of the columnar format, as far as they differ for judging."""
+
+    NULL = "null"
+    BOOL = "bool"
+    FIXED = "fixed-size"
+    BINARY = "variable-size binary"
+    VIEW = "binary view"
+    LIST = "list"
+    LIST_VIEW = "list view"
+    FIXED_SIZE_LIST = "fixed-size list"
+    STRUCT = "struct"
+    SPARSE_UNION = "sparse union"
+    DENSE_UNION = "dense union"
+    RUN_END_ENCODED = "run-end encoded"
+
+
+Judge = Callable[["Body", "Op", int, int, int], None]
+"""Judges one node: (body, op, length, null count, number of the first buffer)."""
+
+ValueRule = Callable[["Body", "Op", int, memoryview, int], None]
+"""Judges the values of one data buffer: (body, op, length, the buffer's bytes, its number)."""
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Op:
+    """One field of the pre-order walk.
+
+    ``width`` is the size in bytes of a value of a fixed-size layout, or of an offset of a variable-size one.
+    ``null_rule`` is the rule that nulls in this field break, None where they are allowed.
+    ``first`` numbers the op's first buffer, not counting the data buffers of view fields before it.
+    """
+
+    index: int
+    field: Field
+    parent: Op | None
+    layout: Layout
+    roles: tuple[Role, ...]
+    first: int
+    width: int
+    null_rule: Rule | None
+    judge: Judge
+    values: ValueRule | None = None
+    parameter: Any = None
+    """What ``values`` needs to know: a bound, a precision."""
+    children: list[Op] = dataclasses.field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        """The field's dotted path."""
+        return join_path(self.parent.path if self.parent else "", self.field.name)
+
+    @property
+    def has_validity(self) -> bool:
+        """Whether the first of the op's buffers is a validity bitmap."""
+        return self.roles[:1] == (Role.VALIDITY,)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A schema's layout: ops in pre-order, and how many buffers they have without the data buffers of views."""
+
+    schema: Schema
+    ops: tuple[Op, ...]
+    buffers: int
+    views: int
+    """How many of the ops are view fields, each with an entry in variadicBufferCounts."""
+    starts: tuple[int, ...]
+    """The first buffer of each op, where no view field has data buffers."""

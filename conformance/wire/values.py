@@ -1,0 +1,159 @@
+"""Rules on the values of fixed-size columns: decimals, times, dates in milliseconds, dictionary indices.
+
+A rule looks at all values first, and only if one breaks it asks which slots are live.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.wire.faults import Rule
+from conformance.wire.layout import Op
+from conformance.wire.liveness import Mask, live
+
+if TYPE_CHECKING:
+    from conformance.wire.body import Body
+
+__all__ = ["DecimalBounds", "judge_date64", "judge_decimal", "judge_indices", "judge_time"]
+
+SMALL: Final = 64
+"""Values up to which plain Python beats numpy."""
+CHUNK: Final = 1 << 16
+
+_DAY_MS: Final = 86_400_000
+_CODES: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
+
+
+def _report(
+    body: Body, op: Op, number: int, rule: Rule, length: int, content: memoryview, wrong: Callable[[int, int], Mask]
+) -> None:
+    """Reports the live slots that ``wrong`` names, told chunk by chunk: it gets the first and last slot of each."""
+    mask: Mask | None = None
+    slot, count = -1, 0
+    for start in range(0, length, CHUNK):
+        stop = min(start + CHUNK, length)
+        found = wrong(start, stop)
+        if not found.any():
+            continue
+        if mask is None:
+            mask = live(body, op, length)
+            if mask is None:
+                return
+        found = found & mask[start:stop]
+        count += int(found.sum())
+        if slot < 0 and count:
+            slot = start + int(found.argmax())
+    if count:
+        width = op.width
+        value = int.from_bytes(content[slot * width : (slot + 1) * width], "little", signed=True)
+        body.fault(rule, op, number, f"{value} in slot {slot} ({count} such slots)", slot=slot, width=width)
+
+
+def judge_time(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+    """A time of day lies between midnight and midnight."""
+    limit: int = op.parameter
+    if length <= SMALL:
+        listed = content[: length * op.width].cast(_CODES[op.width]).tolist()
+        if min(listed) >= 0 and max(listed) < limit:
+            return
+    array = np.frombuffer(content, f"<i{op.width}", length)
+
+    def wrong(start: int, stop: int) -> Mask:
+        chunk = array[start:stop]
+        return (chunk < 0) | (chunk >= limit)
+
+    _report(body, op, number, Rule.TIME_RANGE, length, content, wrong)
+
+
+def judge_date64(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+    """A date in milliseconds is a whole number of days."""
+    array = np.frombuffer(content, "<i8", length)
+    _report(
+        body, op, number, Rule.DATE64_WHOLE_DAYS, length, content, lambda start, stop: array[start:stop] % _DAY_MS != 0
+    )
+
+
+def judge_indices(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+    """A dictionary index is not negative."""
+    array = np.frombuffer(content, f"<i{op.width}", length)
+    _report(
+        body, op, number, Rule.DICTIONARY_INDEX_NEGATIVE, length, content, lambda start, stop: array[start:stop] < 0
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DecimalBounds:
+    """The least magnitude that a precision cannot hold, cut into 64-bit words, the lowest first.
+
+    ``above`` is 10 ** precision, ``below`` its negative, as words of two's complement: the highest word is signed.
+    """
+
+    above: tuple[int, ...]
+    below: tuple[int, ...]
+
+    @classmethod
+    def of(cls, width: int, precision: int) -> Self:
+        """The bounds of a decimal of ``width`` bits; a width under 64 is taken as one word."""
+        limit = 10**precision
+        return cls(_words(limit, max(width, 64)), _words(-limit, max(width, 64)))
+
+
+def _words(value: int, width: int) -> tuple[int, ...]:
+    raw = value.to_bytes(width // 8, "little", signed=True)
+    words = [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw) - 8, 8)]
+    return (*words, int.from_bytes(raw[-8:], "little", signed=True))
+
+
+def judge_decimal(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+    """A decimal has no more digits than its precision."""
+    bounds: DecimalBounds = op.parameter
+    top, bottom = bounds.above[-1], bounds.below[-1]
+    words = max(1, op.width // 8)
+    if length <= SMALL:
+        listed = content[: length * op.width].cast(_CODES[min(op.width, 8)]).tolist()[words - 1 :: words]
+        # Between the highest words of both bounds, exclusive, every value fits whatever its lower words are.
+        if max(listed) < top and min(listed) > bottom:
+            return
+    if words == 1:
+        single = np.frombuffer(content, f"<i{op.width}", length)
+        _report(
+            body,
+            op,
+            number,
+            Rule.DECIMAL_PRECISION,
+            length,
+            content,
+            lambda start, stop: (single[start:stop] >= top) | (single[start:stop] <= bottom),
+        )
+        return
+    high = np.frombuffer(content, "<i8", length * words)[words - 1 :: words]
+    low = np.frombuffer(content, "<u8", length * words).reshape(length, words)
+
+    def wrong(start: int, stop: int) -> Mask:
+        chunk = high[start:stop]
+        found: Mask = (chunk >= top) | (chunk <= bottom)
+        if found.any():
+            found[found] = _beyond(chunk[found], low[start:stop][found], bounds)
+        return found
+
+    _report(body, op, number, Rule.DECIMAL_PRECISION, length, content, wrong)
+
+
+def _beyond(high: npt.NDArray[Any], low: npt.NDArray[Any], bounds: DecimalBounds) -> Mask:
+    """Compares whole values with both bounds, word by word from the highest down."""
+    above, below = high > bounds.above[-1], high < bounds.below[-1]
+    tied_above, tied_below = high == bounds.above[-1], high == bounds.below[-1]
+    for word in range(len(bounds.above) - 2, -1, -1):
+        column = low[:, word]
+        up, down = np.uint64(bounds.above[word]), np.uint64(bounds.below[word])
+        above |= tied_above & (column > up)
+        below |= tied_below & (column < down)
+        tied_above &= column == up
+        tied_below &= column == down
+    outside: Mask = above | below | tied_above | tied_below
+    return outside

@@ -1,0 +1,96 @@
+"""Judging the views of BinaryView and Utf8View columns.
+
+Only live slots are judged: the format says nothing of a view under a null.
+Views may overlap and repeat, so that nothing here ever gathers the bytes of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.wire.faults import Rule
+from conformance.wire.layout import Op
+from conformance.wire.liveness import Mask, live
+from conformance.wire.text import faulty_text, is_ascii
+
+if TYPE_CHECKING:
+    from conformance.wire.body import Body
+
+__all__ = ["judge_views"]
+
+INLINE: Final = 12
+"""Bytes of a value that fit into its view."""
+
+_VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
+
+
+def judge_views(body: Body, op: Op, length: int, number: int, content: memoryview, buffers: list[memoryview]) -> None:
+    """Judges the views in buffer ``number`` against the data buffers that they point into."""
+    mask = live(body, op, length)
+    if mask is None:
+        return
+    views = np.frombuffer(content, _VIEW, length)
+    sizes = views["length"]
+    long = mask & (sizes > INLINE)
+    known = long & (views["buffer"] >= 0) & (views["buffer"] < len(buffers))
+    limits = np.array([len(buffer) for buffer in buffers] or [0], np.int64)
+    ends = views["offset"].astype(np.int64) + sizes
+    inside = known & (views["offset"] >= 0) & (ends <= limits[np.where(known, views["buffer"], 0)])
+    unsound = (
+        (Rule.VIEW_LENGTH_NEGATIVE, mask & (sizes < 0)),
+        (Rule.VIEW_BUFFER_INDEX, long & ~known),
+        (Rule.VIEW_RANGE, known & ~inside),
+    )
+    for rule, wrong in unsound:
+        if _report(body, op, number, content, rule, wrong):
+            body.broke(op)
+    short = mask & (sizes >= 0) & ~long
+    spare = np.arange(INLINE) >= sizes[:, None]
+    inline = np.frombuffer(content, np.uint8, 16 * length).reshape(length, 16)[:, 4:]
+    dirty = short & np.where(spare, inline, 0).any(axis=1)
+    _report(body, op, number, content, Rule.VIEW_INLINE_PADDING, dirty)
+    wrong = np.zeros(length, np.bool_)
+    if op.parameter and not is_ascii(content[: 16 * length]):
+        starts = 16 * np.flatnonzero(short) + 4
+        whole = np.frombuffer(content, np.uint8, 16 * length)
+        wrong[short] = faulty_text(whole, starts, starts + sizes[short])
+    differs = np.zeros(length, np.bool_)
+    for buffer, chosen in _by_buffer(views, inside, buffers):
+        data, starts = np.frombuffer(buffer, np.uint8), views["offset"][chosen].astype(np.int64)
+        differs[chosen] = _prefixes(data, starts) != views["prefix"][chosen]
+        if op.parameter and not is_ascii(buffer):
+            wrong[chosen] = faulty_text(data, starts, starts + sizes[chosen])
+    _report(body, op, number, content, Rule.VIEW_PREFIX, differs)
+    _report(body, op, number, content, Rule.UTF8_INVALID, wrong)
+
+
+def _by_buffer(
+    views: npt.NDArray[Any], inside: Mask, buffers: list[memoryview]
+) -> Iterator[tuple[memoryview, npt.NDArray[np.int64]]]:
+    """Each data buffer that is pointed into, with the slots that do; sorted once, as buffers may be many."""
+    slots = np.flatnonzero(inside)
+    slots = slots[np.argsort(views["buffer"][slots], kind="stable")]
+    places, firsts = np.unique(views["buffer"][slots], return_index=True)
+    for place, chosen in zip(places.tolist(), np.split(slots, firsts[1:]), strict=False):
+        yield buffers[place], chosen
+
+
+def _prefixes(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+    prefixes = np.zeros(len(starts), np.uint32)
+    for byte in range(4):
+        prefixes |= data[starts + byte].astype(np.uint32) << np.uint32(8 * byte)
+    return prefixes
+
+
+def _report(body: Body, op: Op, number: int, content: memoryview, rule: Rule, wrong: Mask) -> bool:
+    if not wrong.any():
+        return False
+    slot = int(wrong.argmax())
+    view = content[16 * slot : 16 * slot + 16].hex(" ", 4)
+    observed = f"the view {view} in slot {slot} ({int(wrong.sum())} such slots)"
+    body.fault(rule, op, number, observed, slot=slot, width=16)
+    return True
