@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
-import conformance
 from conformance.cli._group import Unusable
+from conformance.engine.files import data_file
 
 if TYPE_CHECKING:
     from conformance.contract.clause import Clause
     from conformance.records import Case
 
 __all__ = [
-    "all_clauses",
     "corpus_option",
-    "data_file",
     "find_case",
     "find_clause",
-    "load_corpus",
     "target_option",
     "unknown",
 ]
-
-_PACKAGE: Final = Path(conformance.__file__).parent
-
-
-def data_file(*parts: str) -> Path:
-    """A file or folder that ships with the suite: inside an installed package, beside it in a working copy."""
-    installed = _PACKAGE.joinpath("_data", *parts)
-    return installed if installed.exists() else _PACKAGE.parent.joinpath(*parts)
 
 
 def _shown(path: Path) -> str:
@@ -62,24 +51,10 @@ corpus_option = click.option(
 )
 
 
-def load_corpus(directory: Path) -> dict[str, Case]:
-    """The cases below ``directory`` by id, in the order of their ids."""
-    from conformance.generate import load_cases  # noqa: PLC0415  # Hypothesis comes with it
-
-    return {case.id: case for case in load_cases(directory)}
-
-
-def all_clauses() -> Mapping[str, Clause]:
-    """The register of clauses, complete."""
-    from conformance.contract.chapters import load_chapters  # noqa: PLC0415  # not every command needs the contract
-    from conformance.contract.clause import CLAUSES  # noqa: PLC0415  # as above
-
-    load_chapters()
-    return CLAUSES
-
-
 def find_clause(clause_id: str) -> Clause:
     """The clause ``clause_id``; an unknown one is refused with the nearest ids."""
+    from conformance.engine.selection import all_clauses  # noqa: PLC0415  # not every command needs the contract
+
     clauses = all_clauses()
     if clause_id not in clauses:
         raise Unusable(unknown("clause", clause_id, clauses))
@@ -88,14 +63,12 @@ def find_clause(clause_id: str) -> Clause:
 
 def find_case(name: str, corpus: Path) -> Case:
     """The case ``name``: the path of a file, the id of a generated case, or an id in ``corpus``."""
-    from conformance.generate import load_case  # noqa: PLC0415  # Hypothesis comes with it
+    from conformance.engine.corpus import load_corpus, resolve_case  # noqa: PLC0415  # Hypothesis comes with it
 
-    if Path(name).is_file():
-        return load_case(Path(name))
-    cases = load_corpus(corpus)
-    if name not in cases:
-        raise Unusable(unknown("case", name, cases))
-    return cases[name]
+    try:
+        return resolve_case(name, corpus)
+    except KeyError:
+        raise Unusable(unknown("case", name, load_corpus(corpus))) from None
 
 
 def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> str:

@@ -8,13 +8,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event
-from conformance.engine.log import LogWriter
 
 __all__ = ["watch"]
 
 
-def watch(events: Iterable[Event], log: LogWriter, *, total: int) -> Iterator[Event]:
-    """Pass ``events`` on, each written to ``log`` before anybody sees it, with a progress bar on standard error."""
+def watch(events: Iterable[Event], *, total: int) -> Iterator[Event]:
+    """Pass ``events`` on, with a progress bar on standard error."""
     console = Console(stderr=True)
     progress = Progress(
         TextColumn("{task.description}"),
@@ -31,7 +30,6 @@ def watch(events: Iterable[Event], log: LogWriter, *, total: int) -> Iterator[Ev
     with progress:
         task = progress.add_task("starting", total=total, rate="", failures="")
         for event in events:
-            log.write(event)
             if isinstance(event, CaseJudged):
                 failures += sum(verdict.outcome.fails_run for verdict in event.verdicts)
                 speed = progress.tasks[0].speed

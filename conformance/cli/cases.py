@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from conformance.cli._common import all_clauses, data_file, load_corpus
-from conformance.engine.selection import Patterns
+from conformance.engine.corpus import load_corpus
+from conformance.engine.files import data_file
+from conformance.engine.selection import Patterns, all_clauses
 from conformance.generate import load_case
 from conformance.generate.caseschema import render
 from conformance.records import Case

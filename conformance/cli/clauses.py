@@ -7,8 +7,8 @@ from itertools import groupby
 
 import click
 
-from conformance.cli._common import all_clauses
 from conformance.contract.clause import Clause
+from conformance.engine.selection import all_clauses
 from conformance.records import Level
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from conformance.cli._common import all_clauses
 from conformance.engine.log import read_log
 from conformance.engine.repair import describe_changes, repaired, rewrite
 from conformance.engine.result import fold
+from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.targets import load_target
 

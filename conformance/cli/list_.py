@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
-from conformance.cli._common import all_clauses, corpus_option, load_corpus
+from conformance.cli._common import corpus_option
+from conformance.engine.corpus import load_corpus
+from conformance.engine.selection import all_clauses
 
 
 @click.command(name="list")

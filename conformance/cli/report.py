@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from conformance.cli._common import all_clauses
 from conformance.cli._outputs import Outputs, output_options
 from conformance.engine.log import read_log
 from conformance.engine.result import fold
+from conformance.engine.selection import all_clauses
 from conformance.report.terminal import print_report
 
 

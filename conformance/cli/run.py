@@ -9,12 +9,13 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from conformance.cli._common import all_clauses, corpus_option, load_corpus, target_option
+from conformance.cli._common import corpus_option, target_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.cli._progress import watch
+from conformance.engine.corpus import load_corpus
 from conformance.engine.log import LogWriter
 from conformance.engine.result import fold
-from conformance.engine.selection import Selection, plan
+from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.records import Level
 from conformance.report.terminal import print_report
@@ -96,9 +97,8 @@ def command(
     with ExitStack() as stack:
         session = stack.enter_context(open_session(load_target(target), chosen, selection, settings))
         path = log or session.default_log
-        writer = stack.enter_context(LogWriter(path))
-        events = watch(session.events(), writer, total=len(chosen.cases) + generated)
-        result = fold(events)
+        events = stack.enter_context(LogWriter(path)).copy(session.events())
+        result = fold(watch(events, total=len(chosen.cases) + generated))
     print_report(Console(soft_wrap=True), result)
     outputs.write(result)
     click.echo(f"log: {path}", err=True)

@@ -54,4 +54,6 @@ class Bench:
         readings = () if self.reader is None else self.reader.read(case, exchange)
         view = View(case, exchange, table, readings)
         verdicts = refine(case, exchange, judge_view(view, self.clauses), view.obstacle)
-        return Assessment(tuple(verdicts), tuple(gather(exchange, verdicts)))
+        return Assessment(
+            tuple(verdicts), tuple(gather(view, verdicts, {clause.id: clause for clause in self.clauses}))
+        )

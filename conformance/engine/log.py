@@ -7,7 +7,7 @@ Anything else that is not an event is refused with its line number.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self, cast
@@ -47,6 +47,12 @@ class LogWriter:
         """Append ``event`` and hand it to the operating system, so that a crash of ours does not lose it."""
         self._file.write(json.dumps(event_to_json(event), ensure_ascii=False, separators=(",", ":")) + "\n")
         self._file.flush()
+
+    def copy(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Pass ``events`` on, each written before anybody sees it."""
+        for event in events:
+            self.write(event)
+            yield event
 
     def __enter__(self) -> Self:
         return self

@@ -177,27 +177,28 @@ def _deviations(
         if after.findings:
             for finding in after.findings:
                 reason = finding_class(before.outcome, finding)
-                outcome = Outcome.EXPECTED_FAIL if excuses(expectations, before, reason) else after.outcome
-                groups.setdefault((outcome, after.clause, reason), []).append((after, finding))
+                excused = excuses(expectations, before, reason)
+                key = (Outcome.EXPECTED_FAIL if excused else after.outcome, after.clause, reason)
+                groups.setdefault(key, []).append((after, finding))
         else:
             (reason,) = reason_classes(before)
             owner = after.clause if after.outcome is Outcome.UNEXPECTED_PASS else ""
             groups.setdefault((after.outcome, owner, reason), []).append((after, None))
     deviations = []
     for (outcome, owner, reason), members in groups.items():
-        verdict, finding = members[0]
+        verdict, first = members[0]
         case = by_id[verdict.case_id]
-        evidence = next((item for item in case.evidence if item.finding == finding), None) if finding else None
+        evidence = next((item for item in case.evidence if item.finding == first), None) if first else None
         deviations.append(
             Deviation(
                 outcome=outcome,
                 clauses=(owner,) if owner else tuple(dict.fromkeys(member.clause for member, _ in members)),
                 reason=reason,
-                text=finding.observed if finding else verdict.reason,
+                text=first.observed if first else verdict.reason,
                 cases=tuple(dict.fromkeys(member.case_id for member, _ in members)),
                 count=len(members),
                 replay=saved.get((owner, reason), case.replay),
-                finding=finding,
+                finding=first,
                 evidence=evidence,
             )
         )

@@ -10,10 +10,11 @@ import dataclasses
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.contract.clause import Clause
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES, Clause
 from conformance.records import Case, Level
 
-__all__ = ["LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "plan"]
+__all__ = ["LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "plan"]
 
 
 _BINDING = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
@@ -72,6 +73,12 @@ class Plan:
     cases: tuple[Case, ...]
     clauses: tuple[Clause, ...]
     left_out: tuple[LeftOut, ...]
+
+
+def all_clauses() -> Mapping[str, Clause]:
+    """The register of clauses, complete, in chapter order."""
+    load_chapters()
+    return CLAUSES
 
 
 def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Selection) -> Plan:

@@ -49,7 +49,8 @@ def junit_xml(result: Result) -> bytes:
         for name, count in counts.items():
             element.set(name, str(count))
     ET.indent(root)
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    data: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return data
 
 
 def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:

@@ -64,9 +64,15 @@ def sample_clause(
     return Clause(clause_id, level, f"Text of {clause_id}.", "https://example.org/spec", "", ("bq-arrow",), over, check)
 
 
-def sample_call(*, status: str = "OK", end: CallEnd = CallEnd.COMPLETE, details: str = "") -> Call:
+def sample_call(
+    *,
+    status: str = "OK",
+    end: CallEnd = CallEnd.COMPLETE,
+    label: str = "s",
+    responses: tuple[bytes, ...] = (),
+) -> Call:
     """A CreateReadSession call without an answer of note."""
-    return Call(step=0, label="s", method="CreateReadSession", request=b"", status=status, end=end, details=details)
+    return Call(0, label, "CreateReadSession", b"", responses, status=status, end=end)
 
 
 def sample_exchange(case_id: str, *calls: Call, untestable: str = "") -> Exchange:

@@ -1,0 +1,217 @@
+"""The suite inside pytest: ``pytest --conformance-target=FILE`` adds one test per clause to a vendor's own tests.
+
+The target is driven once, when the first of these tests is run, and only for the clauses that were not deselected.
+A test passes with its clause; it is skipped with the reason where the clause could not be judged, and an expected
+failure of the target file is an ``xfail``. Without the option this module imports nothing and adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from conformance.engine.result import Deviation, Result
+    from conformance.engine.selection import Plan, Selection
+    from conformance.engine.session import Settings
+    from conformance.targets import TargetSpec
+
+__all__ = ["ClauseItem", "TargetFile"]
+
+WHOLE_RUN: Final = "whole-run"
+"""The test of what belongs to no clause: a case that died unseen, a stale expected failure, a run of nothing."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the suite; only the target is needed."""
+    group = parser.getgroup("conformance", "conformance of a BigQuery Storage Read implementation")
+    group.addoption("--conformance-target", metavar="FILE", help="TOML file of the implementation: one test per clause")
+    group.addoption("--conformance-select", metavar="GLOB", action="append", default=[], help="only such cases")
+    group.addoption("--conformance-level", choices=["must", "should", "may"], default="may", help="least binding level")
+    group.addoption("--conformance-cases", metavar="N", type=int, default=0, help="generated cases to add")
+    group.addoption("--conformance-seed", metavar="S", type=int, default=0, help="seed of the generated cases")
+    group.addoption("--conformance-no-readers", action="store_true", help="judge the bytes alone")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take part only where a target is named."""
+    if config.getoption("conformance_target"):
+        config.pluginmanager.register(_Suite(config), "conformance-suite")
+
+
+class _Suite:
+    """One run of the suite in one pytest session."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        from conformance.targets import TargetError, load_target  # noqa: PLC0415  # pytest without us stays light
+
+        self._config = config
+        self.path = Path(config.getoption("conformance_target"))
+        try:
+            self.spec: TargetSpec = load_target(self.path)
+        except TargetError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def pytest_report_header(self) -> str:
+        """What is judged, above the tests."""
+        seed = self._config.getoption("conformance_seed")
+        return f"conformance: target {self.spec.name} ({self.path}), {len(self.clauses)} clauses, seed {seed}"
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """The target file named as an argument, alone or with ``::CLAUSE``."""
+        if file_path.resolve() != self.path.resolve():
+            return None
+        return TargetFile.from_parent(parent, path=file_path, suite=self)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add the tests where nobody asked for them by name; first, so that ``-k`` and ``-m`` choose among them."""
+        by_name = any(
+            self.path.resolve() == Path(str(argument).split("::")[0]).resolve() for argument in session.config.args
+        )
+        if not by_name and not any(isinstance(item, ClauseItem) for item in items):
+            file = TargetFile.from_parent(session, path=self.path.resolve(), suite=self)
+            items.extend(file.collect())
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Remember which clauses are left after all deselection."""
+        self._wanted = tuple(item.name for item in session.items if isinstance(item, ClauseItem))
+
+    @cached_property
+    def selection(self) -> Selection:
+        """What the options choose, before pytest deselects anything."""
+        from conformance.engine.selection import Selection  # noqa: PLC0415  # as above
+        from conformance.records import Level  # noqa: PLC0415  # as above
+
+        level = Level(self._config.getoption("conformance_level"))
+        return Selection(cases=tuple(self._config.getoption("conformance_select")), level=level)
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        """The ids of the clauses that the options choose."""
+        return tuple(clause.id for clause in self._plan(self.selection).clauses)
+
+    def _plan(self, selection: Selection) -> Plan:
+        from conformance.engine.corpus import load_corpus  # noqa: PLC0415  # as above
+        from conformance.engine.selection import SelectionError, all_clauses, plan  # noqa: PLC0415  # as above
+
+        try:
+            return plan(list(load_corpus().values()), all_clauses(), selection)
+        except SelectionError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    @cached_property
+    def _settings(self) -> Settings:
+        from conformance.engine.session import Settings  # noqa: PLC0415  # as above
+
+        return Settings(
+            seed=self._config.getoption("conformance_seed"),
+            generated=self._config.getoption("conformance_cases"),
+            readers=not self._config.getoption("conformance_no_readers"),
+        )
+
+    @cached_property
+    def result(self) -> Result:
+        """The result of the run, which happens now."""
+        import dataclasses  # noqa: PLC0415  # as above
+
+        from conformance.engine.log import LogWriter  # noqa: PLC0415  # as above
+        from conformance.engine.result import fold  # noqa: PLC0415  # as above
+        from conformance.engine.session import open_session  # noqa: PLC0415  # as above
+
+        wanted = tuple(name for name in self._wanted if name != WHOLE_RUN)
+        selection = dataclasses.replace(self.selection, clauses=wanted)
+        opened = open_session(self.spec, self._plan(selection), selection, self._settings)
+        with opened as session, LogWriter(session.default_log) as log:
+            return fold(log.copy(session.events()))
+
+
+class TargetFile(pytest.File):
+    """The target's file, whose tests are the clauses."""
+
+    def __init__(self, *, suite: _Suite, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.suite = suite
+
+    def collect(self) -> Iterable[ClauseItem]:
+        """One test per clause, and one for the run as a whole."""
+        for name in (*self.suite.clauses, WHOLE_RUN):
+            item = ClauseItem.from_parent(self, name=name)
+            if self.config.pluginmanager.hasplugin("xdist"):
+                # One worker has to get them all (`--dist loadgroup`): each drives the target from the start.
+                item.add_marker(pytest.mark.xdist_group("conformance"))
+            yield item
+
+
+class ClauseFailedError(Exception):
+    """A clause does not hold; the text is the report on it."""
+
+
+class ClauseItem(pytest.Item):
+    """The test of one clause over all cases."""
+
+    parent: TargetFile
+
+    def runtest(self) -> None:
+        """Judge, once for all clauses, and say what became of this one."""
+        from conformance.engine.result import NOT_JUDGED, worst  # noqa: PLC0415  # as above
+        from conformance.records import Outcome  # noqa: PLC0415  # as above
+        from conformance.targets import TargetError  # noqa: PLC0415  # as above
+
+        try:
+            result = self.parent.suite.result
+        except TargetError as error:
+            pytest.fail(str(error), pytrace=False)
+        if self.name == WHOLE_RUN:
+            self._check_run(result)
+            return
+        if self.name not in result.by_clause:
+            pytest.skip("no case of this run showed anything to judge")
+        outcome = worst(result.by_clause[self.name])
+        deviations = [item for item in result.deviations if self.name in item.clauses and item.outcome is outcome]
+        text = deviations[0].text if deviations else ""
+        if outcome in NOT_JUDGED:
+            pytest.skip(f"{outcome}: {text}")
+        if outcome is Outcome.EXPECTED_FAIL:
+            pytest.xfail(f"expected failure: {text}")
+        if outcome is not Outcome.PASS:
+            raise ClauseFailedError("\n".join(_report(result, deviations)))
+
+    def _check_run(self, result: Result) -> None:
+        """What the tests of the clauses do not say."""
+        lines = [problem.text for problem in result.problems if problem.fails_run]
+        lines += [broke.traceback for broke in result.broke]
+        unclaimed = [item for item in result.failed if not set(item.clauses) & set(result.start.clauses)]
+        lines += _report(result, unclaimed)
+        if result.fails and not result.failed and not lines:
+            lines = ["nothing was judged in this run"]
+        if lines:
+            raise ClauseFailedError("\n".join(lines))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The report instead of a traceback of ours."""
+        if isinstance(excinfo.value, ClauseFailedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where the test is from: the target's file."""
+        return self.path, None, self.name
+
+
+def _report(result: Result, deviations: Iterable[Deviation]) -> Iterator[str]:
+    import io  # noqa: PLC0415  # as above
+
+    from rich.console import Console  # noqa: PLC0415  # as above
+
+    from conformance.report.terminal import print_deviation  # noqa: PLC0415  # as above
+
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=120, soft_wrap=True)
+    for deviation in deviations:
+        print_deviation(console, result, deviation)
+    yield from buffer.getvalue().splitlines()

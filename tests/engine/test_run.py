@@ -1,0 +1,263 @@
+"""A run costs one case per fault, keeps the order of the cases, and says everything it does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from conformance.contract.clause import Clause, Violation
+from conformance.engine.bench import Bench
+from conformance.engine.counterexample import Hunt
+from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.run import Job, run
+from conformance.generate import load_case
+from conformance.records import CallEnd, Case, Exchange, Outcome, Reading
+from conformance.targets import ExpectedFailure, TargetError
+from tests.engine.samples import (
+    CallSubject,
+    FakeTarget,
+    sample_call,
+    sample_case,
+    sample_clause,
+    sample_exchange,
+    started,
+)
+
+OK = sample_clause("calls.ok")
+
+
+def jobs(*cases: Case, generated: bool = False) -> list[Job]:
+    """One job per case."""
+    return [Job(case, case.id, generated=generated) for case in cases]
+
+
+def run_all(
+    cases: Iterable[Case],
+    answers: Mapping[str, Exchange | Exception] | None = None,
+    *,
+    clauses: Iterable[Clause] = (OK,),
+    capabilities: Iterable[str] = (),
+) -> list[Event]:
+    """Every event of a run against a fake target."""
+    bench = Bench(tuple(clauses))
+    return list(run(started("calls.ok"), jobs(*cases), FakeTarget(answers or {}), bench, capabilities=capabilities))
+
+
+def outcomes(events: Iterable[Event]) -> dict[str, list[tuple[str, Outcome]]]:
+    """Per case, its clauses and outcomes."""
+    return {
+        event.case_id: [(verdict.clause, verdict.outcome) for verdict in event.verdicts]
+        for event in events
+        if isinstance(event, CaseJudged)
+    }
+
+
+def test_a_run_is_begun_and_ended_in_its_events() -> None:
+    """The first and the last event frame the cases."""
+    events = run_all([sample_case("a")])
+
+    assert [event.TAG for event in events] == ["run-started", "case-judged", "run-ended"]
+
+
+def test_verdicts_come_in_the_order_of_the_cases() -> None:
+    """A slow judge of the first case does not let the second one pass it."""
+    release = threading.Event()
+
+    def slow_first(subject: CallSubject) -> Iterator[Violation]:
+        if subject.raw.label == "slow":
+            release.wait(10)
+        else:
+            release.set()
+        yield from ()
+
+    answers = {
+        "a": sample_exchange("a", sample_call(label="slow")),
+        "b": sample_exchange("b", sample_call()),
+    }
+
+    events = run_all([sample_case("a"), sample_case("b")], answers, clauses=[sample_clause("c.d", check=slow_first)])
+
+    assert list(outcomes(events)) == ["a", "b"]
+
+
+def test_a_crash_of_the_target_costs_one_case() -> None:
+    """The next case is driven and judged as if nothing had happened."""
+    answers = {"a": sample_exchange("a", sample_call(status="", end=CallEnd.CRASH))}
+
+    events = run_all([sample_case("a"), sample_case("b")], answers)
+
+    assert outcomes(events) == {"a": [("calls.ok", Outcome.CRASH)], "b": [("calls.ok", Outcome.PASS)]}
+
+
+def test_an_error_of_the_suite_costs_one_case_and_is_never_a_pass() -> None:
+    """Its traceback is in the log, for the suite's maintainers."""
+
+    def broken(subject: CallSubject) -> Iterator[Violation]:
+        if subject.raw.label == "odd":
+            raise ZeroDivisionError("of ours")
+        yield from ()
+
+    answers = {"a": sample_exchange("a", sample_call(label="odd"))}
+
+    events = run_all([sample_case("a"), sample_case("b")], answers, clauses=[sample_clause("c.d", check=broken)])
+
+    assert outcomes(events) == {"a": [(WHOLE_CASE, Outcome.ERROR)], "b": [("c.d", Outcome.PASS)]}
+    (broke,) = [event for event in events if isinstance(event, SuiteBroke)]
+    assert "ZeroDivisionError: of ours" in broke.traceback
+
+
+def test_an_error_while_driving_costs_one_case() -> None:
+    """The suite's own driver may break too."""
+    events = run_all([sample_case("a"), sample_case("b")], {"a": RuntimeError("of ours")})
+
+    assert outcomes(events) == {"a": [(WHOLE_CASE, Outcome.ERROR)], "b": [("calls.ok", Outcome.PASS)]}
+
+
+def test_a_target_that_cannot_be_had_again_is_given_up_in_the_end() -> None:
+    """Three start-up deadlines in a row are enough; the rest depends on what failed."""
+    cases = [sample_case(name) for name in "abcde"]
+    answers = {case.id: TargetError("it does not start") for case in cases}
+
+    events = run_all(cases, answers)
+
+    died = [(WHOLE_CASE, Outcome.CRASH)]
+    given_up = [(WHOLE_CASE, Outcome.DEPENDENCY_FAILED)]
+    assert outcomes(events) == {"a": died, "b": died, "c": died, "d": given_up, "e": given_up}
+
+
+def test_a_case_that_needs_what_the_target_does_not_declare_is_not_driven() -> None:
+    """Undeclared is not applicable, and is listed as unsupported."""
+    target = FakeTarget({})
+    case = sample_case("a", clauses=["calls.*"], needs=["split"])
+
+    events = list(run(started(), jobs(case), target, Bench((OK,)), capabilities=["lz4"]))
+
+    assert target.driven == []
+    assert outcomes(events) == {"a": [("calls.ok", Outcome.UNSUPPORTED)]}
+
+
+def test_a_declared_capability_lets_the_case_run() -> None:
+    """Declared is tested."""
+    events = run_all([sample_case("a", needs=["split"])], capabilities=["split"])
+
+    assert outcomes(events) == {"a": [("calls.ok", Outcome.PASS)]}
+
+
+def test_what_could_not_be_seeded_is_untestable_for_the_clauses_of_the_case() -> None:
+    """A seeding failure is never a read failure."""
+    case = sample_case("a", clauses=["calls.ok"])
+    answers = {"a": sample_exchange("a", untestable="cannot seed: HTTP 500")}
+
+    events = run_all([case, sample_case("b")], answers)
+
+    assert outcomes(events)["a"] == [("calls.ok", Outcome.UNTESTABLE)]
+
+
+def test_calls_and_bytes_of_a_case_are_counted() -> None:
+    """The log says how much was seen."""
+    answers = {"a": sample_exchange("a", sample_call(responses=(b"abc", b"de")), sample_call())}
+
+    (event,) = [event for event in run_all([sample_case("a")], answers) if isinstance(event, CaseJudged)]
+
+    assert (event.calls, event.received) == (2, 5)
+
+
+class CountingReader:
+    """A reader that remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.cases: list[str] = []
+
+    def read(self, case: Case, exchange: Exchange) -> list[Reading]:
+        """No reading, but a trace."""
+        assert exchange.case_id == case.id
+        self.cases.append(case.id)
+        return []
+
+
+def test_readers_read_every_exchange_that_was_made() -> None:
+    """An untestable case has nothing to read."""
+    reader = CountingReader()
+    answers = {"b": sample_exchange("b", untestable="cannot seed")}
+    target = FakeTarget(answers)
+
+    list(run(started(), jobs(sample_case("a"), sample_case("b")), target, Bench((OK,), reader)))
+
+    assert reader.cases == ["a"]
+
+
+def test_closing_a_run_stops_driving() -> None:
+    """An interrupted run drives at most what is already in hand."""
+    target = FakeTarget({})
+    endless = (Job(sample_case(f"case-{index}"), "") for index in range(1000))
+    events = run(started(), endless, target, Bench((OK,)))
+
+    assert [next(events).TAG, next(events).TAG] == ["run-started", "case-judged"]
+    events.close()
+    assert len(target.driven) < 10
+
+
+class TestHunt:
+    """Failing generated cases are shrunk and saved, once per distinct failure."""
+
+    @pytest.fixture
+    def target(self) -> FakeTarget:
+        """A target that refuses everything."""
+        return RefusingTarget({})
+
+    def hunt(self, target: FakeTarget, directory: Path, *, shrinking: bool = True, expected: str = "") -> Hunt:
+        """A hunt in ``directory``."""
+        expectations = [ExpectedFailure(expected, "*")] if expected else []
+        return Hunt(target, Bench((OK,)), directory, expectations=expectations, shrinking=shrinking)
+
+    def saved(self, target: FakeTarget, hunt: Hunt, *, generated: bool = True) -> list[CounterexampleSaved]:
+        """What a run of two failing cases saves."""
+        work = jobs(sample_case("a"), sample_case("b"), generated=generated)
+        events = run(started(), work, target, Bench((OK,)), hunt=hunt)
+        return [event for event in events if isinstance(event, CounterexampleSaved)]
+
+    def test_the_saved_case_is_smaller_and_reads_back(self, target: FakeTarget, tmp_path: Path) -> None:
+        """Two cases that fail alike leave one file."""
+        (saved,) = self.saved(target, self.hunt(target, tmp_path))
+
+        case = load_case(Path(saved.file))
+        assert (saved.case_id, saved.clause) == ("a", "calls.ok")
+        assert saved.tries > 0
+        assert (case.table.recipe.rows if case.table.recipe else len(case.table.rows or ())) == 0
+
+    def test_without_shrinking_the_case_is_saved_as_drawn(self, target: FakeTarget, tmp_path: Path) -> None:
+        """No further request is made of the target."""
+        (saved,) = self.saved(target, self.hunt(target, tmp_path, shrinking=False))
+
+        assert load_case(Path(saved.file)) == sample_case("a")
+        assert target.driven == ["a", "b"]
+
+    def test_expected_failures_are_not_hunted(self, target: FakeTarget, tmp_path: Path) -> None:
+        """Nobody wants a counterexample of a known defect in each run."""
+        assert self.saved(target, self.hunt(target, tmp_path, expected="calls.*")) == []
+
+    def test_corpus_cases_are_not_hunted(self, target: FakeTarget, tmp_path: Path) -> None:
+        """They are small and have names already."""
+        assert self.saved(target, self.hunt(target, tmp_path), generated=False) == []
+
+
+class RefusingTarget(FakeTarget):
+    """Refuses every case, whatever its table."""
+
+    def drive(self, case: Case, table: object) -> Exchange:
+        """A refusal."""
+        del table
+        self.driven.append(case.id)
+        return sample_exchange(case.id, sample_call(status="INTERNAL"))
+
+
+def test_a_run_ends_with_its_duration() -> None:
+    """Seconds of the whole, not the sum of the cases."""
+    *_, end = run_all([sample_case("a")])
+
+    assert isinstance(end, RunEnded)
+    assert 0 <= end.seconds < 60
