@@ -86,6 +86,9 @@ class RestClient:
             raise RestError(f"{where}: no answer within {seconds:g} s") from None
         except requests.RequestException as error:
             raise RestError(f"{where}: {_root(error)}") from None
+        if response.status_code >= 500:
+            # Several servers close the connection after such an answer; the next request must not be the one to notice.
+            self._session.close()
         if not response.ok:
             raise RestError(f"{where}: HTTP {response.status_code} {_message(text)}", status=response.status_code)
         return _object(text, where)

@@ -22,7 +22,7 @@ from conformance.records import Column
 from conformance.targets.errors import CannotSeed
 from conformance.targets.messages import Names
 from conformance.targets.rest import RestClient, RestError
-from conformance.targets.values import Unreadable, case_value, listed_value, rest_schema, rest_value
+from conformance.targets.values import Instants, Unreadable, case_value, listed_value, rest_schema, rest_value
 
 __all__ = ["SeededTable", "Seeder"]
 
@@ -171,11 +171,11 @@ class SeededTable:
     def _compare(self, listed: list[list[Any]]) -> None:
         """Each listed row has to be one of those put in, each of them used once."""
         rows = self.rows[: self.inserted]
-        wanted = [[case_value(column, row.get(column.name)) for row in rows] for column in self.columns]
-        for seconds in (False, True):
+        complaint: CannotSeed | None = None
+        for instants in Instants:
+            wanted = [[case_value(column, row.get(column.name), instants) for row in rows] for column in self.columns]
             came = [
-                _readable(column, [cells[at] for cells in listed], seconds=seconds)
-                for at, column in enumerate(self.columns)
+                _readable(column, [cells[at] for cells in listed], instants) for at, column in enumerate(self.columns)
             ]
             blurred: list[list[Hashable]] = [
                 want if values is not None else [value is None for value in want]
@@ -187,30 +187,32 @@ class SeededTable:
             ]
             if not Counter(zip(*seen, strict=True)) - Counter(zip(*blurred, strict=True)):
                 return
-        self._blame(blurred, seen)
+            complaint = complaint or self._complaint(blurred, seen)
+        assert complaint is not None
+        raise complaint
 
-    def _blame(self, wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> None:
+    def _complaint(self, wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> CannotSeed:
         """Name the first column whose values differ; rows whose cells were mixed up are named as such."""
         for column, want, came in zip(self.columns, wanted, seen, strict=True):
             strange = Counter(came) - Counter(want)
             if strange:
                 missing = Counter(want) - Counter(came)
                 got, put = next(iter(strange)), next(iter(missing), None)
-                raise CannotSeed(
+                return CannotSeed(
                     f"column {column.name!r} ({_type(column)}): tabledata.list shows {_short(got)}, "
                     f"which was not put in; {_short(put)} was"
                 )
-        raise CannotSeed("tabledata.list shows the cells of different rows in one row")
+        return CannotSeed("tabledata.list shows the cells of different rows in one row")
 
 
 def _value(cell: Any) -> Any:
     return cell.get("v") if isinstance(cell, dict) else cell
 
 
-def _readable(column: Column, cells: Sequence[Any], *, seconds: bool) -> list[Hashable] | None:
+def _readable(column: Column, cells: Sequence[Any], instants: Instants) -> list[Hashable] | None:
     """The column's listed values, None where one of them has a text that we cannot read exactly."""
     try:
-        return [listed_value(column, cell, seconds=seconds) for cell in cells]
+        return [listed_value(column, cell, instants) for cell in cells]
     except Unreadable:
         return None
 

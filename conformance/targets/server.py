@@ -78,6 +78,9 @@ class ServerTarget:
         self._environment = environment
         self._project = project
         self._deadlines = spec.deadlines.stretched(multiplier)
+        self._probes = dataclasses.replace(
+            spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=project)
+        )
         self._shared: _Running | None = None
         self._gone = ""
         self._shared = self._open()
@@ -181,7 +184,7 @@ class ServerTarget:
         if spec.endpoint is not None:
             running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None)
             try:
-                _wait_until_ready(running, spec.ready, until=time.monotonic() + self._deadlines.start)
+                _wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
             except TargetUnavailable as error:
                 running.close(grace=0)
                 raise TargetUnavailable(f"{spec.file}: nothing serves at {spec.endpoint.grpc}: {error}") from None
@@ -206,7 +209,7 @@ class ServerTarget:
             served = asked["grpc"] or _announced(process, spec.ready.grpc_event, until)
             running = self._connect(f"{HOST}:{served}", f"http://{HOST}:{rest}", process=process)
             try:
-                _wait_until_ready(running, spec.ready, until=until)
+                _wait_until_ready(running, self._probes, until=until)
                 _check_ports(process, [port for port in asked.values() if port])
             except TargetUnavailable:
                 running.close(grace=0)

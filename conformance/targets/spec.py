@@ -88,7 +88,8 @@ class Ready:
     """When a started server counts as ready: every probe named here has answered.
 
     ``grpc_event`` and ``rest_event`` name JSON lines on stdout or stderr (``{"event": NAME, "port": N}``) that tell
-    the port bound; then the command is given port 0. ``rest_path`` is a path that answers 2xx once REST serves.
+    the port bound; then the command is given port 0.
+    ``rest_path`` is a path (a template) that answers 2xx once REST serves.
     ``grpc`` waits for a gRPC connection.
     """
 
@@ -284,6 +285,7 @@ def _check_kind(spec: TargetSpec) -> None:
 
 def _templates(spec: TargetSpec) -> Iterable[tuple[str, str]]:
     yield from ((f"target.version_command[{index}]", text) for index, text in enumerate(spec.version_command))
+    yield "target.ready.rest_path", spec.ready.rest_path
     if spec.start is not None:
         yield from ((f"target.start.command[{index}]", text) for index, text in enumerate(spec.start.command))
         yield from ((f"target.start.environment.{key}", text) for key, text in spec.start.environment.items())

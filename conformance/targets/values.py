@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime as dt
+import enum
 import json
 import re
 from collections.abc import Callable, Hashable, Mapping
@@ -21,12 +22,25 @@ from typing import Any, Final
 
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["Unreadable", "case_value", "interval_text", "listed_value", "rest_schema", "rest_value"]
+__all__ = ["Instants", "Unreadable", "case_value", "interval_text", "listed_value", "rest_schema", "rest_value"]
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # civil time on purpose: a DATETIME has no zone
 _INTERVAL: Final = re.compile(r"([+-]?)(\d+)-(\d+) ([+-]?\d+) ([+-]?)(\d+):(\d+):(\d+)(?:\.(\d{1,6}))?")
 _RANGE: Final = re.compile(r"\[(.+), (.+)\)")
+_EXACT_DOUBLES: Final = 1 << 51
+"""Microseconds up to which a double of seconds tells each microsecond from the next."""
 _UNBOUNDED: Final = frozenset({"UNBOUNDED", "NULL"})
+
+
+class Instants(enum.StrEnum):
+    """How a server writes instants, which REST leaves open in part; a seed that fits one of them is accepted."""
+
+    MICROS = "micros"
+    """Whole numbers are microseconds, as ``useInt64Timestamp`` asks for; other numbers are seconds."""
+    SECONDS = "seconds"
+    """Whole numbers are seconds: the server ignores ``useInt64Timestamp``."""
+    DOUBLES = "doubles"
+    """As micros, but through a double of seconds: instants beyond its reach are compared by their sign alone."""
 
 
 class Unreadable(ValueError):  # noqa: N818  # says what the text is
@@ -80,27 +94,30 @@ def interval_text(value: Mapping[str, int]) -> str:
 # --- the way back ---------------------------------------------------------------------------------
 
 
-def case_value(column: Column, value: Any) -> Hashable:
+def case_value(column: Column, value: Any, instants: Instants = Instants.MICROS) -> Hashable:
     """``value`` of a case in a form that compares equal exactly where BigQuery's values are equal."""
     if column.mode is Mode.REPEATED:
-        return tuple(_case_item(column, item) for item in value or ())
-    return None if value is None else _case_item(column, value)
+        return tuple(_case_item(column, item, instants) for item in value or ())
+    return None if value is None else _case_item(column, value, instants)
 
 
-def _case_item(column: Column, value: Any) -> Hashable:
+def _case_item(column: Column, value: Any, instants: Instants) -> Hashable:
     if column.type is BqType.RECORD:
-        return tuple(case_value(child, value.get(child.name)) for child in column.fields)
+        return tuple(case_value(child, value.get(child.name), instants) for child in column.fields)
     if column.type is BqType.RANGE:
         assert column.range_of is not None
-        read = _CASE[column.range_of]
-        return tuple(None if value.get(end) is None else read(value[end]) for end in ("start", "end"))
-    return _CASE[column.type](value)
+        ends = (value.get("start"), value.get("end"))
+        return tuple(None if end is None else _case_text(column.range_of, end, instants) for end in ends)
+    return _case_text(column.type, value, instants)
 
 
-def listed_value(column: Column, cell: Any, *, seconds: bool = False) -> Hashable:
+def _case_text(kind: BqType, value: Any, instants: Instants) -> Hashable:
+    return _instant(value, instants) if kind is BqType.TIMESTAMP else _CASE[kind](value)
+
+
+def listed_value(column: Column, cell: Any, instants: Instants = Instants.MICROS) -> Hashable:
     """The value in a tabledata.list ``cell`` (``{"v": …}``), in the form of :func:`case_value`.
 
-    ``seconds`` reads whole numbers in TIMESTAMP columns as seconds, for servers that ignore ``useInt64Timestamp``.
     Raises :class:`Unreadable` where the text has no form that we know.
     """
     value = cell["v"] if isinstance(cell, Mapping) and "v" in cell else cell
@@ -108,40 +125,38 @@ def listed_value(column: Column, cell: Any, *, seconds: bool = False) -> Hashabl
         if not isinstance(value, list | None):
             raise Unreadable(f"expected a list but got {value!r}")
         return tuple(
-            _listed_item(column, item["v"] if isinstance(item, Mapping) and "v" in item else item, seconds=seconds)
+            _listed_item(column, item["v"] if isinstance(item, Mapping) and "v" in item else item, instants)
             for item in value or ()
         )
-    return None if value is None else _listed_item(column, value, seconds=seconds)
+    return None if value is None else _listed_item(column, value, instants)
 
 
-def _listed_item(column: Column, value: Any, *, seconds: bool) -> Hashable:
+def _listed_item(column: Column, value: Any, instants: Instants) -> Hashable:
     if column.type is BqType.RECORD:
         cells = value.get("f") if isinstance(value, Mapping) else None
         if not isinstance(cells, list) or len(cells) != len(column.fields):
             raise Unreadable(f"expected {len(column.fields)} cells but got {value!r}")
-        return tuple(
-            listed_value(child, cell, seconds=seconds) for child, cell in zip(column.fields, cells, strict=True)
-        )
+        return tuple(listed_value(child, cell, instants) for child, cell in zip(column.fields, cells, strict=True))
     if not isinstance(value, str):
         raise Unreadable(f"expected text but got {value!r}")
     try:
         if column.type is BqType.RANGE:
             assert column.range_of is not None
-            return _range(column.range_of, value, seconds=seconds)
-        return _text(column.type, value, seconds=seconds)
+            return _range(column.range_of, value, instants)
+        return _text(column.type, value, instants)
     except (ValueError, binascii.Error, OverflowError, ZeroDivisionError) as error:
         raise Unreadable(str(error)) from None
 
 
-def _text(kind: BqType, text: str, *, seconds: bool) -> Hashable:
-    return _timestamp(text, seconds=seconds) if kind is BqType.TIMESTAMP else _LISTED[kind](text)
+def _text(kind: BqType, text: str, instants: Instants) -> Hashable:
+    return _timestamp(text, instants) if kind is BqType.TIMESTAMP else _LISTED[kind](text)
 
 
-def _range(kind: BqType, text: str, *, seconds: bool) -> Hashable:
+def _range(kind: BqType, text: str, instants: Instants) -> Hashable:
     matched = _RANGE.fullmatch(text)
     if matched is None:
         raise Unreadable(f"expected [start, end) but got {text!r}")
-    return tuple(None if end.upper() in _UNBOUNDED else _text(kind, end, seconds=seconds) for end in matched.groups())
+    return tuple(None if end.upper() in _UNBOUNDED else _text(kind, end, instants) for end in matched.groups())
 
 
 def _float(value: Any) -> Hashable:
@@ -163,24 +178,27 @@ def _datetime(text: str) -> int:
     return _micros(dt.datetime.fromisoformat(text))
 
 
-def _instant(text: str) -> Hashable:
+def _instant(text: str, instants: Instants) -> Hashable:
     value = dt.datetime.fromisoformat(text)
     zone = value.tzinfo or dt.UTC
-    return _seconds(_micros(value.replace(tzinfo=zone).astimezone(dt.UTC).replace(tzinfo=None)))
+    return _moment(_micros(value.replace(tzinfo=zone).astimezone(dt.UTC).replace(tzinfo=None)), instants)
 
 
-def _seconds(micros: int) -> float:
+def _moment(micros: int, instants: Instants) -> Hashable:
     """An instant as the double that REST writes by default; both sides are rounded to it."""
+    if instants is Instants.DOUBLES and abs(micros) > _EXACT_DOUBLES:
+        return "far future" if micros > 0 else "far past"
     return micros / 1e6
 
 
-def _timestamp(text: str, *, seconds: bool) -> Hashable:
-    if re.fullmatch(r"-?\d+", text):
-        return float(text) if seconds else _seconds(int(text))
+def _timestamp(text: str, instants: Instants) -> Hashable:
+    if re.fullmatch(r"-?\d+", text) and instants is not Instants.SECONDS:
+        return _moment(int(text), instants)
     try:
-        return float(text)
+        seconds = float(text)
     except ValueError:
-        return _instant(text)
+        return _instant(text, instants)
+    return _moment(round(seconds * 1e6), instants) if instants is Instants.DOUBLES else seconds
 
 
 def _interval(text: str) -> Hashable:
@@ -219,7 +237,6 @@ _CASE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     BqType.DATE: dt.date.fromisoformat,
     BqType.DATETIME: _datetime,
     BqType.TIME: dt.time.fromisoformat,
-    BqType.TIMESTAMP: _instant,
     BqType.NUMERIC: Fraction,
     BqType.BIGNUMERIC: Fraction,
     BqType.JSON: _json,
