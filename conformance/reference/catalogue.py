@@ -16,16 +16,16 @@ import pyarrow as pa
 from conformance.contract import mapping
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["AlreadyExists", "Catalogue", "Missing", "Snapshot", "TableId", "stored_column", "stored_schema"]
+__all__ = ["AlreadyExistsError", "Catalogue", "MissingError", "Snapshot", "TableId", "stored_column", "stored_schema"]
 
 _INTERVAL_PARTS = tuple(Column(name, BqType.INT64, Mode.REQUIRED) for name in ("months", "days", "micros"))
 
 
-class AlreadyExists(Exception):
+class AlreadyExistsError(Exception):
     """The dataset or table is there already."""
 
 
-class Missing(Exception):
+class MissingError(Exception):
     """There is no such dataset or table; the text says which."""
 
 
@@ -71,7 +71,7 @@ def stored_column(column: Column) -> Column:
     """The column as it is stored, where that differs from what is served.
 
     An INTERVAL is stored as its three parts, because its time part may exceed the int64 nanoseconds of Arrow's type.
-    A REQUIRED RANGE is stored as nullable: what is served has no validity for its bounds, and loses which are unbounded.
+    A REQUIRED RANGE is stored as nullable: what is served has no validity for its bounds and so loses which have none.
     """
     if column.type is BqType.INTERVAL:
         return dataclasses.replace(column, type=BqType.RECORD, fields=_INTERVAL_PARTS)
@@ -105,11 +105,11 @@ class Catalogue:
         """Make a dataset; the project exists by being named.
 
         Raises:
-            AlreadyExists: it is there.
+            AlreadyExistsError: it is there.
         """
         with self._lock:
             if (project, dataset) in self._datasets:
-                raise AlreadyExists(f"Already Exists: Dataset {project}:{dataset}")
+                raise AlreadyExistsError(f"Already Exists: Dataset {project}:{dataset}")
             self._datasets[project, dataset] = self.clock()
 
     def has_dataset(self, project: str, dataset: str) -> bool:
@@ -121,11 +121,11 @@ class Catalogue:
         """Remove a dataset and its tables.
 
         Raises:
-            Missing: there is no such dataset.
+            MissingError: there is no such dataset.
         """
         with self._lock:
             if self._datasets.pop((project, dataset), None) is None:
-                raise Missing(f"Not found: Dataset {project}:{dataset}")
+                raise MissingError(f"Not found: Dataset {project}:{dataset}")
             for table in [table for table in self._tables if (table.project, table.dataset) == (project, dataset)]:
                 del self._tables[table]
 
@@ -133,21 +133,21 @@ class Catalogue:
         """Make an empty table.
 
         Raises:
-            AlreadyExists: it is there.
-            Missing: its dataset is not.
+            AlreadyExistsError: it is there.
+            MissingError: its dataset is not.
         """
         with self._lock:
             if (table.project, table.dataset) not in self._datasets:
-                raise Missing(f"Not found: Dataset {table.project}:{table.dataset}")
+                raise MissingError(f"Not found: Dataset {table.project}:{table.dataset}")
             if table in self._tables:
-                raise AlreadyExists(f"Already Exists: Table {table}")
+                raise AlreadyExistsError(f"Already Exists: Table {table}")
             self._tables[table] = _StoredTable(tuple(columns), self._commit_time(), [])
 
     def drop_table(self, table: TableId) -> None:
         """Remove a table; sessions that were opened on it keep their rows.
 
         Raises:
-            Missing: there is no such table.
+            MissingError: there is no such table.
         """
         with self._lock:
             self._get(table)
@@ -157,7 +157,7 @@ class Catalogue:
         """Commit rows (in the form of :func:`stored_schema`) to a table, visible to every later snapshot.
 
         Raises:
-            Missing: there is no such table.
+            MissingError: there is no such table.
         """
         with self._lock:
             stored = self._get(table)
@@ -169,7 +169,7 @@ class Catalogue:
         """The table as of ``at`` (microseconds since the Unix epoch), or now.
 
         Raises:
-            Missing: there is no such table.
+            MissingError: there is no such table.
         """
         with self._lock:
             stored = self._get(table)
@@ -181,7 +181,7 @@ class Catalogue:
         try:
             return self._tables[table]
         except KeyError:
-            raise Missing(f"Not found: Table {table}") from None
+            raise MissingError(f"Not found: Table {table}") from None
 
     def _commit_time(self) -> int:
         """Now, but later than every earlier commit: two commits never share an instant."""

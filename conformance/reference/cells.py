@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.contract import mapping
-from conformance.records import BqType, Column, Json, Mode
+from conformance.records import BqType, Column, Mode
 from conformance.reference import texts
 
 __all__ = ["CellError", "read_row", "write_cell"]
@@ -49,7 +49,7 @@ class CellError(Exception):
 
 def read_row(
     row: Mapping[str, Any], columns: Sequence[Column], *, ignore_unknown: bool = False, path: str = ""
-) -> dict[str, Json]:
+) -> dict[str, Any]:
     """One row of insertAll as value forms, keyed by the table's own column names.
 
     Raises:
@@ -67,7 +67,7 @@ def read_row(
     }
 
 
-def _read_cell(value: Any, column: Column, path: str, *, ignore_unknown: bool) -> Json:
+def _read_cell(value: Any, column: Column, path: str, *, ignore_unknown: bool) -> Any:
     location = f"{path}{column.name}"
     if column.mode is not Mode.REPEATED:
         if value is None:
@@ -84,7 +84,7 @@ def _read_cell(value: Any, column: Column, path: str, *, ignore_unknown: bool) -
     return [_read_value(item, column, location, ignore_unknown=ignore_unknown) for item in value]
 
 
-def _read_value(value: Any, column: Column, location: str, *, ignore_unknown: bool) -> Json:
+def _read_value(value: Any, column: Column, location: str, *, ignore_unknown: bool) -> Any:
     if column.type is BqType.RECORD:
         if not isinstance(value, dict):
             raise CellError(location, f"expected an object for a RECORD, got {value!r}")
@@ -104,7 +104,7 @@ def _text(value: Any, kind: str) -> str:
     return value
 
 
-def _read_int64(value: Any, _column: Column) -> Json:
+def _read_int64(value: Any, _column: Column) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(f"Cannot convert value to integer: expected an integer, got {value!r}")
     number = int(value)
@@ -115,7 +115,7 @@ def _read_int64(value: Any, _column: Column) -> Json:
     return number
 
 
-def _read_float64(value: Any, _column: Column) -> Json:
+def _read_float64(value: Any, _column: Column) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(f"Cannot convert value to floating point: {value!r}")
     if isinstance(value, str) and value.lower().removeprefix("+") in _FLOATS:
@@ -126,7 +126,7 @@ def _read_float64(value: Any, _column: Column) -> Json:
     return number
 
 
-def _read_bool(value: Any, _column: Column) -> Json:
+def _read_bool(value: Any, _column: Column) -> Any:
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
     if not isinstance(value, bool):
@@ -134,7 +134,7 @@ def _read_bool(value: Any, _column: Column) -> Json:
     return value
 
 
-def _read_string(value: Any, column: Column) -> Json:
+def _read_string(value: Any, column: Column) -> Any:
     if isinstance(value, bool | int | float):
         value = json.dumps(value)
     text = _text(value, "STRING")
@@ -144,7 +144,7 @@ def _read_string(value: Any, column: Column) -> Json:
     return text
 
 
-def _read_bytes(value: Any, column: Column) -> Json:
+def _read_bytes(value: Any, column: Column) -> Any:
     text = _text(value, "BYTES (base64)")
     try:
         data = base64.b64decode(text.translate({ord("-"): "+", ord("_"): "/"}), validate=True)
@@ -155,7 +155,7 @@ def _read_bytes(value: Any, column: Column) -> Json:
     return base64.b64encode(data).decode()
 
 
-def _read_decimal(value: Any, column: Column) -> Json:
+def _read_decimal(value: Any, column: Column) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(f"Invalid {column.type} value: {value!r}")
     try:
@@ -175,19 +175,19 @@ def _read_decimal(value: Any, column: Column) -> Json:
     return f"{number:f}"
 
 
-def _read_date(value: Any, _column: Column) -> Json:
+def _read_date(value: Any, _column: Column) -> Any:
     return texts.format_date(texts.read_date(_text(value, "DATE")))
 
 
-def _read_time(value: Any, _column: Column) -> Json:
+def _read_time(value: Any, _column: Column) -> Any:
     return texts.format_time(texts.read_time(_text(value, "TIME")))
 
 
-def _read_datetime(value: Any, _column: Column) -> Json:
+def _read_datetime(value: Any, _column: Column) -> Any:
     return texts.format_datetime(texts.read_datetime(_text(value, "DATETIME").removesuffix("Z")))
 
 
-def _read_timestamp(value: Any, _column: Column) -> Json:
+def _read_timestamp(value: Any, _column: Column) -> Any:
     if isinstance(value, str) and "-" in value[1:]:
         return texts.format_timestamp(texts.read_timestamp(value))
     if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -196,7 +196,7 @@ def _read_timestamp(value: Any, _column: Column) -> Json:
     return texts.format_timestamp(int(_EXACT.to_integral_value(_EXACT.scaleb(seconds, 6))))
 
 
-def _read_json(value: Any, _column: Column) -> Json:
+def _read_json(value: Any, _column: Column) -> Any:
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     json.loads(value, parse_constant=_no_constant)
@@ -207,7 +207,7 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"expected JSON, got {name}")
 
 
-def _read_geography(value: Any, _column: Column) -> Json:
+def _read_geography(value: Any, _column: Column) -> Any:
     text = _text(value, "GEOGRAPHY (WKT)").strip()
     match = _WKT.fullmatch(text)
     if match is None or text.count("(") != text.count(")"):
@@ -219,12 +219,12 @@ def _read_geography(value: Any, _column: Column) -> Json:
     return kind + re.sub(r"\s*,\s*", ", ", tight)
 
 
-def _read_interval(value: Any, _column: Column) -> Json:
+def _read_interval(value: Any, _column: Column) -> Any:
     months, days, micros = texts.read_interval(_text(value, "INTERVAL"))
     return {"months": months, "days": days, "micros": micros}
 
 
-def _read_range(value: Any, column: Column) -> Json:
+def _read_range(value: Any, column: Column) -> Any:
     start, end = _bounds(value)
     assert column.range_of is not None
     read = _READERS[column.range_of]
@@ -244,7 +244,7 @@ def _bounds(value: Any) -> tuple[Any, Any]:
     return tuple(None if value.get(name) in unbounded else value[name] for name in ("start", "end"))  # type: ignore[return-value]  # two names
 
 
-_READERS: Final[Mapping[BqType, Callable[[Any, Column], Json]]] = MappingProxyType(
+_READERS: Final[Mapping[BqType, Callable[[Any, Column], Any]]] = MappingProxyType(
     {
         BqType.INT64: _read_int64,
         BqType.FLOAT64: _read_float64,

@@ -13,12 +13,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract import proto
+__all__ = ["compress_response", "encode_batch", "encode_schema"]
 
-__all__ = ["BUFFER_CODECS", "compress_response", "encode_batch", "encode_schema"]
-
-BUFFER_CODECS: Final[Mapping[int, str]] = {proto.COMPRESSION["LZ4_FRAME"]: "lz4", proto.COMPRESSION["ZSTD"]: "zstd"}
-"""Number of ``ArrowSerializationOptions.CompressionCodec`` to pyarrow's name of the codec."""
+_CODECS: Final[Mapping[str, str]] = {"LZ4_FRAME": "lz4", "ZSTD": "zstd"}
+"""Name in ``ArrowSerializationOptions.CompressionCodec`` to pyarrow's name of the codec."""
 
 _END_OF_STREAM: Final = struct.pack("<Ii", 0xFFFFFFFF, 0)
 
@@ -28,16 +26,16 @@ def encode_schema(schema: pa.Schema) -> bytes:
     return bytes(schema.serialize())
 
 
-def encode_batch(batch: pa.RecordBatch, codec: str | None = None) -> bytes:
-    """The batch as one encapsulated message, its buffers compressed where ``codec`` names how."""
-    if codec is None:
+def encode_batch(batch: pa.RecordBatch, codec: str = "") -> bytes:
+    """The batch as one encapsulated message; ``codec`` is ``""``, ``LZ4_FRAME`` or ``ZSTD``."""
+    if not codec:
         return bytes(batch.serialize())
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=_CODECS[codec])) as writer:
         start = sink.tell()
         writer.write_batch(batch)
         stop = sink.tell()
-    message = sink.getvalue()[start:stop].to_pybytes()
+    message: bytes = sink.getvalue()[start:stop].to_pybytes()
     assert not message.endswith(_END_OF_STREAM), "the writer ends its stream only when closed"
     return message
 

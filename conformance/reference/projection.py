@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 from conformance.contract import mapping
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["IntervalOverflow", "UnknownFields", "prune", "served"]
+__all__ = ["IntervalOverflowError", "UnknownFieldsError", "prune", "served"]
 
 _NANOS_PER_MICRO = 1000
 _MAX_MICROS = np.iinfo(np.int64).max // _NANOS_PER_MICRO
 
 
-class UnknownFields(Exception):
+class UnknownFieldsError(Exception):
     """Selected fields that the table does not have: ``names`` as they were asked for."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -31,7 +31,7 @@ class UnknownFields(Exception):
         self.names = tuple(names)
 
 
-class IntervalOverflow(Exception):
+class IntervalOverflowError(Exception):
     """The time part of an INTERVAL, in microseconds, that Arrow's nanoseconds cannot hold."""
 
     def __init__(self, micros: int) -> None:
@@ -46,14 +46,14 @@ def prune(columns: Sequence[Column], selected: Iterable[str]) -> tuple[Column, .
     repetitions collapse; no path at all selects everything.
 
     Raises:
-        UnknownFields: a path names nothing.
+        UnknownFieldsError: a path names nothing.
     """
     paths = tuple(dict.fromkeys(selected))
     if not paths:
         return tuple(columns)
     unknown = [path for path in paths if not _exists(columns, path.lower().split("."))]
     if unknown:
-        raise UnknownFields(unknown)
+        raise UnknownFieldsError(unknown)
     return _keep(columns, [path.lower().split(".") for path in paths])
 
 
@@ -78,7 +78,7 @@ def served(rows: pa.Table, columns: Sequence[Column]) -> pa.RecordBatch:
     ``rows`` are stored rows that have at least those columns. Nothing is copied that is served as it is stored.
 
     Raises:
-        IntervalOverflow: an INTERVAL's time part cannot be expressed in nanoseconds.
+        IntervalOverflowError: an INTERVAL's time part cannot be expressed in nanoseconds.
     """
     schema = mapping.arrow_schema(columns)
     arrays = [_served(_whole(rows.column(column.name)), column) for column in columns]
@@ -131,7 +131,7 @@ def _interval(parts: pa.Array) -> pa.Array:
     micros = pc.struct_field(parts, "micros").fill_null(0).to_numpy(zero_copy_only=False)
     beyond = np.abs(micros) > _MAX_MICROS
     if beyond.any():
-        raise IntervalOverflow(int(micros[beyond][0]))
+        raise IntervalOverflowError(int(micros[beyond][0]))
     values = np.zeros(len(parts), dtype=[("months", "<i4"), ("days", "<i4"), ("nanos", "<i8")])
     for name in ("months", "days"):
         values[name] = pc.struct_field(parts, name).fill_null(0).to_numpy(zero_copy_only=False)

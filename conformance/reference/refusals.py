@@ -46,7 +46,7 @@ class Reason(enum.StrEnum):
     ROW_TOO_LARGE = "row-too-large"
 
 
-class Refusal(Exception):
+class Refusal(Exception):  # noqa: N818  # an answer of the service, not a failure of it
     """A call ends in ``code`` with ``details``; raised by a step, turned into a status by the server."""
 
     def __init__(self, code: grpc.StatusCode, details: str) -> None:
@@ -84,14 +84,18 @@ REFUSALS: Final[Mapping[Reason, tuple[grpc.StatusCode, str]]] = MappingProxyType
         # https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1301
         Reason.LONG_RESTRICTION: (
             _INVALID,
-            "read_session.read_options.row_restriction exceeded maximum allowed length. "
-            "Maximum bytes allowed: {maximum}",
+            (
+                "read_session.read_options.row_restriction exceeded maximum allowed length. "
+                "Maximum bytes allowed: {maximum}"
+            ),
         ),
         # https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/908
         Reason.PREFERRED_OVER_MAX: (
             _INVALID,
-            "request failed: preferred_min_stream_count must be less than or equal to max_stream_count; "
-            "received: {preferred}",
+            (
+                "request failed: preferred_min_stream_count must be less than or equal to max_stream_count; "
+                "received: {preferred}"
+            ),
         ),
         # No public record.
         Reason.NEGATIVE_STREAM_COUNT: (_INVALID, "request failed: {field} must not be negative; received: {count}"),
@@ -134,8 +138,10 @@ REFUSALS: Final[Mapping[Reason, tuple[grpc.StatusCode, str]]] = MappingProxyType
         # abdolence/bigquery-rs, docs/src/types.md
         Reason.INTERVAL_OUT_OF_RANGE: (
             grpc.StatusCode.INTERNAL,
-            "Operation was attempted past the valid range. "
-            "Out of range conversion for microseconds value: {micros} to nanoseconds",
+            (
+                "Operation was attempted past the valid range. "
+                "Out of range conversion for microseconds value: {micros} to nanoseconds"
+            ),
         ),
         # No public record of the text; the limit is in the comment of BigQueryRead.ReadRows.
         Reason.ROW_TOO_LARGE: (_PRECONDITION, _ON_STREAM + "row {row} is larger than the limit of {maximum} bytes"),

@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.generate.materialise import materialise
-from conformance.records import Table
+from conformance.records import Json, Table
 from conformance.reference import seeding
-from conformance.reference.catalogue import AlreadyExists, Catalogue, Missing, TableId, stored_column
+from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
 from conformance.reference.cells import CellError, read_row, write_cell
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
@@ -29,7 +29,7 @@ PAGE_ROWS: Final = 10_000
 
 _REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplicate", 500: "internalError"}
 
-Json = dict[str, Any]
+Body = dict[str, Any]
 
 
 class _HttpError(Exception):
@@ -46,39 +46,39 @@ class Api:
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
 
-    def insert_dataset(self, body: Json, _query: Mapping[str, str], project: str) -> Json:
+    def insert_dataset(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """datasets.insert."""
         dataset = _reference(body, "datasetReference", "datasetId")
         self.catalogue.create_dataset(project, dataset)
         return _dataset(project, dataset)
 
-    def get_dataset(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str) -> Json:
+    def get_dataset(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
         """datasets.get."""
         if not self.catalogue.has_dataset(project, dataset):
-            raise Missing(f"Not found: Dataset {project}:{dataset}")
+            raise MissingError(f"Not found: Dataset {project}:{dataset}")
         return _dataset(project, dataset)
 
-    def delete_dataset(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str) -> Json:
+    def delete_dataset(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
         """datasets.delete, with everything in it."""
         self.catalogue.drop_dataset(project, dataset)
         return {}
 
-    def insert_table(self, body: Json, _query: Mapping[str, str], project: str, dataset: str) -> Json:
+    def insert_table(self, body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
         """tables.insert."""
         table = TableId(project, dataset, _reference(body, "tableReference", "tableId"))
         self.catalogue.create_table(table, read_schema((body.get("schema") or {}).get("fields") or ()))
         return self._describe(table)
 
-    def get_table(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+    def get_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tables.get."""
         return self._describe(TableId(project, dataset, table))
 
-    def delete_table(self, _body: Json, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+    def delete_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tables.delete."""
         self.catalogue.drop_table(TableId(project, dataset, table))
         return {}
 
-    def insert_all(self, body: Json, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+    def insert_all(self, body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tabledata.insertAll: all rows or none, unless invalid ones are to be skipped; errors name row and column."""
         place = TableId(project, dataset, table)
         columns = self.catalogue.snapshot(place).columns
@@ -86,7 +86,7 @@ class Api:
         for index, row in enumerate(body.get("rows") or ()):
             try:
                 ignore = bool(body.get("ignoreUnknownValues"))
-                rows.append(read_row(row.get("json") or {}, columns, ignore_unknown=ignore))
+                rows.append(Json(read_row(row.get("json") or {}, columns, ignore_unknown=ignore)))
             except CellError as error:
                 errors[index] = {"reason": "invalid", "location": error.location, "message": error.message}
         if errors and not body.get("skipInvalidRows"):
@@ -94,20 +94,20 @@ class Api:
             errors = {index: errors.get(index, stopped) for index in range(len(body["rows"]))}
         elif rows:
             self.catalogue.append(place, materialise(Table(tuple(map(stored_column, columns)), rows=tuple(rows))))
-        answer: Json = {"kind": "bigquery#tableDataInsertAllResponse"}
+        answer: Body = {"kind": "bigquery#tableDataInsertAllResponse"}
         if errors:
             answer["insertErrors"] = [
                 {"index": index, "errors": [error | {"debugInfo": ""}]} for index, error in sorted(errors.items())
             ]
         return answer
 
-    def list_rows(self, _body: Json, query: Mapping[str, str], project: str, dataset: str, table: str) -> Json:
+    def list_rows(self, _body: Body, query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tabledata.list, page by page."""
         snapshot = self.catalogue.snapshot(TableId(project, dataset, table))
         start = _count(query, "pageToken", _count(query, "startIndex", 0))
         page = snapshot.rows.slice(start, _count(query, "maxResults", PAGE_ROWS))
         micros = query.get("formatOptions.useInt64Timestamp", "").lower() == "true"
-        answer: Json = {"kind": "bigquery#tableDataList", "totalRows": str(snapshot.rows.num_rows)}
+        answer: Body = {"kind": "bigquery#tableDataList", "totalRows": str(snapshot.rows.num_rows)}
         cells = [
             [write_cell(row[it.name], it, int64_timestamps=micros) for it in snapshot.columns]
             for row in page.to_pylist()
@@ -118,12 +118,12 @@ class Api:
             answer["pageToken"] = str(start + page.num_rows)
         return answer
 
-    def query(self, body: Json, _query: Mapping[str, str], project: str) -> Json:
+    def query(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """jobs.query for ``INSERT INTO t (…) SELECT … FROM UNNEST(GENERATE_ARRAY(a, b)) AS x`` and nothing else."""
         default = (body.get("defaultDataset") or {}).get("datasetId", "")
         try:
             table, rows = seeding.insert_select(str(body.get("query", "")), self.catalogue, project, default)
-        except seeding.UnsupportedStatement as error:
+        except seeding.StatementError as error:
             raise _HttpError(400, str(error), "invalidQuery") from None
         self.catalogue.append(table, rows)
         return {
@@ -135,7 +135,7 @@ class Api:
             "schema": {"fields": []},
         }
 
-    def _describe(self, table: TableId) -> Json:
+    def _describe(self, table: TableId) -> Body:
         snapshot = self.catalogue.snapshot(table)
         return {
             "kind": "bigquery#table",
@@ -149,12 +149,12 @@ class Api:
         }
 
 
-def _dataset(project: str, dataset: str) -> Json:
+def _dataset(project: str, dataset: str) -> Body:
     reference = {"projectId": project, "datasetId": dataset}
     return {"kind": "bigquery#dataset", "id": f"{project}:{dataset}", "datasetReference": reference, "location": "us"}
 
 
-def _reference(body: Json, key: str, part: str) -> str:
+def _reference(body: Body, key: str, part: str) -> str:
     name = (body.get(key) or {}).get(part)
     if not isinstance(name, str) or not name:
         raise _HttpError(400, f"Required parameter is missing: {key}.{part}")
@@ -172,7 +172,7 @@ def _count(query: Mapping[str, str], key: str, default: int) -> int:
 
 _DATASETS: Final = r"/projects/([^/]+)/datasets"
 _TABLES: Final = _DATASETS + r"/([^/]+)/tables"
-_ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Json]], ...]] = tuple(
+_ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = tuple(
     (method, re.compile(path), handler)
     for method, path, handler in (
         ("POST", _DATASETS, Api.insert_dataset),
@@ -188,15 +188,15 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Json]], ...]] = t
 )
 
 
-def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Json]:
+def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Body]:
     """Status and JSON body for one request; never raises."""
     try:
         return 200, _route(api, method, target, body)
     except _HttpError as error:
         status, message, reason = error.status, error.message, error.reason
-    except Missing as error:
+    except MissingError as error:
         status, message, reason = 404, str(error), _REASONS[404]
-    except AlreadyExists as error:
+    except AlreadyExistsError as error:
         status, message, reason = 409, str(error), _REASONS[409]
     except SchemaError as error:
         status, message, reason = 400, str(error), _REASONS[400]
@@ -206,7 +206,7 @@ def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Json]
     return status, {"error": {"code": status, "message": message, "errors": errors}}
 
 
-def _route(api: Api, method: str, target: str, body: bytes) -> Json:
+def _route(api: Api, method: str, target: str, body: bytes) -> Body:
     url = urllib.parse.urlsplit(target)
     path = url.path.removeprefix("/bigquery/v2")
     if (method, path) == ("GET", "/readyz"):
@@ -219,7 +219,7 @@ def _route(api: Api, method: str, target: str, body: bytes) -> Json:
     raise _HttpError(404, f"Not found: {method} {path}; this server knows what seeding needs and no more")
 
 
-def _parse(body: bytes) -> Json:
+def _parse(body: bytes) -> Body:
     try:
         parsed = json.loads(body) if body else {}
     except ValueError as error:

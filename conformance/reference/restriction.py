@@ -1,21 +1,67 @@
-"""Row restrictions; every one is refused as yet, so that none is ever ignored."""
+"""Row restrictions: which rows of a table a ``row_restriction`` keeps.
+
+A row stays where the expression is TRUE; FALSE and NULL drop it. What cannot be understood is refused, never ignored:
+unfiltered rows are the one wrong answer. Source: ``TableReadOptions.row_restriction`` in googleapis
+``google/cloud/bigquery/storage/v1/stream.proto``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from conformance.records import Column
+from conformance.records import BqType, Column, Mode
+from conformance.reference.sql import SqlError, Value, evaluate, parse_expression
+from conformance.reference.sql.values import ARROW
 
-__all__ = ["InvalidRestriction", "evaluate"]
-
-
-class InvalidRestriction(Exception):
-    """The restriction is not a boolean expression over the table's columns."""
+__all__ = ["RestrictionError", "keep"]
 
 
-def evaluate(text: str, _columns: Sequence[Column], _rows: pa.Table) -> NoReturn:
-    """Refuse the restriction."""
-    raise InvalidRestriction(text)
+class RestrictionError(Exception):
+    """The restriction is not a boolean expression over the table's columns; the text says why."""
+
+
+def keep(text: str, columns: Sequence[Column], rows: pa.Table) -> pa.BooleanArray:
+    """For each row (in stored form) whether the restriction keeps it.
+
+    Raises:
+        RestrictionError: the text is malformed, not boolean, names an unknown column, or uses what is not supported.
+    """
+    try:
+        value = evaluate(parse_expression(text), lambda path: column_value(path, columns, rows))
+    except (SqlError, RecursionError) as error:
+        raise RestrictionError(str(error)) from None
+    if value.type not in (BqType.BOOL, None) or value.column is not None:
+        raise RestrictionError(f"expected a BOOL, got {value.name}")
+    if value.constant:
+        return pa.array([bool(value.data.as_py())] * rows.num_rows, pa.bool_())
+    return pc.fill_null(value.data, pa.scalar(False))  # noqa: FBT003  # a NULL drops the row, as FALSE does
+
+
+def column_value(path: Sequence[str], columns: Sequence[Column], rows: pa.Table) -> Value:
+    """The column or nested field that a dotted name means, without regard to case.
+
+    Raises:
+        SqlError: there is none.
+    """
+    column = _find(path[0], columns, path)
+    data = rows.column(column.name)
+    array = data.chunk(0) if data.num_chunks == 1 else data.combine_chunks()
+    for name in path[1:]:
+        if column.mode is Mode.REPEATED:
+            raise SqlError(f"expected a RECORD before .{name}, got an array")
+        column = _find(name, column.fields, path)
+        array = pc.struct_field(array, column.name)
+    if column.mode is Mode.REPEATED or column.type not in ARROW:
+        return Value(column.type, array, column)
+    wanted = ARROW[column.type]
+    return Value(column.type, array if array.type == wanted else array.cast(wanted))
+
+
+def _find(name: str, columns: Sequence[Column], path: Sequence[str]) -> Column:
+    for column in columns:
+        if column.name.lower() == name.lower():
+            return column
+    raise SqlError(f"Unrecognized name: {'.'.join(path)}")

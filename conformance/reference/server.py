@@ -89,17 +89,17 @@ class ReferenceServer:
         self.stop()
 
 
-def _handlers(service: Service) -> grpc.GenericRpcHandler:
+def _handlers(service: Service) -> grpc.GenericRpcHandler[Any, Any]:
     methods = {
         "CreateReadSession": _unary("CreateReadSession", service.create_read_session),
         "ReadRows": _streaming("ReadRows", service.read_rows),
         "SplitReadStream": _unary("SplitReadStream", service.split_read_stream),
     }
-    handler: grpc.GenericRpcHandler = grpc.method_handlers_generic_handler(proto.SERVICE.strip("/"), methods)
+    handler: grpc.GenericRpcHandler[Any, Any] = grpc.method_handlers_generic_handler(proto.SERVICE.strip("/"), methods)
     return handler
 
 
-def _unary(method: str, answer: Callable[[Any], Any]) -> grpc.RpcMethodHandler:
+def _unary(method: str, answer: Callable[[Any], Any]) -> grpc.RpcMethodHandler[Any, Any]:
     def call(request: Any, context: grpc.ServicerContext) -> Any:
         try:
             return answer(request)
@@ -109,7 +109,7 @@ def _unary(method: str, answer: Callable[[Any], Any]) -> grpc.RpcMethodHandler:
     return grpc.unary_unary_rpc_method_handler(call, *_codec(method))
 
 
-def _streaming(method: str, answer: Callable[[Any], Iterator[Any]]) -> grpc.RpcMethodHandler:
+def _streaming(method: str, answer: Callable[[Any], Iterator[Any]]) -> grpc.RpcMethodHandler[Any, Any]:
     def call(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
         try:
             yield from answer(request)

@@ -11,6 +11,7 @@ of the service where the comments there are silent (:mod:`conformance.reference.
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ import pyarrow as pa
 from conformance.contract import mapping, proto
 from conformance.records import Column
 from conformance.reference import encoding, projection, restriction
-from conformance.reference.catalogue import Catalogue, Missing, Snapshot, TableId
+from conformance.reference.catalogue import Catalogue, MissingError, Snapshot, TableId
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.session import Session, Sessions, Stream, opaque
 
@@ -48,6 +49,8 @@ ROWS_PER_STREAM: Final = 16
 DEFAULT_STREAMS: Final = 4
 """At most so many streams where the client sets no maximum."""
 
+_BUFFER_CODECS: Final = {number: name for name, number in proto.COMPRESSION.items()}
+_RESPONSE_CODECS: Final = {number: name for name, number in proto.RESPONSE_COMPRESSION.items()}
 _TABLE: Final = re.compile(r"projects/([^/]+)/datasets/([^/]+)/tables/([^/]+)")
 _PARENT: Final = re.compile(r"projects/[^/]+")
 
@@ -130,7 +133,7 @@ class Service:
         at = self.snapshot_instant(asked)
         try:
             snapshot = self.catalogue.snapshot(table, at)
-        except Missing:
+        except MissingError:
             self.refuse(Reason.MISSING_TABLE, table=table)
         if at is not None and at < snapshot.created:
             self.refuse(Reason.SNAPSHOT_BEFORE_TABLE, table=table)
@@ -153,7 +156,7 @@ class Service:
         """The columns that the selected fields mean, in table order."""
         try:
             return projection.prune(snapshot.columns, selected)
-        except projection.UnknownFields as error:
+        except projection.UnknownFieldsError as error:
             self.refuse(Reason.UNKNOWN_FIELDS, fields=error)
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -161,21 +164,20 @@ class Service:
         if not text:
             return None
         try:
-            return restriction.evaluate(text, snapshot.columns, snapshot.rows)
-        except restriction.InvalidRestriction:
+            return restriction.keep(text, snapshot.columns, snapshot.rows)
+        except restriction.RestrictionError:
             self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
 
-    def resolve_compression(self, options: Any) -> tuple[str | None, bool]:
+    def resolve_compression(self, options: Any) -> tuple[str, bool]:
         """The codec of buffers inside batches, and whether whole responses are compressed; never both."""
         buffers = options.arrow_serialization_options.buffer_compression
         responses = options.response_compression_codec
-        if buffers and buffers not in encoding.BUFFER_CODECS:
-            self.refuse(Reason.UNKNOWN_COMPRESSION, codec=buffers)
-        if responses not in proto.RESPONSE_COMPRESSION.values():
-            self.refuse(Reason.UNKNOWN_COMPRESSION, codec=responses)
+        for codec, known in ((buffers, _BUFFER_CODECS), (responses, _RESPONSE_CODECS)):
+            if codec not in known:
+                self.refuse(Reason.UNKNOWN_COMPRESSION, codec=codec)
         if buffers and responses:
             self.refuse(Reason.TWO_COMPRESSIONS)
-        return encoding.BUFFER_CODECS.get(buffers), bool(responses)
+        return _BUFFER_CODECS[buffers], bool(responses)
 
     def name_session(self, parent: str) -> str:
         """A fresh session name under the parent project."""
@@ -201,7 +203,7 @@ class Service:
         wanted = max(wanted, min(request.preferred_min_stream_count, math.ceil(rows / FIRST_RESPONSE_ROWS)))
         count = min(wanted, request.max_stream_count or MAX_STREAMS, MAX_STREAMS)
         edges = [rows * index // count for index in range(count + 1)]
-        return list(zip(edges[:-1], edges[1:], strict=True))
+        return list(itertools.pairwise(edges))
 
     def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
         """The rows of one stream: a run of the table's, less those that the restriction drops."""
@@ -269,7 +271,7 @@ class Service:
         """Stored rows as the session's schema has them."""
         try:
             return projection.served(rows, session.columns)
-        except projection.IntervalOverflow as error:
+        except projection.IntervalOverflowError as error:
             self.refuse(Reason.INTERVAL_OUT_OF_RANGE, micros=error)
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -315,7 +317,7 @@ class Service:
         """The content of ``serialized_schema``."""
         return encoding.encode_schema(schema)
 
-    def encode_batch(self, part: pa.RecordBatch, codec: str | None) -> bytes:
+    def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
         """The content of ``serialized_record_batch``."""
         return encoding.encode_batch(part, codec)
 

@@ -29,8 +29,8 @@ class Session:
     """A session as it was opened: the request, the snapshot and the columns that it serves.
 
     ``expires`` is in microseconds since the Unix epoch; ``schema_bytes`` the schema as every response repeats it.
-    ``buffer_codec`` is pyarrow's name of the compression inside record batches; ``lz4_responses`` whether whole
-    payloads are compressed.
+    ``buffer_codec`` is the compression inside record batches, ``""``, ``LZ4_FRAME`` or ``ZSTD``; ``lz4_responses``
+    says whether whole payloads are compressed.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Session:
     columns: tuple[Column, ...]
     schema_bytes: bytes
     expires: int
-    buffer_codec: str | None = None
+    buffer_codec: str = ""
     lz4_responses: bool = False
 
 

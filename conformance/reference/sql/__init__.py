@@ -1,0 +1,10 @@
+"""A small, typed, vectorised interpreter of BigQuery expressions over Arrow columns.
+
+The grammar is sqlglot's BigQuery dialect, narrowed to a closed list: what is not on it is refused, never ignored.
+"""
+
+from conformance.reference.sql.evaluate import evaluate
+from conformance.reference.sql.syntax import parse_expression
+from conformance.reference.sql.values import SqlError, Value
+
+__all__ = ["SqlError", "Value", "evaluate", "parse_expression"]
