@@ -1,0 +1,329 @@
+"""Lies about reading: counts, schemas, progress, offsets, rows lost and repeated, splits, snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.contract import proto
+from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.refusals import Reason
+from conformance.reference.service import Service
+from conformance.reference.session import Stream
+
+_GOCCY_507: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
+_COUNTS: Final = "https://github.com/googleapis/google-cloud-java/pull/5658"
+_LOST_TAILS: Final = "https://github.com/googleapis/google-cloud-python/issues/14900"
+_BUNDLED: Final = "https://github.com/apache/beam/issues/26354"
+
+
+class _Answered(Service):
+    """A service whose ReadRowsResponse is changed once it is made."""
+
+    def change(self, answer: Any, *, first: bool, start: int) -> None:
+        """Change the answer in place."""
+        raise NotImplementedError
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        self.change(answer, first=first, start=start)
+        return answer
+
+
+@behaviour_lie("rows.count-zero", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
+class CountZero(_Answered):
+    """row_count is 0; the count stands in the deprecated field only."""
+
+    def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
+        answer.arrow_record_batch.row_count = answer.row_count
+        answer.row_count = 0
+
+
+@behaviour_lie("rows.count-of-the-stream", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
+class CountOfStream(Service):
+    """Every response's row_count is that of the whole stream."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        answer.row_count = stream.rows.num_rows
+        return answer
+
+
+@behaviour_lie("rows.deprecated-count-wrong", kills="rows.deprecated-count-is-zero-or-true")
+class DeprecatedCountWrong(_Answered):
+    """The deprecated count is one too large."""
+
+    def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
+        answer.arrow_record_batch.row_count = answer.row_count + 1
+
+
+@behaviour_lie("rows.uncompressed-size-set", kills="rows.uncompressed-size-is-unset")
+class UncompressedSizeSet(_Answered):
+    """uncompressed_byte_size is set although no response compression was asked for."""
+
+    def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
+        if not answer.HasField("uncompressed_byte_size"):
+            answer.uncompressed_byte_size = -1
+
+
+@behaviour_lie("rows.no-schema", kills="rows.first-response-has-the-schema")
+class NoSchema(Service):
+    """No response carries the schema."""
+
+    def carries_schema(self, *, first: bool) -> bool:  # noqa: ARG002  # left out: that is the lie
+        return False
+
+
+@behaviour_lie("rows.other-schema", kills="rows.schema-is-the-sessions")
+class OtherSchema(_Answered):
+    """The schema of the responses is not that of the session."""
+
+    def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
+        if answer.WhichOneof("schema"):
+            schema = pa.ipc.read_schema(pa.py_buffer(answer.arrow_schema.serialized_schema))
+            renamed = schema.set(0, schema.field(0).with_name(schema.field(0).name + "_")) if len(schema) else schema
+            answer.arrow_schema.serialized_schema = self.encode_schema(renamed)
+
+
+@behaviour_lie("rows.schema-only-response", kills="rows.every-response-has-a-payload")
+class SchemaOnlyResponse(Service):
+    """A read begins with a response that carries the schema and no rows."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        for index, answer in enumerate(super().read_rows(request)):
+            if index == 0:
+                yield proto.ReadRowsResponse(arrow_schema=answer.arrow_schema)
+            yield answer
+
+
+@behaviour_lie("rows.avro-payload", kills="rows.payload-is-of-the-format")
+class AvroPayload(_Answered):
+    """The second response of an ARROW session carries Avro rows."""
+
+    def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
+        if not first:
+            answer.avro_rows.serialized_binary_rows = b"\x02"
+
+
+@behaviour_lie("rows.empty-batch", kills="rows.every-batch-has-rows")
+class EmptyBatch(Service):
+    """A batch without rows ends each read."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        yield from super().cut_responses(stream, batch)
+        if batch.num_rows:
+            yield batch.slice(0, 0)
+
+
+@behaviour_lie("rows.progress-percent", kills="rows.progress-is-a-fraction")
+class ProgressPercent(Service):
+    """Progress counts to 100."""
+
+    def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
+        first, last = super().progress(stream, start, stop)
+        return 100 * first, 100 * last
+
+
+@behaviour_lie("rows.progress-swapped", kills="rows.progress-starts-before-it-ends")
+class ProgressSwapped(Service):
+    """A response's progress ends before it starts."""
+
+    def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
+        first, last = super().progress(stream, start, stop)
+        return last, first
+
+
+@behaviour_lie("rows.progress-falls", kills="rows.progress-does-not-fall")
+class ProgressFalls(Service):
+    """Progress counts down from response to response."""
+
+    def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
+        first, last = super().progress(stream, start, stop)
+        return 1 - last, 1 - first
+
+
+@behaviour_lie("rows.throttle-above-hundred", kills="rows.throttling-is-a-percentage")
+class ThrottleTooHigh(_Answered):
+    """throttle_percent is 250."""
+
+    def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
+        answer.throttle_state.throttle_percent = 250
+
+
+@behaviour_lie("rows.tail-lost", kills="rows.none-is-missing", defects=("B-14",), source=_LOST_TAILS)
+class TailLost(Service):
+    """The last row of each stream of more than one row never arrives."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        last = stream.rows.num_rows - 1
+        return rows.slice(0, max(last - offset, 0)) if last else rows
+
+
+@behaviour_lie("rows.streams-overlap", kills="rows.none-is-repeated")
+class StreamsOverlap(Service):
+    """Each stream begins with the last row of the one before it."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        return [(max(start - 1, 0), stop) for start, stop in super().plan_streams(snapshot, request)]
+
+
+@behaviour_lie("rows.only-first-stream", kills="rows.none-is-missing", defects=("B-19",), source=_BUNDLED)
+class OnlyFirstStream(Service):
+    """Only the first stream of a session yields its rows."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        runs = super().plan_streams(snapshot, request)
+        return [*runs[:1], *((start, start) for start, _ in runs[1:])]
+
+
+@behaviour_lie("rows.order-changes", kills="rows.rereading-repeats")
+class OrderChanges(Service):
+    """Each ReadRows of a stream gives its rows in another order."""
+
+    calls = 0
+
+    def serve(self, session: Any, rows: pa.Table) -> pa.RecordBatch:
+        self.calls += 1
+        turn = self.calls % max(rows.num_rows, 1)
+        return super().serve(session, pa.concat_tables([rows.slice(turn), rows.slice(0, turn)]))
+
+
+@behaviour_lie("offset.ignored", kills="offsets.inside-a-response", defects=("B-11",), source=_GOCCY_507)
+class OffsetIgnored(Service):
+    """Every read starts at row 0, whatever its offset."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        return super().read_rows(proto.ReadRowsRequest(read_stream=request.read_stream))
+
+
+@behaviour_lie("offset.rounded-down", kills="offsets.inside-a-response")
+class OffsetRoundedDown(Service):
+    """An offset inside a response starts at that response's first row."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        start, length = 0, 4
+        while start + length <= offset:
+            start, length = start + length, 2 * length
+        inside = offset < stream.rows.num_rows - 1
+        return super().rows_at_offset(stream, start if inside else offset)
+
+
+@behaviour_lie("offset.boundary-skips", kills="offsets.between-responses")
+class BoundarySkips(Service):
+    """A read from the first row of a response skips that row."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        skipped = offset + 1 if offset == 4 and stream.rows.num_rows > 5 else offset
+        return super().rows_at_offset(stream, skipped)
+
+
+@behaviour_lie("offset.last-skipped", kills="offsets.last-row")
+class LastSkipped(Service):
+    """A read from the last row yields nothing."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        return rows.slice(0, 0) if offset and rows.num_rows == 1 else rows
+
+
+@behaviour_lie("offset.end-refused", kills="offsets.end-is-served")
+class EndRefused(Service):
+    """A read from exactly the end is refused like one beyond it."""
+
+    def check_offset(self, stream: Stream, offset: int) -> None:
+        super().check_offset(stream, offset)
+        if offset and offset == stream.rows.num_rows:
+            self.refuse(Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
+
+
+@behaviour_lie("offset.end-repeats", kills="offsets.end-yields-nothing")
+class EndRepeats(Service):
+    """A read from exactly the end yields the last row again."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        at_end = offset and offset == stream.rows.num_rows
+        return super().rows_at_offset(stream, offset - 1 if at_end else offset)
+
+
+@behaviour_lie(
+    "offset.beyond-accepted", kills="offsets.beyond-the-end-is-refused", defects=("B-12",), source=_GOCCY_507
+)
+class BeyondAccepted(Service):
+    """An offset beyond the end is OK and yields nothing."""
+
+    def check_offset(self, stream: Stream, offset: int) -> None:
+        super().check_offset(stream, min(offset, stream.rows.num_rows))
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        return super().rows_at_offset(stream, min(offset, stream.rows.num_rows))
+
+
+@behaviour_lie("offset.negative-accepted", kills="offsets.negative-is-refused")
+class NegativeAccepted(Service):
+    """A negative offset reads from the start."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        offset = max(request.offset, 0)
+        return super().read_rows(proto.ReadRowsRequest(read_stream=request.read_stream, offset=offset))
+
+
+@behaviour_lie("offset.resumed-refused", kills="offsets.resumed-read-is-served")
+class ResumedRefused(Service):
+    """Every offset inside a stream is refused."""
+
+    def check_offset(self, stream: Stream, offset: int) -> None:
+        super().check_offset(stream, offset)
+        if 0 < offset < stream.rows.num_rows:
+            self.refuse(Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
+
+
+@behaviour_lie("snapshot.live-table", kills="snapshot.later-rows-stay-out")
+class LiveTable(Service):
+    """A session reads the table as it is at the read, not as it was at its creation."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        session = stream.session
+        now = self.catalogue.snapshot(session.snapshot.table, None).rows
+        grown = now.num_rows > session.snapshot.rows.num_rows
+        restricted = session.request.read_session.read_options.row_restriction
+        timed = session.request.read_session.table_modifiers.HasField("snapshot_time")
+        last = stream.rows.num_rows and stream.rows.slice(stream.rows.num_rows - 1).equals(
+            session.snapshot.rows.slice(session.snapshot.rows.num_rows - 1)
+        )
+        rows = stream.rows
+        if grown and last and not restricted and not timed:
+            rows = pa.concat_tables([rows, now.slice(session.snapshot.rows.num_rows)])
+        return rows.slice(offset)
+
+
+@behaviour_lie("snapshot.stale-table", kills="snapshot.earlier-rows-are-there")
+class StaleTable(Service):
+    """A session sees the table as it was when the first session of it was made."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        fresh = super().take_snapshot(asked)
+        kept: dict[str, Snapshot] = self.__dict__.setdefault("kept", {})
+        return kept.setdefault(asked.table, fresh)
+
+
+@behaviour_lie("snapshot.time-ignored", kills="snapshot.time-is-honoured")
+class TimeIgnored(Service):
+    """snapshot_time is ignored."""
+
+    def snapshot_instant(self, asked: Any) -> int | None:
+        super().snapshot_instant(asked)
+        return None
+
+
+@behaviour_lie("snapshot.window-ignored", kills="snapshot.time-outside-the-window-is-refused")
+class WindowIgnored(Service):
+    """A snapshot_time outside the time-travel window reads the table as of now."""
+
+    def snapshot_instant(self, asked: Any) -> int | None:
+        time = asked.table_modifiers.snapshot_time
+        old = time.seconds * 1_000_000 < self.catalogue.clock() - 168 * 3600 * 1_000_000
+        return None if old else super().snapshot_instant(asked)

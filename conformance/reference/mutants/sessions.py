@@ -1,0 +1,266 @@
+"""Lies about sessions and streams: names, echoes, lifetime, stream counts, refusals that should be answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.contract import proto
+from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.refusals import Reason
+from conformance.reference.service import Service
+from conformance.reference.session import Session, Stream, opaque
+
+_GOCCY_29 = "https://github.com/goccy/bigquery-emulator/issues/29"
+_GOCCY_382 = "https://github.com/goccy/bigquery-emulator/issues/382"
+_GOCCY_409 = "https://github.com/goccy/bigquery-emulator/issues/409"
+_BEAM_38007 = "https://github.com/apache/beam/issues/38007"
+_VANTABOARD_PARENT = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
+_BQEMULATOR_SESSION = (
+    "https://github.com/jjviscomi/bqemulator/blob/"
+    "a8fcd56f5676b232d18ec611eb8fb7963a18a6b8/src/bqemulator/streaming/read_session.py"
+)
+
+
+@behaviour_lie("session.plain-refused", kills="session.plain-request-is-served")
+class PlainRefused(Service):
+    """Every CreateReadSession is refused as if the table were not there."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        self.refuse(Reason.MISSING_TABLE, table=asked.table)
+
+
+@behaviour_lie("session.options-required", kills="session.options-may-be-absent", defects=("B-15",), source=_GOCCY_382)
+class OptionsRequired(Service):
+    """A session without read_options is refused."""
+
+    def check_request(self, request: Any) -> None:
+        super().check_request(request)
+        if not request.read_session.HasField("read_options"):
+            self.refuse(Reason.BAD_RESOURCE)
+
+
+@behaviour_lie(
+    "session.one-stream-only", kills="session.several-streams-may-be-asked", defects=("B-16",), source=_GOCCY_29
+)
+class OneStreamOnly(Service):
+    """A max_stream_count above one is refused."""
+
+    def check_stream_counts(self, maximum: int, preferred: int) -> None:
+        super().check_stream_counts(maximum, preferred)
+        if maximum > 1 and not preferred:
+            self.refuse(Reason.NEGATIVE_STREAM_COUNT, field="max_stream_count", count=maximum)
+
+
+@behaviour_lie("session.preferred-refused", kills="session.preferred-count-may-be-asked")
+class PreferredRefused(Service):
+    """Any preferred_min_stream_count is refused."""
+
+    def check_stream_counts(self, maximum: int, preferred: int) -> None:
+        super().check_stream_counts(maximum, preferred)
+        if preferred:
+            self.refuse(Reason.PREFERRED_OVER_MAX, preferred=preferred)
+
+
+@behaviour_lie(
+    "session.foreign-parent-refused",
+    kills="session.parent-may-be-another-project",
+    defects=("B-32",),
+    source=_VANTABOARD_PARENT,
+)
+class ForeignParentRefused(Service):
+    """A table in another project than the parent is refused."""
+
+    def check_request(self, request: Any) -> None:
+        super().check_request(request)
+        if not request.read_session.table.startswith(request.parent + "/"):
+            self.refuse(Reason.BAD_RESOURCE)
+
+
+class _Described(Service):
+    """A service whose ReadSession is changed once it is made."""
+
+    def change(self, answer: Any, session: Session) -> None:
+        """Change the answer in place."""
+        raise NotImplementedError
+
+    def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
+        answer = super().describe_session(session, streams)
+        self.change(answer, session)
+        return answer
+
+
+@behaviour_lie("session.name-not-a-resource", kills="session.name-has-the-pattern")
+class NameNotResource(Service):
+    """A session's name lacks its location."""
+
+    def name_session(self, parent: str) -> str:
+        return f"{parent}/sessions/{opaque()}"
+
+
+@behaviour_lie("session.name-elsewhere", kills="session.name-is-in-the-parent")
+class NameElsewhere(Service):
+    """A session's name lies in another project than its parent."""
+
+    def name_session(self, parent: str) -> str:  # noqa: ARG002  # left out: that is the lie
+        return f"projects/another/locations/us/sessions/{opaque()}"
+
+
+@behaviour_lie("session.name-reused", kills="session.names-differ")
+class NameReused(Service):
+    """Every session has the same name."""
+
+    def name_session(self, parent: str) -> str:
+        return f"{parent}/locations/us/sessions/the-only-one"
+
+
+@behaviour_lie("session.stream-elsewhere", kills="session.streams-are-below-it")
+class StreamElsewhere(Service):
+    """A stream's name does not lie below its session's."""
+
+    def name_stream(self, session: str) -> str:
+        return f"{session.rpartition('/')[0]}/another/streams/{opaque()}"
+
+
+@behaviour_lie("session.table-not-echoed", kills="session.table-is-echoed")
+class TableNotEchoed(_Described):
+    """The session does not say of which table it is."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.table = ""
+
+
+@behaviour_lie("session.format-not-echoed", kills="session.data-format-is-echoed")
+class FormatNotEchoed(_Described):
+    """The session does not say its data format."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.data_format = 0
+
+
+@behaviour_lie("session.options-not-as-sent", kills="session.read-options-are-echoed")
+class OptionsChanged(_Described):
+    """The read_options that come back are not those that were sent."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        if answer.HasField("read_options"):
+            answer.read_options.row_restriction += " "
+
+
+@behaviour_lie("session.trace-id-lost", kills="session.trace-id-is-echoed")
+class TraceIdLost(_Described):
+    """The trace id does not come back."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.trace_id = ""
+
+
+@behaviour_lie(
+    "session.never-expires", kills="session.expire-time-is-set", defects=("B-28",), source=_BQEMULATOR_SESSION
+)
+class NeverExpires(_Described):
+    """The session has no expire_time."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.ClearField("expire_time")
+
+
+@behaviour_lie("session.expired-at-birth", kills="session.expire-time-is-ahead")
+class ExpiredAtBirth(_Described):
+    """The session's expire_time lies a day back."""
+
+    def change(self, answer: Any, session: Session) -> None:
+        answer.expire_time.FromMicroseconds(session.expires - 30 * 3600 * 1_000_000)
+
+
+@behaviour_lie("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead")
+class ExpiresSoon(_Described):
+    """The session lives one hour instead of six."""
+
+    def change(self, answer: Any, session: Session) -> None:
+        answer.expire_time.FromMicroseconds(session.expires - 5 * 3600 * 1_000_000)
+
+
+@behaviour_lie("session.estimate-negative", kills="session.estimates-are-not-negative")
+class NegativeEstimate(_Described):
+    """The estimated row count is -1, for unknown."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.estimated_row_count = -1
+
+
+@behaviour_lie("session.without-schema", kills="session.carries-a-schema")
+class WithoutSchema(_Described):
+    """The session carries no schema."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.ClearField("schema")
+
+
+@behaviour_lie("session.avro-schema", kills="session.schema-is-of-the-format")
+class AvroSchema(_Described):
+    """An ARROW session carries an Avro schema."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.avro_schema.schema = '{"type":"record","name":"__root__","fields":[]}'
+
+
+@behaviour_lie("session.max-ignored", kills="session.streams-stay-below-the-maximum")
+class MaxIgnored(Service):
+    """max_stream_count is ignored."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:  # noqa: ARG002  # the lie
+        rows = snapshot.rows.num_rows
+        return [(row, row + 1) for row in range(rows)]
+
+
+@behaviour_lie("session.a-thousand-and-one", kills="session.streams-stay-below-a-thousand")
+class TooManyStreams(Service):
+    """A table of enough rows gets 1,001 streams."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        rows = snapshot.rows.num_rows
+        if request.max_stream_count or rows <= 1001:
+            return super().plan_streams(snapshot, request)
+        return [(row, row + 1) for row in range(1000)] + [(1000, rows)]
+
+
+@behaviour_lie("session.no-streams", kills="session.rows-have-a-stream", defects=("B-10",), source=_GOCCY_409)
+class NoStreams(Service):
+    """A session without max_stream_count has no streams, although the table has rows."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        return super().plan_streams(snapshot, request) if request.max_stream_count else []
+
+
+@behaviour_lie("session.same-stream-twice", kills="session.stream-names-differ")
+class SameStreamTwice(_Described):
+    """The first stream is listed twice."""
+
+    def change(self, answer: Any, session: Session) -> None:
+        if len(answer.streams) and not session.request.read_session.trace_id:
+            answer.streams.insert(0, proto.ReadStream(name=answer.streams[0].name))
+
+
+@behaviour_lie(
+    "session.empty-table-response",
+    kills="session.empty-table-yields-nothing",
+    defects=("B-20", "B-57"),
+    source=_BEAM_38007,
+)
+class EmptyTableResponse(Service):
+    """An empty table has a stream, and the stream a response whose batch has no rows."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        return super().plan_streams(snapshot, request) or [(0, 0)]
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if stream.session.snapshot.rows.num_rows == 0:
+            yield batch
+        yield from super().cut_responses(stream, batch)
+
+    def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
+        return super().progress(stream, start, stop) if stream.rows.num_rows else (0.0, 1.0)
