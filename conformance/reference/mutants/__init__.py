@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from conformance.reference.mutants import behaviour, body, framing, structure, types, values  # noqa: F401  # registers
+from conformance.reference.mutants import (  # noqa: F401  # each registers its mutants
+    behaviour,
+    body,
+    framing,
+    reads,
+    sessions,
+    structure,
+    types,
+    values,
+)
 from conformance.reference.mutants.register import MUTANTS, Mutant
 from conformance.reference.serializer import Serializer
 from conformance.reference.service import Service

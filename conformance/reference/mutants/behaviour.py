@@ -1,6 +1,6 @@
 """Lies in well-formed messages: about sessions, streams, offsets, counts, projection and refusals."""
 
-# ruff: noqa: D102  # a step that a lie replaces is documented where the service defines it
+# a step that a lie replaces is documented where the service defines it
 
 from __future__ import annotations
 

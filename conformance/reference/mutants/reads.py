@@ -69,14 +69,6 @@ class UncompressedSizeSet(_Answered):
             answer.uncompressed_byte_size = -1
 
 
-@behaviour_lie("rows.no-schema", kills="rows.first-response-has-the-schema")
-class NoSchema(Service):
-    """No response carries the schema."""
-
-    def carries_schema(self, *, first: bool) -> bool:  # noqa: ARG002  # left out: that is the lie
-        return False
-
-
 @behaviour_lie("rows.other-schema", kills="rows.schema-is-the-sessions")
 class OtherSchema(_Answered):
     """The schema of the responses is not that of the session."""
@@ -192,14 +184,6 @@ class OrderChanges(Service):
         return super().serve(session, pa.concat_tables([rows.slice(turn), rows.slice(0, turn)]))
 
 
-@behaviour_lie("offset.ignored", kills="offsets.inside-a-response", defects=("B-11",), source=_GOCCY_507)
-class OffsetIgnored(Service):
-    """Every read starts at row 0, whatever its offset."""
-
-    def read_rows(self, request: Any) -> Iterator[Any]:
-        return super().read_rows(proto.ReadRowsRequest(read_stream=request.read_stream))
-
-
 @behaviour_lie("offset.rounded-down", kills="offsets.inside-a-response")
 class OffsetRoundedDown(Service):
     """An offset inside a response starts at that response's first row."""
@@ -247,19 +231,6 @@ class EndRepeats(Service):
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
         at_end = offset and offset == stream.rows.num_rows
         return super().rows_at_offset(stream, offset - 1 if at_end else offset)
-
-
-@behaviour_lie(
-    "offset.beyond-accepted", kills="offsets.beyond-the-end-is-refused", defects=("B-12",), source=_GOCCY_507
-)
-class BeyondAccepted(Service):
-    """An offset beyond the end is OK and yields nothing."""
-
-    def check_offset(self, stream: Stream, offset: int) -> None:
-        super().check_offset(stream, min(offset, stream.rows.num_rows))
-
-    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
-        return super().rows_at_offset(stream, min(offset, stream.rows.num_rows))
 
 
 @behaviour_lie("offset.negative-accepted", kills="offsets.negative-is-refused")

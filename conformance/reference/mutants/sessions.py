@@ -43,18 +43,6 @@ class OptionsRequired(Service):
             self.refuse(Reason.BAD_RESOURCE)
 
 
-@behaviour_lie(
-    "session.one-stream-only", kills="session.several-streams-may-be-asked", defects=("B-16",), source=_GOCCY_29
-)
-class OneStreamOnly(Service):
-    """A max_stream_count above one is refused."""
-
-    def check_stream_counts(self, maximum: int, preferred: int) -> None:
-        super().check_stream_counts(maximum, preferred)
-        if maximum > 1 and not preferred:
-            self.refuse(Reason.NEGATIVE_STREAM_COUNT, field="max_stream_count", count=maximum)
-
-
 @behaviour_lie("session.preferred-refused", kills="session.preferred-count-may-be-asked")
 class PreferredRefused(Service):
     """Any preferred_min_stream_count is refused."""
@@ -158,16 +146,6 @@ class TraceIdLost(_Described):
         answer.trace_id = ""
 
 
-@behaviour_lie(
-    "session.never-expires", kills="session.expire-time-is-set", defects=("B-28",), source=_BQEMULATOR_SESSION
-)
-class NeverExpires(_Described):
-    """The session has no expire_time."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.ClearField("expire_time")
-
-
 @behaviour_lie("session.expired-at-birth", kills="session.expire-time-is-ahead")
 class ExpiredAtBirth(_Described):
     """The session's expire_time lies a day back."""
@@ -226,14 +204,6 @@ class TooManyStreams(Service):
         if request.max_stream_count or rows <= 1001:
             return super().plan_streams(snapshot, request)
         return [(row, row + 1) for row in range(1000)] + [(1000, rows)]
-
-
-@behaviour_lie("session.no-streams", kills="session.rows-have-a-stream", defects=("B-10",), source=_GOCCY_409)
-class NoStreams(Service):
-    """A session without max_stream_count has no streams, although the table has rows."""
-
-    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
-        return super().plan_streams(snapshot, request) if request.max_stream_count else []
 
 
 @behaviour_lie("session.same-stream-twice", kills="session.stream-names-differ")
