@@ -59,8 +59,8 @@ class Unusable(click.ClickException):
 
 def _is_unusable(error: Exception) -> bool:
     """Whether ``error`` blames the input; a class whose module is not loaded cannot have been raised."""
-    kinds = (getattr(sys.modules.get(module), name, None) for module, name in _UNUSABLE)
-    return isinstance(error, OSError | tuple(kind for kind in kinds if kind is not None))
+    kinds = [getattr(sys.modules[module], name) for module, name in _UNUSABLE if module in sys.modules]
+    return isinstance(error, (OSError, *kinds))
 
 
 class LazyGroup(click.Group):
@@ -107,7 +107,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(conformance.__version__, prog_name="conformance")
 def cli() -> None:
-    r"""The conformance suite for the BigQuery Storage Read API and the Arrow bytes under it.
+    """The conformance suite for the BigQuery Storage Read API and the Arrow bytes under it.
 
     \b
     Judge the embedded reference server, then yours:
@@ -118,4 +118,4 @@ def cli() -> None:
       conformance replay CASE --target mine.toml
     No server at hand, only bytes:
       conformance check --schema schema.bin --batch batch.bin
-    """
+    """  # noqa: D301  # click wants the character, not the escape

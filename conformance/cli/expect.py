@@ -25,7 +25,7 @@ from conformance.targets import load_target
 )
 @click.option("--write", is_flag=True, help="Rewrite the file; without it the changes are only shown.")
 def command(*, target: str, log: Path | None, write: bool) -> None:
-    r"""Bring the [[expected_failures]] of a target's file up to date with its last run.
+    """Bring the [[expected_failures]] of a target's file up to date with its last run.
 
     Entries that excuse nothing go, failures that nothing excuses come in, notes and issues stay with their entries,
     the list is sorted. Everything else in the file stays as it is, byte by byte. Look at what it adds before you
@@ -38,7 +38,7 @@ def command(*, target: str, log: Path | None, write: bool) -> None:
 
     \b
     Exit status: 0 nothing to change (or changed), 1 there are changes and --write was not given, 2 unusable input.
-    """
+    """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
     spec = load_target(target)
     path = log or STATE / f"{spec.name}.jsonl"

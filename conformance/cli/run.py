@@ -28,7 +28,11 @@ from conformance.targets import load_target
 @click.option("--clause", metavar="GLOB", multiple=True, help="Only clauses whose id matches; may be repeated.")
 @click.option("--capability", metavar="GLOB", multiple=True, help="Only cases that need such a capability.")
 @click.option(
-    "--level", type=click.Choice(list(Level)), default="may", show_default=True, help="Least binding level judged."
+    "--level",
+    type=click.Choice([level.value for level in Level]),
+    default="may",
+    show_default=True,
+    help="Least binding level judged.",
 )
 @click.option(
     "--cases",
@@ -76,7 +80,7 @@ def command(
     corpus: Path,
     outputs: Outputs,
 ) -> None:
-    r"""Judge a target and report what deviates.
+    """Judge a target and report what deviates.
 
     \b
     conformance run                                             the embedded reference server
@@ -88,7 +92,7 @@ def command(
 
     \b
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input.
-    """
+    """  # noqa: D301  # click wants the character, not the escape
     selection = Selection(select, clause, Level(level), capability)
     chosen = plan(list(load_corpus(corpus).values()), all_clauses(), selection)
     settings = Settings(

@@ -105,3 +105,12 @@ def window(lines: Sequence[Line], marks: Sequence[bool]) -> tuple[Line, ...]:
     return tuple(
         dataclasses.replace(line, marked=mark) for line, mark in zip(lines[first:last], marks[first:last], strict=True)
     )
+
+
+def all_lines(message: SchemaBytes | BatchBytes) -> Sequence[Line]:
+    """Every byte of an Arrow message, annotated."""
+    data = message.data
+    return [
+        Line(row, data[row : row + _ROW].hex(" "), "", _text(data[row : row + _ROW]))
+        for row in range(0, len(data), _ROW)
+    ]

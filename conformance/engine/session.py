@@ -19,11 +19,11 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.bench import Bench
 from conformance.engine.counterexample import Hunt
 from conformance.engine.events import Event, RunStarted
-from conformance.engine.run import Driver, Job, run
+from conformance.engine.run import Job, run
 from conformance.engine.selection import Plan, Selection
 from conformance.generate import draw_case
 from conformance.readers import ReaderPool
-from conformance.targets import TargetKind, TargetSpec, open_target
+from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
 __all__ = ["STATE", "Session", "Settings", "open_session"]
 
@@ -47,7 +47,7 @@ class Session:
     """A target that is up, with everything to judge it."""
 
     spec: TargetSpec
-    driver: Driver
+    driver: Target
     bench: Bench
     plan: Plan
     selection: Selection
@@ -81,17 +81,21 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        return run(self.started(), self.jobs(), self.driver, self.bench, capabilities=self.spec.capabilities, hunt=hunt)
+        yield from run(self.started(), self.jobs(), self.driver, self.bench, capabilities=self.capabilities, hunt=hunt)
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What the target declares: in its file, or itself where it is a program."""
+        return self.driver.capabilities
 
     def started(self) -> RunStarted:
         """The first event: what is run, with which versions."""
-        version = f" {self.spec.version}" if self.spec.version else ""
         return RunStarted(
             suite=conformance.__version__,
             python=platform.python_version(),
             pyarrow=pa.__version__,
             platform=f"{platform.system()} {platform.machine()}",
-            target=self.spec.name + version,
+            target=f"{self.driver.name} {self.driver.version}".strip(),
             target_file=self.spec.file,
             seed=self.settings.seed,
             generated=self.settings.generated,

@@ -39,9 +39,8 @@ def print_report(console: Console, result: Result) -> None:
     console.print()
     console.print(_summary(result))
     if result.silent:
-        _wrapped(
-            console, f"{len(result.silent)} clauses had nothing to observe in this run: {', '.join(result.silent)}"
-        )
+        note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
+        console.print(f"[dim]{note}[/]", highlight=False, soft_wrap=True)
     style = "bold red" if result.fails else "bold green"
     console.print(f"[{style}]{escape(verdict_line(result))}[/]", highlight=False, soft_wrap=True)
 
@@ -57,7 +56,7 @@ def _print_failed(console: Console, result: Result) -> None:
     _title(console, "failed", len(result.failed), "red")
     for deviation in result.failed:
         print_deviation(console, result, deviation)
-    for broke in result.broke:
+    for broke in {broke.traceback.rstrip().rpartition("\n")[2]: broke for broke in result.broke}.values():
         console.print(f"\n[bold]the suite broke on {escape(broke.case_id)}[/]; its own defect, please report it:")
         console.print(Text(textwrap.indent(broke.traceback.rstrip(), "  ")), soft_wrap=True)
 
@@ -141,7 +140,3 @@ def _summary(result: Result) -> Table:
         shown = [text if cell.judged else "-" for text, cell in zip(cells, row.cells, strict=True)]
         table.add_row(row.chapter, *shown, str(row.total.expected or "-"), str(row.total.not_judged or "-"))
     return table
-
-
-def _wrapped(console: Console, text: str) -> None:
-    console.print(Text(textwrap.fill(text, 118, subsequent_indent="  "), style="dim"), soft_wrap=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+import conformance.engine
 from conformance.engine.events import CounterexampleSaved, Event, Evidence, Line, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.log import LogError, LogWriter, log_schema, read_log
 from conformance.engine.selection import LeftOut
@@ -116,3 +117,10 @@ def test_what_was_left_out_is_in_the_log(tmp_path: Path) -> None:
 
     assert isinstance(event, RunStarted)
     assert event.left_out == left_out
+
+
+def test_the_published_schema_is_the_one_in_the_code() -> None:
+    """Regenerate it with ``conformance report --schema log``."""
+    published = Path(conformance.engine.__file__).with_name("log.schema.json")
+
+    assert json.loads(published.read_text()) == log_schema()

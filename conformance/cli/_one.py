@@ -1,0 +1,76 @@
+"""One case put to one target, for the commands that look at a single exchange."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+import pyarrow as pa
+
+from conformance.cli._common import find_case
+from conformance.cli._group import Unusable
+from conformance.contract.view import View
+from conformance.engine.events import CaseJudged
+from conformance.engine.result import Result, fold
+from conformance.engine.run import Driver, Job, run
+from conformance.engine.selection import Plan, Selection, all_clauses
+from conformance.engine.session import Settings, open_session
+from conformance.generate import materialise
+from conformance.records import Case, Exchange
+from conformance.targets import load_target
+
+__all__ = ["OneCase", "put"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OneCase:
+    """A case, what the target answered, and what that comes to."""
+
+    case: Case
+    exchange: Exchange
+    view: View
+    result: Result
+
+
+class _Remembering:
+    """A target that keeps the exchange it made."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self.exchange: Exchange | None = None
+
+    def drive(self, case: Case, table: pa.Table) -> Exchange:
+        """Drive the real target and remember."""
+        self.exchange = self._driver.drive(case, table)
+        return self.exchange
+
+
+def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
+    """Put the case ``name`` to ``target`` and judge it under every clause.
+
+    Raises:
+        Unusable: there is no such case, or the target does not declare what it needs.
+    """
+    case = find_case(name, corpus)
+    plan = Plan((case,), tuple(all_clauses().values()), ())
+    with open_session(load_target(target), plan, Selection(cases=(name,)), settings) as session:
+        remembering = _Remembering(session.driver)
+        events = list(
+            run(session.started(), [Job(case, name)], remembering, session.bench, capabilities=session.capabilities)
+        )
+    if remembering.exchange is None:
+        reasons = [verdict.reason for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
+        raise Unusable(f"{case.id} was not put to {target}: {reasons[0] if reasons else 'no reason given'}")
+    view = View(case, remembering.exchange, materialise(case.table))
+    return OneCase(case, remembering.exchange, view, fold(events))
+
+
+deadline_option = click.option(
+    "--deadline-multiplier",
+    metavar="X",
+    type=click.FloatRange(0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Stretch every deadline.",
+)

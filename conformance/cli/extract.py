@@ -1,0 +1,61 @@
+"""``conformance extract``: the bytes of one case as files, so that any program can be fed without us."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from conformance.cli._common import corpus_option, target_option
+from conformance.cli._one import OneCase, deadline_option, put
+from conformance.contract.view import SchemaBytes
+from conformance.engine.session import Settings
+from conformance.records import to_json
+
+
+@click.command()
+@click.argument("name", metavar="CASE")
+@target_option
+@click.option(
+    "--out", metavar="DIR", required=True, type=click.Path(file_okay=False, path_type=Path), help="Made where absent."
+)
+@deadline_option
+@corpus_option
+def command(*, name: str, target: str, out: Path, deadline_multiplier: float, corpus: Path) -> None:
+    """Put CASE to a target and save the exchange in a directory.
+
+    \b
+    case.json, exchange.json, verdicts.json   the records of the suite
+    call-000-CreateReadSession/request.bin    what was asked, protobuf
+    call-000-CreateReadSession/response-0000.bin
+    arrow/…-schema.bin, arrow/…-batch.bin     the Arrow messages inside
+
+    \b
+    The messages are what `conformance check` and `conformance dissect` take.
+    """  # noqa: D301  # click wants the character, not the escape
+    settings = Settings(readers=False, deadline_multiplier=deadline_multiplier)
+    one = put(name, target=target, corpus=corpus, settings=settings)
+    files = list(_files(one))
+    for relative, data in files:
+        path = out / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    click.echo(f"{len(files)} files in {out}")
+
+
+def _files(one: OneCase) -> list[tuple[str, bytes]]:
+    files = [("case.json", _json(to_json(one.case))), ("exchange.json", _json(to_json(one.exchange)))]
+    files.append(("verdicts.json", _json([to_json(verdict) for verdict in one.result.verdicts])))
+    for index, call in enumerate(one.exchange.calls):
+        folder = f"call-{index:03}-{call.method}"
+        files.append((f"{folder}/request.bin", call.request))
+        files += [(f"{folder}/response-{at:04}.bin", data) for at, data in enumerate(call.responses)]
+    for message in (*one.view.schemas, *one.view.batches):
+        kind = "schema" if isinstance(message, SchemaBytes) else "batch"
+        files.append((f"arrow/{message.call:03}-{message.response or 0:04}-{kind}.bin", message.data))
+    return files
+
+
+def _json(data: object) -> bytes:
+    return json.dumps(data, indent=1, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,109 @@
+"""An exchange as text: every call, every message field by field, every Arrow byte annotated.
+
+The record of one case in full, for a person who wants to see why a verdict is what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from conformance.contract.view import BatchBytes, SchemaBytes, View
+from conformance.engine.events import Line
+from conformance.engine.evidence import all_lines
+from conformance.records import Call
+
+__all__ = ["transcript"]
+
+MAX_LINES: Final = 400
+"""Annotated lines of one message: more is a file to extract, not text to read."""
+MAX_TEXT: Final = 200
+"""Characters of one field's value."""
+
+
+def transcript(view: View) -> Iterator[str]:
+    """The exchange behind ``view``, line by line."""
+    exchange = view.exchange
+    where = f"{exchange.project}.{exchange.dataset}.{exchange.table}".strip(".")
+    yield f"exchange of case {exchange.case_id} with {exchange.target}" + (f", table {where}" if where else "")
+    if exchange.untestable:
+        yield f"  not put to the target: {exchange.untestable}"
+    for index in exchange.skipped_steps:
+        yield f"  step {index} did not apply"
+    messages: list[SchemaBytes | BatchBytes] = [*view.schemas, *view.batches]
+    shown: dict[bytes, int] = {}
+    for index, call in enumerate(exchange.calls):
+        yield from _call(index, call, [message for message in messages if message.call == index], shown)
+
+
+def _call(
+    index: int, call: Call, messages: Sequence[SchemaBytes | BatchBytes], shown: dict[bytes, int]
+) -> Iterator[str]:
+    """One call; ``shown`` remembers in which call a schema was annotated already."""
+    status = f"{call.status}: {call.details}" if call.details else call.status or "no status"
+    yield ""
+    yield f"call {index}  {call.method} {call.label}  {status} ({call.end}, {call.seconds * 1000:.1f} ms)"
+    if call.request:
+        yield f"  request, {len(call.request)} bytes"
+        yield from _proto(call, call.request, request=True)
+    for at, data in enumerate(call.responses):
+        yield f"  response {at}, {len(data)} bytes"
+        yield from _proto(call, data, request=False)
+        # A session is one answer; its Arrow bytes belong to the call as a whole.
+        for message in messages:
+            if message.response not in (at, None):
+                continue
+            if isinstance(message, SchemaBytes) and shown.setdefault(message.data, index) != index:
+                yield f"    schema message, {len(message.data)} bytes, the same as in call {shown[message.data]}"
+                continue
+            yield from _arrow(message)
+    for trailer in call.trailers:
+        yield f"  trailer {trailer.key}: {trailer.value!r}"
+
+
+def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
+    kind = "schema" if isinstance(message, SchemaBytes) else "record batch"
+    lines = all_lines(message)
+    yield f"    {kind} message, {len(message.data)} bytes"
+    yield from (f"      {text_of(line)}" for line in lines[:MAX_LINES])
+    if len(lines) > MAX_LINES:
+        yield f"      … {len(lines) - MAX_LINES} more lines; `conformance extract` saves the bytes"
+
+
+def text_of(line: Line) -> str:
+    """``line`` as columns: offset, bytes, field, meaning."""
+    return f"{line.offset:>8}  {line.hex:<23}  {line.field}  {line.meaning}".rstrip()
+
+
+def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
+    from google.protobuf.message import DecodeError  # noqa: PLC0415  # a serializer's exchange needs no protobuf
+
+    from conformance.contract import proto  # noqa: PLC0415  # as above
+
+    kinds = proto.REQUESTS if request else proto.RESPONSES
+    if call.method not in kinds:
+        return
+    try:
+        message = kinds[call.method].FromString(data)
+    except DecodeError as error:
+        yield f"    not a message of this method: {error}"
+        return
+    yield from _fields(message, "    ")
+
+
+def _fields(message: Any, indent: str) -> Iterator[str]:
+    for field, value in message.ListFields():
+        values = value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else [value]
+        for item in values:
+            if hasattr(item, "ListFields"):
+                yield f"{indent}{field.number} {field.name}"
+                yield from _fields(item, indent + "  ")
+            else:
+                yield f"{indent}{field.number} {field.name} = {_scalar(item)}"
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    text = repr(value)
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}… ({len(text)} characters)"

@@ -1,0 +1,116 @@
+"""The HTML report is one self-contained file that shows each deviation with its bytes, and escapes what targets say."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from conformance.engine.events import CaseJudged, Evidence, Line, RunEnded
+from conformance.engine.result import Result, fold
+from conformance.records import Finding, Outcome, Verdict
+from conformance.report.badge import badge_svg
+from conformance.report.html import html
+from tests.engine.samples import failing, judged, passing, started
+
+FINDING = Finding("framing.x", "one message", "<script>alert(1)</script>", call=1, response=0, start=4, end=8)
+EVIDENCE = Evidence(
+    FINDING,
+    "record batch message of call 1, 24 bytes",
+    (Line(0, "ff ff ff ff", "continuation", "a message follows"), Line(4, "10 00 00 00", "length", "16", marked=True)),
+)
+
+
+def failed_run() -> Result:
+    """A run with one failure that has bytes, and one clause that was not judged."""
+    verdicts = (
+        Verdict("a", "framing.x", Outcome.FAIL, (FINDING,)),
+        Verdict("a", "types.x", Outcome.UNTESTABLE, reason="cannot seed"),
+        passing("a", "rows.once"),
+    )
+    event = CaseJudged("a", "Case a", "a", verdicts, (EVIDENCE,))
+    return fold([started("framing.x", "types.x", "rows.once"), event, RunEnded(2.0)])
+
+
+class Balanced(HTMLParser):
+    """Fails on a tag that is closed in the wrong place."""
+
+    VOID = ("meta", "link", "br", "rect")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Remember what is open; nothing may be fetched."""
+        assert not {"src", "href"} & {name for name, value in attrs if value and not value.startswith("http")}
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close what is open."""
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Collect the visible text."""
+        self.text.append(data)
+
+
+def parsed(text: str) -> str:
+    """The visible text of a well-formed document."""
+    parser = Balanced()
+    parser.feed(text)
+    assert parser.open == []
+    return re.sub(r"\s+", " ", " ".join(parser.text))
+
+
+def test_a_failure_is_shown_with_bytes_and_replay() -> None:
+    """From a red line to the bytes and the command in one click."""
+    text = parsed(html(failed_run()))
+
+    assert "record batch message of call 1, 24 bytes" in text
+    assert "10 00 00 00 length 16" in text
+    assert "conformance replay a --target fake.toml" in text
+    assert "FAILED: 1 distinct deviations (1 MUST); 2 verdicts on 1 cases in 2.0 s" in text
+
+
+def test_the_line_at_fault_is_marked() -> None:
+    """Only that one."""
+    assert html(failed_run()).count('<tr class="marked">') == 1
+
+
+def test_what_a_target_says_is_text_and_never_markup() -> None:
+    """A hostile message must not run in the reader's browser."""
+    document = html(failed_run())
+
+    assert "<script" not in document
+    assert "<script>alert(1)</script>" in parsed(document)
+
+
+def test_what_was_not_judged_is_listed_with_its_reason() -> None:
+    """The reader sees what the run does not say."""
+    text = parsed(html(failed_run()))
+
+    assert "Not judged 1" in text
+    assert "cannot seed" in text
+
+
+def test_a_clean_run_has_no_list_of_failures() -> None:
+    """Sections without members are left out."""
+    clean = fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)])
+
+    assert "Failed" not in parsed(html(clean))
+
+
+def test_the_badge_counts_must_clauses_that_hold() -> None:
+    """Red where one fails, green where all hold, grey where nothing was judged."""
+    good = fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)])
+    bad = fold([started("rows.once"), judged("a", failing("a", "rows.once", "2 rows")), RunEnded(1.0)])
+    none = fold([started("rows.once"), RunEnded(1.0)])
+
+    assert "1/1 must" in badge_svg(good)
+    assert "#2e7d32" in badge_svg(good)
+    assert "0/1 must" in badge_svg(bad)
+    assert "#b3261e" in badge_svg(bad)
+    assert "not judged" in badge_svg(none)
