@@ -2,7 +2,8 @@
 
 The rule of names: below a directory of cases, the path is the id, with dots for slashes:
 ``types/int64.yaml`` holds the case ``types.int64``. A file elsewhere may have any name.
-YAML scalars are read as JSON would (the YAML 1.2 core schema): ``NO``, ``2019-03-18`` and ``12:30`` are text.
+YAML scalars are read as JSON would: what is not a number, ``true``, ``false`` or ``null`` is text, quoted or not
+(``NO``, ``2019-03-18`` and ``12:30`` are); it is written in quotes where another reader might think otherwise.
 A file that is not a case is refused with one sentence: the file, the place inside it, what was expected.
 """
 
@@ -119,13 +120,13 @@ def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_CORE_SCALARS: Final = (
+_SCALARS: Final = (
     ("null", "null|~|", ["n", "~", ""]),
     ("bool", "true|false", ["t", "f"]),
     ("int", "[-+]?[0-9]+", list("-+0123456789")),
     ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
 )
-"""What an unquoted scalar may be besides text (YAML 1.2, core schema; NaN and infinities are texts in a case)."""
+"""What an unquoted scalar may be besides text; NaN and infinities are texts in a case."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -144,16 +145,14 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """The writer beside :class:`_Loader`: it quotes what that reader would not take for text."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own attribute
+    """The writer beside :class:`_Loader`: it quotes what that reader, or one of YAML 1.1, would not take for text."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
 
 for _class in (_Loader, _Dumper):
-    for _name, _pattern, _first in _CORE_SCALARS:
+    for _name, _pattern, _first in _SCALARS:
         _class.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(f"^(?:{_pattern})$"), _first)
 
 
