@@ -26,7 +26,7 @@ from conformance.wire.types import Schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BatchMessage", "BufferRange", "Node", "read_batch"]
+__all__ = ["BatchMessage", "BufferRange", "Node", "judge_batch", "read_batch"]
 
 _CODECS: Final = ("lz4", "zstd")
 _V4: Final = "V4"
@@ -104,13 +104,18 @@ def read_batch(data: Bytes, schema: Schema) -> BatchMessage:
     if frame is None:
         return BatchMessage(faults, None, (), schema)
     message = frame.message
-    extra: tuple[Message, ...] = ()
-    batch = BatchMessage(faults, message, extra, schema)
-    if _is_batch(frame, faults):
-        _judge(batch, frame, view)
+    batch = judge_batch(frame, view, schema, faults)
     if message.end < len(view):
         batch.extra = read_following(view, message.end)
         judge_following(batch.extra, faults)
+    return batch
+
+
+def judge_batch(frame: Frame, view: memoryview, schema: Schema, faults: list[Fault]) -> BatchMessage:
+    """Judges a message that has been framed already as a RecordBatch of ``schema``."""
+    batch = BatchMessage(faults, frame.message, (), schema)
+    if _is_batch(frame, faults):
+        _judge(batch, frame, view)
     return batch
 
 

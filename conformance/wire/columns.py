@@ -8,6 +8,7 @@ large ones in chunks that stay in the processor's cache.
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -41,7 +42,7 @@ CHUNK: Final = 1 << 16
 """Values looked at in one step of a large column."""
 _WORDS: Final = 1 << 16
 _BYTE_BITS: Final = np.array([value.bit_count() for value in range(256)], np.uint8)
-_CAST: Final = {4: "i", 8: "q"}
+_CODES: Final = {4: "i", 8: "q"}
 
 
 # --- what layouts share -----------------------------------------------------------------------------
@@ -122,7 +123,7 @@ def _offsets(body: Body, op: Op, length: int, number: int, limit: int, unit: str
     if content is None:
         return None
     if length <= SMALL:
-        listed = content[:needed].cast(_CAST[width]).tolist()
+        listed = list(struct.unpack_from(f"<{length + 1}{_CODES[width]}", content))
         start, end = listed[0], listed[-1]
         fall = -1 if listed == sorted(listed) else next(i for i in range(length) if listed[i + 1] < listed[i])
     else:

@@ -7,10 +7,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.wire import columns, values
+from conformance.wire.columns import (
+    judge_binary,
+    judge_bool,
+    judge_fixed,
+    judge_fixed_size_list,
+    judge_list,
+    judge_list_view,
+    judge_null,
+    judge_run_end_encoded,
+    judge_struct,
+    judge_union,
+    judge_view,
+)
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Layout, Op, Plan, Role
 from conformance.wire.types import Field, Schema, Type, TypeKind
+from conformance.wire.values import DecimalBounds, judge_date64, judge_decimal, judge_indices, judge_time
 
 __all__ = ["Plan", "compile_plan"]
 
@@ -39,18 +52,18 @@ _LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[Role, ...], int]]] = {
 """Layout, buffers, and offset (or view) width per kind; kinds of fixed width and unions are worked out."""
 
 _JUDGES: Final = {
-    Layout.NULL: columns.judge_null,
-    Layout.BOOL: columns.judge_bool,
-    Layout.FIXED: columns.judge_fixed,
-    Layout.BINARY: columns.judge_binary,
-    Layout.VIEW: columns.judge_view,
-    Layout.LIST: columns.judge_list,
-    Layout.LIST_VIEW: columns.judge_list_view,
-    Layout.FIXED_SIZE_LIST: columns.judge_fixed_size_list,
-    Layout.STRUCT: columns.judge_struct,
-    Layout.SPARSE_UNION: columns.judge_union,
-    Layout.DENSE_UNION: columns.judge_union,
-    Layout.RUN_END_ENCODED: columns.judge_run_end_encoded,
+    Layout.NULL: judge_null,
+    Layout.BOOL: judge_bool,
+    Layout.FIXED: judge_fixed,
+    Layout.BINARY: judge_binary,
+    Layout.VIEW: judge_view,
+    Layout.LIST: judge_list,
+    Layout.LIST_VIEW: judge_list_view,
+    Layout.FIXED_SIZE_LIST: judge_fixed_size_list,
+    Layout.STRUCT: judge_struct,
+    Layout.SPARSE_UNION: judge_union,
+    Layout.DENSE_UNION: judge_union,
+    Layout.RUN_END_ENCODED: judge_run_end_encoded,
 }
 
 _DAY: Final = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -121,12 +134,12 @@ def _constrain(op: Op) -> None:
     made: Type = op.field.type
     if op.field.dictionary is not None:
         if op.field.dictionary.index_type.signed:
-            op.values = values.judge_indices
+            op.values = judge_indices
     elif made.kind is TypeKind.DECIMAL:
-        op.values, op.parameter = values.judge_decimal, values.DecimalBounds.of(made.bit_width, made.precision)
+        op.values, op.parameter = judge_decimal, DecimalBounds.of(made.bit_width, made.precision)
     elif made.kind is TypeKind.TIME:
-        op.values, op.parameter = values.judge_time, _DAY[made.unit]
+        op.values, op.parameter = judge_time, _DAY[made.unit]
     elif made.kind is TypeKind.DATE and made.unit == "ms":
-        op.values = values.judge_date64
+        op.values = judge_date64
     elif made.kind in (TypeKind.UTF8, TypeKind.LARGE_UTF8, TypeKind.UTF8_VIEW):
         op.parameter = True  # the variable-size judges check text only

@@ -100,7 +100,8 @@ def faulty_text(data: Bytes8, starts: Places, ends: Places) -> npt.NDArray[np.bo
         wrong |= (data[np.minimum(starts, last)] & 0xC0) == 0x80
         followed = (ends <= last) & ((data[np.minimum(ends, last)] & 0xC0) == 0x80)
         wrong |= followed & (np.searchsorted(bad, ends) == np.searchsorted(bad, ends, "right"))
-    return wrong & filled
+    faulty: npt.NDArray[np.bool_] = wrong & filled
+    return faulty
 
 
 def _bad_bytes(data: Bytes8) -> Places:

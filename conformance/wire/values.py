@@ -6,6 +6,7 @@ A rule looks at all values first, and only if one breaks it asks which slots are
 from __future__ import annotations
 
 import dataclasses
+import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -58,7 +59,7 @@ def judge_time(body: Body, op: Op, length: int, content: memoryview, number: int
     """A time of day lies between midnight and midnight."""
     limit: int = op.parameter
     if length <= SMALL:
-        listed = content[: length * op.width].cast(_CODES[op.width]).tolist()
+        listed = struct.unpack_from(f"<{length}{_CODES[op.width]}", content)
         if min(listed) >= 0 and max(listed) < limit:
             return
     array = np.frombuffer(content, f"<i{op.width}", length)
@@ -115,7 +116,7 @@ def judge_decimal(body: Body, op: Op, length: int, content: memoryview, number: 
     top, bottom = bounds.above[-1], bounds.below[-1]
     words = max(1, op.width // 8)
     if length <= SMALL:
-        listed = content[: length * op.width].cast(_CODES[min(op.width, 8)]).tolist()[words - 1 :: words]
+        listed = struct.unpack_from(f"<{length * words}{_CODES[min(op.width, 8)]}", content)[words - 1 :: words]
         # Between the highest words of both bounds, exclusive, every value fits whatever its lower words are.
         if max(listed) < top and min(listed) > bottom:
             return

@@ -1,0 +1,133 @@
+"""What a buffer's first values are, as a person would write them; for the annotated dump only."""
+
+from __future__ import annotations
+
+import datetime
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from conformance.wire.layout import Layout, Op, Role
+from conformance.wire.types import Type, TypeKind
+
+if TYPE_CHECKING:
+    from conformance.wire.body import Body
+
+__all__ = ["preview", "shorten"]
+
+SHOWN: Final = 6
+"""Values shown of a buffer."""
+MOST: Final = 72
+"""Characters shown of all of them."""
+
+_EPOCH: Final = datetime.datetime(1970, 1, 1)  # noqa: DTZ001  # zones are shown by the type, not per value
+_TICKS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_INTEGERS: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
+_INTERVALS: Final = {"year-month": (4, "<i"), "day-time": (8, "<ii"), "month-day-nano": (16, "<iiq")}
+_FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
+
+
+def shorten(text: str, most: int = MOST) -> str:
+    """``text`` on one line, cut to ``most`` characters."""
+    flat = "".join(char if char.isprintable() else "\N{MIDDLE DOT}" for char in text[: most + 1])
+    return flat if len(flat) <= most else flat[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def preview(body: Body, op: Op, role: Role | None, content: memoryview) -> str:
+    """The first values of one buffer of ``op``; a role of None is a data buffer of a view field."""
+    length = body.nodes[2 * op.index]
+    if role is Role.VALIDITY:
+        bits = _bits(content, length)
+        nulls = body.nodes[2 * op.index + 1]
+        return f"{bits} ({nulls} null{'' if nulls == 1 else 's'})"
+    if role in (Role.OFFSETS, Role.SIZES, Role.TYPE_IDS, Role.INDICES):
+        return _values(content, _reader(op, role), length + (role is Role.OFFSETS and op.layout in _ONE_MORE))
+    if role is Role.VIEWS:
+        return _values(content, (16, _view), length)
+    if op.layout is Layout.BOOL:
+        return _bits(content, length)
+    if op.layout is Layout.FIXED:
+        return _values(content, (op.width, _value(op.field.type, op.width)), length)
+    return _text(content) if op.parameter else _hex(content)
+
+
+_ONE_MORE: Final = (Layout.BINARY, Layout.LIST)
+
+Reader = tuple[int, Callable[[memoryview], str]]
+
+
+def _reader(op: Op, role: Role) -> Reader:
+    width = 1 if role is Role.TYPE_IDS else 4 if op.layout is Layout.DENSE_UNION else op.width
+    dictionary = op.field.dictionary
+    signed = dictionary is None or dictionary.index_type.signed
+    return width, lambda raw: str(int.from_bytes(raw, "little", signed=signed))
+
+
+def _values(content: memoryview, reader: Reader, count: int) -> str:
+    width, show = reader
+    if not width:
+        return ""
+    there = min(count, len(content) // width)
+    shown = [show(content[at * width : (at + 1) * width]) for at in range(min(there, SHOWN))]
+    return shorten(", ".join(shown) + (f", … {there} in all" if there > SHOWN else ""))
+
+
+def _bits(content: memoryview, count: int) -> str:
+    count = min(count, 8 * len(content))
+    shown = "".join(str(content[bit >> 3] >> (bit & 7) & 1) for bit in range(min(count, 24)))
+    grouped = " ".join(shown[at : at + 8] for at in range(0, len(shown), 8))
+    return f"bits {grouped}{'…' if count > 24 else ''}"
+
+
+def _text(content: memoryview) -> str:
+    return repr(shorten(bytes(content[: 4 * MOST]).decode(errors="replace"), 56))
+
+
+def _hex(content: memoryview) -> str:
+    return shorten(bytes(content[:24]).hex(" ") + ("…" if len(content) > 24 else ""))
+
+
+def _view(raw: memoryview) -> str:
+    length, _, buffer, offset = struct.unpack("<i4sii", raw)
+    if 0 <= length <= 12:
+        return repr(bytes(raw[4 : 4 + length]).decode(errors="replace"))
+    return f"{length} bytes of data {buffer} at {offset}"
+
+
+def _value(made: Type, width: int) -> Callable[[memoryview], str]:
+    match made.kind:
+        case TypeKind.FLOATING_POINT:
+            return lambda raw: repr(struct.unpack(_FLOATS[width], raw)[0])
+        case TypeKind.DECIMAL:
+            return lambda raw: _decimal(int.from_bytes(raw, "little", signed=True), made.scale)
+        case TypeKind.DATE:
+            days = 1 if made.unit == "day" else 86_400_000
+            return lambda raw: _moment(int.from_bytes(raw, "little", signed=True) // days * 86_400, 1)[:10]
+        case TypeKind.TIMESTAMP:
+            return lambda raw: _moment(int.from_bytes(raw, "little", signed=True), _TICKS[made.unit])
+        case TypeKind.TIME:
+            return lambda raw: _moment(int.from_bytes(raw, "little", signed=True), _TICKS[made.unit])[11:]
+        case TypeKind.INTERVAL:
+            return lambda raw: str(struct.unpack(_INTERVALS[made.unit][1], raw))
+        case TypeKind.FIXED_SIZE_BINARY:
+            return lambda raw: bytes(raw[:12]).hex()
+        case _:
+            signed = made.signed or made.kind is not TypeKind.INT
+            return lambda raw: str(int.from_bytes(raw, "little", signed=signed))
+
+
+def _decimal(value: int, scale: int) -> str:
+    digits, sign = str(abs(value)), "-" if value < 0 else ""
+    if scale <= 0 or scale > 100:
+        return f"{sign}{digits}" + (f"e{-scale}" if scale else "")
+    digits = digits.rjust(scale + 1, "0")
+    return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
+
+
+def _moment(ticks: int, per_second: int) -> str:
+    seconds, rest = divmod(ticks, per_second)
+    try:
+        moment = (_EPOCH + datetime.timedelta(seconds=seconds)).isoformat()
+    except OverflowError:
+        return f"{'':11}{ticks}"
+    return moment + (f".{rest:0{len(str(per_second)) - 1}d}" if rest else "")
