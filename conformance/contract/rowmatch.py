@@ -109,7 +109,8 @@ def _common(expected: pa.Table, got: pa.Table) -> list[str]:
     return [
         field.name
         for field in expected.schema
-        if (index := got.schema.get_field_index(field.name)) >= 0 and comparable(field.type, got.schema.field(index).type)
+        if (index := got.schema.get_field_index(field.name)) >= 0
+        and comparable(field.type, got.schema.field(index).type)
     ]
 
 

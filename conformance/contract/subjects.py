@@ -36,6 +36,7 @@ __all__ = [
     "refused_as",
     "rows_of",
     "served",
+    "to_refuse",
     "valid_reads",
     "valid_sessions",
     "whole_reads",
@@ -190,6 +191,13 @@ class SessionRead:
         self.response: int | None = None
 
     @functools.cached_property
+    def feature(self) -> Feature:
+        """What is distinctive in the session, or in what came before one of its reads."""
+        found = feature(self.session)
+        late = found in OPEN_OPTIONS and any(after_abandoned(read) for read in self.reads)
+        return Feature.ABANDONED if late else found
+
+    @functools.cached_property
     def expected(self) -> pa.Table:
         """The rows that the session has to yield."""
         return expected_table(self.session.view, self.session)
@@ -233,13 +241,14 @@ def refused_as(*reasons: str) -> Callable[[View], list[CallView]]:
     """The selector of answered calls that have to be refused for one of ``reasons``, whatever they ended in."""
 
     def select(view: View) -> list[CallView]:
-        return [call for call in _to_refuse(view) if _reason(call) in reasons]
+        return [call for call in to_refuse(view) if _reason(call) in reasons]
 
     return select
 
 
 @once_per_view
-def _to_refuse(view: View) -> list[CallView]:
+def to_refuse(view: View) -> list[CallView]:
+    """Every answered call whose step gives a reason for which it has to be refused."""
     return [call for call in view.calls if answered(call) and _reason(call) and "OK" not in call.expected_codes]
 
 

@@ -1,0 +1,74 @@
+"""What abandoned reads leave behind: nothing.
+
+A client that takes a response and cancels is the rule, not the exception: LIMIT queries, closed notebooks, failed tasks.
+A case for this opens and abandons many reads and then makes a whole one, in a server process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import exactly
+from conformance.contract.sources import STORAGE_PROTO
+from conformance.contract.subjects import (
+    Feature,
+    SessionRead,
+    after_abandoned,
+    is_child,
+    once_per_view,
+    read_feature,
+    served,
+    valid_reads,
+    whole_sessions,
+)
+from conformance.contract.view import CallView, ReadView, View
+from conformance.records import CallEnd
+
+BREAKS: Final = "every client of a server that others use: it is starved by reads that nobody waits for"
+
+
+@once_per_view
+def _later(view: View) -> list[CallView]:
+    return [call for call in view.calls if after_abandoned(call) and call.raw.end is not CallEnd.CANCELLED]
+
+
+@clause("abandon.later-calls-end-in-time", over=_later, source=STORAGE_PROTO, breaks=BREAKS)
+def later_calls_end_in_time(call: CallView) -> Iterator[Violation]:
+    """After reads were abandoned, calls end within their deadline: no thread, slot or lock was kept."""
+    if call.raw.end is CallEnd.DEADLINE:
+        yield Violation("a status", f"none by the deadline, after {len(call.raw.responses)} responses")
+
+
+@clause("abandon.server-lives-on", over=_later, source=STORAGE_PROTO, breaks=BREAKS)
+def server_lives_on(call: CallView) -> Iterator[Violation]:
+    """After reads were abandoned the server is still there."""
+    if call.raw.end is CallEnd.CRASH:
+        yield Violation("a status", f"the server died or hung up: {call.raw.details}")
+
+
+@clause(
+    "abandon.later-read-is-served",
+    over=lambda view: [
+        read
+        for read in valid_reads(view)
+        if read.offset == 0 and not is_child(read) and read_feature(read) is Feature.ABANDONED
+    ],
+    source=STORAGE_PROTO,
+    breaks=BREAKS,
+)
+def later_read_is_served(read: ReadView) -> Iterator[Violation]:
+    """After reads were abandoned a read ends in OK."""
+    yield from served(read, "a read after others were abandoned")
+
+
+@clause(
+    "abandon.later-read-is-whole",
+    over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.ABANDONED],
+    source=STORAGE_PROTO,
+    breaks=BREAKS,
+)
+def later_read_is_whole(whole: SessionRead) -> Iterator[Violation]:
+    """After reads were abandoned a read from the start delivers the table: it does not go on where they stopped."""
+    yield from exactly(whole)

@@ -1,0 +1,274 @@
+"""What a requested compression does: it is applied, as asked, and changes no row.
+
+There are two: compression of the buffers inside a record batch (``ArrowSerializationOptions.buffer_compression``),
+and of a response's whole payload (``TableReadOptions.response_compression_codec``).
+Not judged here: the bytes of compressed buffers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import exactly
+from conformance.contract.sources import ARROW_PROTO, EMULATOR_SERVICER, RECORDED, STORAGE_PROTO, STREAM_PROTO
+from conformance.contract.subjects import (
+    Feature,
+    SessionRead,
+    feature,
+    once_per_view,
+    read_feature,
+    refused,
+    refused_as,
+    served,
+    valid_reads,
+    valid_sessions,
+    whole_sessions,
+)
+from conformance.contract.view import CallView, ReadView, ResponseView, SessionView, View
+from conformance.records import Level
+
+PAYLOAD_CODEC: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1222"
+WORTHWHILE: Final = 1 << 10
+"""Bytes of body above which compression is worth its prefix: below, a server may leave all buffers as they are."""
+
+
+def _with_feature(name: Feature) -> Callable[[View], list[CallView]]:
+    def select(view: View) -> list[CallView]:
+        sessions: list[CallView] = [session for session in valid_sessions(view) if feature(session) is name]
+        return sessions + [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name]
+
+    return select
+
+
+def _session(call: CallView) -> SessionView:
+    session = call.session if isinstance(call, ReadView) else call
+    assert isinstance(session, SessionView)
+    return session
+
+
+# --- buffers inside the batch ---------------------------------------------------------------------
+
+
+@clause(
+    "compression.request-is-served",
+    over=_with_feature(Feature.BODY_CODEC),
+    source=RECORDED,
+    breaks="python-bigquery, which always asks for LZ4_FRAME",
+)
+def request_is_served(call: CallView) -> Iterator[Violation]:
+    """A session that asks for LZ4_FRAME or ZSTD buffers, and a read of it, end in OK."""
+    yield from served(call, f"buffer_compression {_session(call).step.buffer_compression}")
+
+
+_CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
+"""The codecs that a record batch can declare, by their names in a request; an unknown one is no codec's at all."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Asked:
+    """A record batch whose header can be read: the codec it declares and the one asked for, empty for none."""
+
+    call: int
+    response: int
+    size: int
+    codec: str
+    asked: str
+
+
+@once_per_view
+def _batches(view: View) -> list[Asked]:
+    found = []
+    for read in view.reads:
+        for response in read.responses:
+            message = response.batch.message if response.batch is not None else None
+            if read.session is not None and response.payload and message is not None and message.flat_nodes:
+                codec = _CODECS.get(message.codec, "")
+                asked = read.session.step.buffer_compression
+                found.append(Asked(read.index, response.response, len(response.payload), codec, asked))
+    return found
+
+
+def _asked_for(codec: str) -> Callable[[View], list[Asked]]:
+    return lambda view: [
+        batch for batch in _batches(view) if batch.asked == codec and (batch.codec or batch.size > WORTHWHILE)
+    ]
+
+
+def _is_applied(batch: Asked) -> Iterator[Violation]:
+    if not batch.codec:
+        required = f"buffers compressed with {batch.asked}"
+        yield Violation(required, f"no compression of {batch.size} bytes", field="RecordBatch.compression")
+
+
+@clause(
+    "compression.lz4-frame-is-applied",
+    over=_asked_for("LZ4_FRAME"),
+    source=EMULATOR_SERVICER,
+    level=Level.SHOULD,
+    breaks="tests of a client's decompression, which then test nothing",
+)
+def lz4_frame_is_applied(batch: Asked) -> Iterator[Violation]:
+    """Where LZ4_FRAME was asked for, a record batch of more than 1 KiB is compressed."""
+    yield from _is_applied(batch)
+
+
+@clause(
+    "compression.zstd-is-applied",
+    over=_asked_for("ZSTD"),
+    source=EMULATOR_SERVICER,
+    level=Level.SHOULD,
+    breaks="tests of a client's decompression, which then test nothing",
+)
+def zstd_is_applied(batch: Asked) -> Iterator[Violation]:
+    """Where ZSTD was asked for, a record batch of more than 1 KiB is compressed."""
+    yield from _is_applied(batch)
+
+
+@clause(
+    "compression.codec-is-the-one-asked-for",
+    over=lambda view: [batch for batch in _batches(view) if batch.asked and batch.codec],
+    source=ARROW_PROTO,
+    breaks="clients built with one codec",
+)
+def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
+    """A compressed record batch uses the codec that was asked for, and no other."""
+    if batch.codec != batch.asked:
+        yield Violation(batch.asked, batch.codec, field="RecordBatch.compression")
+
+
+@clause(
+    "compression.none-without-asking",
+    over=lambda view: [batch for batch in _batches(view) if not batch.asked],
+    source=ARROW_PROTO,
+    breaks="clients without a codec, JavaScript's among them",
+)
+def none_without_asking(batch: Asked) -> Iterator[Violation]:
+    """Where no buffer compression was asked for, a record batch is not compressed."""
+    if batch.codec:
+        yield Violation("no compression", batch.codec, field="RecordBatch.compression")
+
+
+@clause(
+    "compression.rows-are-the-same",
+    over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.BODY_CODEC],
+    source=ARROW_PROTO,
+    breaks="every client that asks for compression",
+)
+def rows_are_the_same(whole: SessionRead) -> Iterator[Violation]:
+    """The rows of a session with compressed buffers are those of the table, once each."""
+    yield from exactly(whole)
+
+
+# --- the whole payload ----------------------------------------------------------------------------
+
+
+@clause(
+    "compression.payload-request-is-served",
+    over=_with_feature(Feature.RESPONSE_CODEC),
+    source=PAYLOAD_CODEC,
+    breaks="the Spark connector with response compression",
+)
+def payload_request_is_served(call: CallView) -> Iterator[Violation]:
+    """A session that asks for LZ4 payloads, and a read of it, end in OK."""
+    yield from served(call, f"response_compression_codec {_session(call).step.response_compression}")
+
+
+@once_per_view
+def _payloads(view: View) -> list[ResponseView]:
+    """Responses with rows of sessions that asked for compressed payloads."""
+    return [
+        response
+        for read in view.reads
+        if read.session is not None and read.session.step.response_compression
+        for response in read.responses
+        if response.message is not None and response.message.WhichOneof("rows") is not None
+    ]
+
+
+@once_per_view
+def _sized(view: View) -> list[ResponseView]:
+    return [response for response in _payloads(view) if response.message.HasField("uncompressed_byte_size")]
+
+
+@clause("compression.payload-size-is-set", over=_payloads, source=STORAGE_PROTO, level=Level.SHOULD)
+def payload_size_is_set(response: ResponseView) -> Iterator[Violation]:
+    """Where a response codec was asked for, ``uncompressed_byte_size`` says what became of the payload.
+
+    Clients take an unset size for an uncompressed payload, so nothing breaks; but the codec was not used.
+    """
+    if not response.message.HasField("uncompressed_byte_size"):
+        yield Violation("a size, or -1 for a payload left as it is", "none", field="uncompressed_byte_size")
+
+
+@clause("compression.payload-size-is-positive-or-minus-one", over=_sized, source=STORAGE_PROTO)
+def payload_size_is_positive_or_minus_one(response: ResponseView) -> Iterator[Violation]:
+    """``uncompressed_byte_size`` is the size after decompression, or -1 where compression would not have helped."""
+    size = response.message.uncompressed_byte_size
+    if size < 1 and size != -1:
+        yield Violation("a positive size or -1", str(size), field="uncompressed_byte_size")
+
+
+@clause(
+    "compression.payload-has-its-size",
+    over=lambda view: [response for response in _sized(view) if response.message.uncompressed_byte_size > 0],
+    source=STORAGE_PROTO,
+    breaks="the Spark connector, which decompresses into a buffer of that size",
+)
+def payload_has_its_size(response: ResponseView) -> Iterator[Violation]:
+    """A payload with a positive ``uncompressed_byte_size`` is one raw LZ4 block of exactly that many bytes."""
+    size = response.message.uncompressed_byte_size
+    held = _lz4_block_size(response.message.arrow_record_batch.serialized_record_batch)
+    if held != size:
+        observed = "bytes that are no such block" if held is None else f"one of {held} bytes"
+        yield Violation(f"an LZ4 block of {size} bytes", observed, field="uncompressed_byte_size")
+
+
+def _lz4_block_size(block: bytes) -> int | None:
+    """How many bytes a raw LZ4 block decompresses to, by walking its sequences; None where it is none.
+
+    A block does not say its own size, and decompressors given too large a buffer do not say how much they filled.
+    Source: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
+    """
+    at, size, end = 0, 0, len(block)
+    while at < end:
+        token = block[at]
+        at += 1
+        literals, at = _lz4_length(block, at, token >> 4)
+        at, size = at + literals, size + literals
+        if at >= end:
+            return size if at == end else None
+        at += 2  # the distance of the match
+        match, at = _lz4_length(block, at, token & 15)
+        size += match + 4  # the shortest match has four bytes
+    return None
+
+
+def _lz4_length(block: bytes, at: int, nibble: int) -> tuple[int, int]:
+    """A length that begins in a token and goes on in bytes while they are 255, and where it ends."""
+    length = nibble
+    while nibble == 15 and at < len(block):
+        length += block[at]
+        at += 1
+        if block[at - 1] != 255:
+            break
+    return length, at
+
+
+@clause(
+    "compression.payload-rows-are-the-same",
+    over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.RESPONSE_CODEC],
+    source=STREAM_PROTO,
+    breaks="the Spark connector with response compression",
+)
+def payload_rows_are_the_same(whole: SessionRead) -> Iterator[Violation]:
+    """The rows of a session with compressed payloads are those of the table, once each."""
+    yield from exactly(whole)
+
+
+@clause("compression.both-are-refused", over=refused_as("both-compressions"), source=STREAM_PROTO, level=Level.SHOULD)
+def both_are_refused(call: CallView) -> Iterator[Violation]:
+    """A request for compressed buffers and compressed payloads at once does not end in OK: they do not combine."""
+    yield from refused(call, "both compressions at once")

@@ -1,0 +1,332 @@
+"""How a server refuses: with the code of the reason, and never as if trying again could help.
+
+Each bad request is a step with a reason class; a refusal counts only for its reason, and the codes that the contract
+permits for it stand in the step. What has to be refused because of a projection, a restriction, a snapshot, an offset,
+a split or two compressions is refused in the chapter on that; the codes of those refusals are judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.chapters.restriction import BAD_RESTRICTIONS
+from conformance.contract.sources import (
+    EMULATOR_HANDLERS,
+    MEASURED,
+    NODE_LIVE_TEST,
+    PERMANENT_AS_UNKNOWN,
+    STORAGE_PROTO,
+    STREAM_PROTO,
+)
+from conformance.contract.subjects import once_per_view, refused, refused_as, to_refuse
+from conformance.contract.view import CallView, ReadView, SessionView, View
+from conformance.records import Level
+
+UNSPECIFIED_FORMAT: Final = "https://github.com/googleapis/python-bigquery-storage/issues/264"
+BAD_PARENT: Final = "https://github.com/googleapis/google-cloud-python/issues/10025"
+MISSING_TABLE: Final = "https://github.com/googleapis/google-cloud-java/issues/12981"
+BAD_FILTER: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/421"
+LONG_FILTER: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1301"
+PREFERRED: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/908"
+INVENTED: Final = (
+    "https://github.com/vantaboard/bigquery-emulator/blob/73f58d84a21edc6cf072619befec1b30fc7abb4a/"
+    "gateway/handlers/bqstorage/read_server.go"
+)
+"""A handler that invents columns for a session that it does not know."""
+
+RETRYABLE: Final = frozenset(
+    {"UNAVAILABLE", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "CANCELLED"}
+)
+"""Codes on which some client of the service tries again."""
+
+
+# --- every refusal --------------------------------------------------------------------------------
+
+
+@once_per_view
+def _refusals(view: View) -> list[CallView]:
+    return [call for call in to_refuse(view) if call.raw.status != "OK"]
+
+
+@clause(
+    "errors.permanent-one-is-not-unknown",
+    over=_refusals,
+    source=PERMANENT_AS_UNKNOWN,
+    breaks="python-bigquery-storage takes UNKNOWN for a lost connection and resumes, without end",
+)
+def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
+    """A request that can never succeed does not end in UNKNOWN, the code of an error that nobody classified."""
+    if call.raw.status == "UNKNOWN":
+        yield Violation(_codes(call), f"UNKNOWN: {call.raw.details}")
+
+
+@clause(
+    "errors.permanent-one-is-not-retryable",
+    over=_refusals,
+    source=EMULATOR_HANDLERS,
+    breaks="Go, Node and Java clients try again until their deadline of minutes or hours",
+)
+def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
+    """A request that can never succeed does not end in a code that tells clients to try again."""
+    if call.raw.status in RETRYABLE:
+        yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
+
+
+@clause("errors.message-says-something", over=_refusals, source=STORAGE_PROTO, level=Level.SHOULD)
+def message_says_something(call: CallView) -> Iterator[Violation]:
+    """A refusal carries a message for people."""
+    if not call.raw.details.strip():
+        yield Violation("a message", f"{call.raw.status} without one")
+
+
+@clause(
+    "errors.refused-read-has-no-rows",
+    over=lambda view: [call for call in _refusals(view) if isinstance(call, ReadView)],
+    source=STORAGE_PROTO,
+    breaks="clients that hand on rows as they come",
+)
+def refused_read_has_no_rows(call: CallView) -> Iterator[Violation]:
+    """A read that is refused has delivered nothing before its status."""
+    if call.raw.responses:
+        yield Violation("no responses", f"{len(call.raw.responses)} before {call.raw.status}")
+
+
+def _codes(call: CallView) -> str:
+    return " or ".join(call.expected_codes)
+
+
+# --- requests that have to be refused -------------------------------------------------------------
+
+
+@clause(
+    "errors.unspecified-format-is-refused",
+    over=refused_as("data-format-unspecified"),
+    source=UNSPECIFIED_FORMAT,
+    breaks="programs that forgot the format: they fail on the service only",
+)
+def unspecified_format_is_refused(call: CallView) -> Iterator[Violation]:
+    """A request without a data format does not end in OK: no format is the default."""
+    yield from refused(call, "data_format unspecified")
+
+
+@clause("errors.bad-parent-is-refused", over=refused_as("bad-parent"), source=BAD_PARENT)
+def bad_parent_is_refused(call: CallView) -> Iterator[Violation]:
+    """A parent that is not ``projects/{project}`` does not end in OK."""
+    yield from refused(call, f"parent {call.request.parent!r}")
+
+
+@clause("errors.malformed-table-is-refused", over=refused_as("malformed-table"), source=STREAM_PROTO)
+def malformed_table_is_refused(call: CallView) -> Iterator[Violation]:
+    """A table that is not ``projects/*/datasets/*/tables/*`` does not end in OK."""
+    yield from refused(call, f"table {call.request.read_session.table!r}")
+
+
+@clause(
+    "errors.missing-table-is-refused",
+    over=refused_as("missing-table"),
+    source=MISSING_TABLE,
+    breaks="every client: an empty result for a misspelt name",
+)
+def missing_table_is_refused(call: CallView) -> Iterator[Violation]:
+    """A table that does not exist does not end in OK."""
+    yield from refused(call, f"the table {call.request.read_session.table!r}, which does not exist")
+
+
+@clause(
+    "errors.preferred-above-maximum-is-refused",
+    over=refused_as("preferred-exceeds-max"),
+    source=PREFERRED,
+)
+def preferred_above_maximum_is_refused(call: CallView) -> Iterator[Violation]:
+    """A ``preferred_min_stream_count`` above ``max_stream_count`` does not end in OK."""
+    request = call.request
+    observed = (
+        f"preferred_min_stream_count {request.preferred_min_stream_count}, max_stream_count {request.max_stream_count}"
+    )
+    yield from refused(call, observed)
+
+
+@clause("errors.negative-stream-count-is-refused", over=refused_as("negative-stream-count"), source=STORAGE_PROTO)
+def negative_stream_count_is_refused(call: CallView) -> Iterator[Violation]:
+    """A negative ``max_stream_count`` does not end in OK: the value has to be non-negative."""
+    yield from refused(call, f"max_stream_count {call.request.max_stream_count}")
+
+
+@clause(
+    "errors.long-trace-id-is-refused",
+    over=refused_as("long-trace-id"),
+    source=STREAM_PROTO,
+    level=Level.SHOULD,
+)
+def long_trace_id_is_refused(call: CallView) -> Iterator[Violation]:
+    """A ``trace_id`` of more than 256 bytes does not end in OK."""
+    yield from refused(call, f"a trace_id of {len(call.request.read_session.trace_id)} characters")
+
+
+@clause(
+    "errors.unknown-stream-is-refused",
+    over=refused_as("unknown-stream"),
+    source=STORAGE_PROTO,
+    breaks="clients read nothing, or the rows of another stream",
+)
+def unknown_stream_is_refused(call: CallView) -> Iterator[Violation]:
+    """A stream that its session does not have does not end in OK."""
+    yield from refused(call, f"the stream {_stream(call)!r}, which its session does not have")
+
+
+@clause("errors.unknown-session-is-refused", over=refused_as("unknown-session"), source=INVENTED)
+def unknown_session_is_refused(call: CallView) -> Iterator[Violation]:
+    """A stream of a session that never was does not end in OK; least of all with an invented schema."""
+    yield from refused(call, f"the stream {_stream(call)!r} of no session")
+
+
+@clause("errors.malformed-stream-is-refused", over=refused_as("malformed-stream"), source=STORAGE_PROTO)
+def malformed_stream_is_refused(call: CallView) -> Iterator[Violation]:
+    """A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` does not end in OK."""
+    yield from refused(call, f"the stream {_stream(call)!r}")
+
+
+@clause("errors.split-of-unknown-stream-is-refused", over=refused_as("split-unknown-stream"), source=STORAGE_PROTO)
+def split_of_unknown_stream_is_refused(call: CallView) -> Iterator[Violation]:
+    """A split of a stream that does not exist does not end in OK."""
+    yield from refused(call, f"a split of {call.request.name!r}, which does not exist")
+
+
+def _stream(call: CallView) -> str:
+    return call.stream if isinstance(call, ReadView) else ""
+
+
+# --- codes ----------------------------------------------------------------------------------------
+
+
+def _classified(*reasons: str) -> Callable[[View], list[CallView]]:
+    """Refusals for one of ``reasons`` with a code that says that the request is at fault."""
+    select = refused_as(*reasons)
+    return lambda view: [
+        call for call in select(view) if call.raw.status not in RETRYABLE and call.raw.status not in ("OK", "UNKNOWN")
+    ]
+
+
+def _has_its_code(call: CallView) -> Iterator[Violation]:
+    if call.raw.status not in call.expected_codes:
+        yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
+
+
+@clause(
+    "errors.unspecified-format-has-its-code", over=_classified("data-format-unspecified"), source=UNSPECIFIED_FORMAT
+)
+def unspecified_format_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A request without a data format is refused with INVALID_ARGUMENT."""
+    yield from _has_its_code(call)
+
+
+@clause("errors.bad-parent-has-its-code", over=_classified("bad-parent"), source=BAD_PARENT)
+def bad_parent_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A parent that is no project is refused with INVALID_ARGUMENT."""
+    yield from _has_its_code(call)
+
+
+@clause(
+    "errors.missing-table-has-its-code",
+    over=_classified("missing-table"),
+    source=MISSING_TABLE,
+    breaks="clients that create a table where there is none",
+)
+def missing_table_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A table that does not exist is refused with NOT_FOUND, or PERMISSION_DENIED for who may not know."""
+    yield from _has_its_code(call)
+
+
+@clause(
+    "errors.unknown-column-has-its-code",
+    over=_classified("unknown-column"),
+    source=NODE_LIVE_TEST,
+)
+def unknown_column_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A selected field that does not exist is refused with INVALID_ARGUMENT."""
+    yield from _has_its_code(call)
+
+
+@clause(
+    "errors.bad-restriction-has-its-code",
+    over=_classified(*(reason for reason in BAD_RESTRICTIONS if reason != "restriction-too-long")),
+    source=BAD_FILTER,
+)
+def bad_restriction_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A restriction that cannot be applied is refused with INVALID_ARGUMENT."""
+    yield from _has_its_code(call)
+
+
+@clause("errors.long-restriction-has-its-code", over=_classified("restriction-too-long"), source=LONG_FILTER)
+def long_restriction_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A restriction above the limit is refused with INVALID_ARGUMENT."""
+    yield from _has_its_code(call)
+
+
+@clause("errors.preferred-above-maximum-has-its-code", over=_classified("preferred-exceeds-max"), source=PREFERRED)
+def preferred_above_maximum_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A wish for more streams than the maximum is refused with INVALID_ARGUMENT."""
+    yield from _has_its_code(call)
+
+
+@clause(
+    "errors.snapshot-outside-window-has-its-code",
+    over=_classified("snapshot-outside-window"),
+    source=MEASURED,
+    level=Level.SHOULD,
+)
+def snapshot_outside_window_has_its_code(call: CallView) -> Iterator[Violation]:
+    """A snapshot time outside the time travel window is refused with INVALID_ARGUMENT."""
+    yield from _has_its_code(call)
+
+
+@clause(
+    "errors.unrecorded-refusal-has-a-fitting-code",
+    over=_classified(
+        "malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session",
+        "malformed-stream", "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset",
+    ),
+    source=STORAGE_PROTO,
+    level=Level.SHOULD,
+)  # fmt: skip
+def unrecorded_refusal_has_a_fitting_code(call: CallView) -> Iterator[Violation]:
+    """A bad request whose refusal by the service is on no public record ends in a code that fits it.
+
+    INVALID_ARGUMENT, NOT_FOUND and their like fit; UNIMPLEMENTED or UNAUTHENTICATED say something else.
+    """
+    yield from _has_its_code(call)
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+@clause(
+    "errors.unknown-column-is-named",
+    over=lambda view: [call for call in _refusals(view) if call in refused_as("unknown-column")(view)],
+    source=NODE_LIVE_TEST,
+    level=Level.SHOULD,
+    breaks="nothing but people's time",
+)
+def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
+    """The refusal of unknown columns names one of them, as the service's does."""
+    assert isinstance(call, SessionView)
+    known = {column.name.casefold() for column in call.view.case.table.columns}
+    unknown = [name for name in call.step.selected_fields if name.partition(".")[0].casefold() not in known]
+    if unknown and not any(name in call.raw.details for name in unknown):
+        yield Violation(f"a message with {unknown[0]!r}", repr(call.raw.details))
+
+
+@clause(
+    "errors.missing-table-is-named",
+    over=lambda view: [call for call in _refusals(view) if call in refused_as("missing-table")(view)],
+    source=MISSING_TABLE,
+    level=Level.SHOULD,
+    breaks="nothing but people's time",
+)
+def missing_table_is_named(call: CallView) -> Iterator[Violation]:
+    """The refusal of a table that does not exist names it, as the service's does."""
+    name = call.request.read_session.table.rpartition("/")[2]
+    if name not in call.raw.details:
+        yield Violation(f"a message with {name!r}", repr(call.raw.details))

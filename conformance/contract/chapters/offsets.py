@@ -1,0 +1,203 @@
+"""What a read from an offset has to deliver: the rows of the whole read from there on, and nothing beyond its end.
+
+The whole read of the same stream in the same exchange says where rows and responses lie; nothing else does.
+Reads of a split's children are judged by the chapter on splits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import first_read, responses_with_schema, schema_differs
+from conformance.contract.sources import JAVA_LIVE_TEST, OFFSETS, STORAGE_PROTO
+from conformance.contract.subjects import (
+    answered,
+    is_child,
+    once_per_view,
+    refused,
+    refused_as,
+    rows_of,
+    served,
+    whole_reads,
+)
+from conformance.contract.view import CallView, ReadView, ResponseView, View
+from conformance.records import Level
+
+REPEATS: Final = "every client that resumes after a lost connection repeats or loses rows"
+
+
+class Place(enum.StrEnum):
+    """Where an offset lies in its stream."""
+
+    INSIDE = "inside a response"
+    BOUNDARY = "at the first row of a later response"
+    LAST = "at the last row"
+    END = "at the number of rows"
+    BEYOND = "beyond the number of rows"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Resumed:
+    """A read from an offset above zero, beside the whole read of its stream."""
+
+    read: ReadView
+    whole: ReadView
+    rows: int
+    place: Place
+
+    @property
+    def call(self) -> int:
+        """The call from the offset."""
+        return self.read.index
+
+    @property
+    def response(self) -> None:
+        """No single response."""
+
+
+@once_per_view
+def resumed(view: View) -> list[Resumed]:
+    """Every answered read of a session's stream from an offset above zero whose stream was also read wholly."""
+    streams = {read.stream for read in whole_reads(view)}
+    found = []
+    for read in view.reads:
+        if read.offset > 0 and answered(read) and read.stream in streams and not is_child(read):
+            whole = first_read(read)
+            rows = rows_of(whole)
+            assert rows is not None
+            found.append(Resumed(read, whole, len(rows), _place(read.offset, whole, len(rows))))
+    return found
+
+
+def _place(offset: int, whole: ReadView, rows: int) -> Place:
+    if offset >= rows:
+        return Place.END if offset == rows else Place.BEYOND
+    if offset == rows - 1:
+        return Place.LAST
+    boundaries = np.cumsum([batch.num_rows for batch in whole.batches or ()])
+    return Place.BOUNDARY if offset in boundaries else Place.INSIDE
+
+
+def _at(*places: Place) -> Callable[[View], list[Resumed]]:
+    return lambda view: [resume for resume in resumed(view) if resume.place in places]
+
+
+def _ok_at(*places: Place) -> Callable[[View], list[Resumed]]:
+    return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok]
+
+
+def _is_suffix(resume: Resumed) -> Iterator[Violation]:
+    whole, rest = rows_of(resume.whole), rows_of(resume.read)
+    if whole is None or rest is None or np.array_equal(whole[resume.read.offset :], rest):
+        return
+    left = resume.rows - resume.read.offset
+    required = f"rows {resume.read.offset} to {resume.rows} of call {resume.whole.index}: {left} rows"
+    if np.array_equal(whole, rest):
+        yield Violation(required, f"all {len(rest)} rows: the offset was ignored", field="offset")
+    else:
+        yield Violation(required, f"{len(rest)} rows that are not those", field="offset")
+
+
+@clause(
+    "offsets.resumed-read-is-served",
+    over=_at(Place.INSIDE, Place.BOUNDARY, Place.LAST),
+    source=JAVA_LIVE_TEST,
+    breaks="every client that resumes: its read fails for good",
+)
+def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
+    """A read from any row of the stream ends in OK."""
+    yield from served(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
+
+
+@clause("offsets.inside-a-response", over=_ok_at(Place.INSIDE), source=JAVA_LIVE_TEST, breaks=REPEATS)
+def inside_a_response(resume: Resumed) -> Iterator[Violation]:
+    """A read from a row inside a response of the whole read delivers exactly the rows from there on, in order.
+
+    The server may divide them into other responses, but none of the rows before the offset comes again.
+    """
+    yield from _is_suffix(resume)
+
+
+@clause("offsets.between-responses", over=_ok_at(Place.BOUNDARY), source=OFFSETS, breaks=REPEATS)
+def between_responses(resume: Resumed) -> Iterator[Violation]:
+    """A read from the first row of a later response delivers exactly the rows from there on, in order.
+
+    This is where a client resumes that lost its connection after a response.
+    """
+    yield from _is_suffix(resume)
+
+
+@clause("offsets.last-row", over=_ok_at(Place.LAST), source=OFFSETS, breaks=REPEATS)
+def last_row(resume: Resumed) -> Iterator[Violation]:
+    """A read from the last row of the stream delivers that row and no other."""
+    yield from _is_suffix(resume)
+
+
+@clause(
+    "offsets.end-is-served",
+    over=_at(Place.END),
+    source=OFFSETS,
+    breaks="clients that lose the connection after the last response: they ask for exactly this offset",
+)
+def end_is_served(resume: Resumed) -> Iterator[Violation]:
+    """A read from the offset that is the number of rows ends in OK."""
+    yield from served(resume.read, f"offset {resume.read.offset}, the number of rows")
+
+
+@clause("offsets.end-yields-nothing", over=_ok_at(Place.END), source=OFFSETS, breaks=REPEATS)
+def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
+    """A read from the offset that is the number of rows delivers no response."""
+    if resume.read.raw.responses:
+        rows = rows_of(resume.read)
+        observed = f"{len(resume.read.raw.responses)} responses of {'?' if rows is None else len(rows)} rows"
+        yield Violation("no responses", observed, field="offset")
+
+
+@clause(
+    "offsets.beyond-the-end-is-refused",
+    over=_at(Place.BEYOND),
+    source=OFFSETS,
+    breaks="Beam, which learns from the refusal that a split did not take",
+)
+def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
+    """A read from an offset beyond the number of rows does not end in OK.
+
+    The proto calls such an offset undefined; the service refuses it, and a server that answers it hides a client's
+    wrong bookkeeping.
+    """
+    yield from refused(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
+
+
+@clause(
+    "offsets.beyond-the-end-has-its-code",
+    over=lambda view: [resume for resume in _at(Place.BEYOND)(view) if not resume.read.ok],
+    source=OFFSETS,
+    level=Level.SHOULD,
+    breaks="Beam, which waits for this very code: with another it fails the read",
+)
+def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
+    """A read from an offset beyond the number of rows ends in FAILED_PRECONDITION, and not in OUT_OF_RANGE."""
+    if resume.read.raw.status != "FAILED_PRECONDITION":
+        yield Violation("FAILED_PRECONDITION", resume.read.raw.status, field="offset")
+
+
+@clause("offsets.negative-is-refused", over=refused_as("negative-offset"), source=STORAGE_PROTO)
+def negative_is_refused(call: CallView) -> Iterator[Violation]:
+    """A read from a negative offset does not end in OK."""
+    yield from refused(call, "a negative offset")
+
+
+@clause(
+    "offsets.resumed-schema-is-the-sessions",
+    over=lambda view: responses_with_schema(view, resumed=True),
+    source=STORAGE_PROTO,
+)
+def resumed_schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
+    """A schema in a response of a resumed read says the same as the session's; such a read may also carry none."""
+    yield from schema_differs(response)

@@ -1,0 +1,314 @@
+"""What ``selected_fields`` has to do: which columns come, in which order, and under which names their values.
+
+A request is asked about by one clause on whether it is served, by what is distinctive in its paths (:class:`Paths`).
+Not judged here: types and modes of the columns, and rows.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import selection_differs
+from conformance.contract.expected import expected_columns
+from conformance.contract.rowmatch import Hashes, comparable, row_hashes
+from conformance.contract.sources import (
+    EMULATOR_HANDLERS,
+    JAVA_LIVE_TEST,
+    NODE_LIVE_TEST,
+    RUST_CLIENT,
+    STREAM_PROTO,
+)
+from conformance.contract.subjects import (
+    Feature,
+    SessionRead,
+    answered,
+    feature,
+    once_per_view,
+    refused,
+    refused_as,
+    served,
+    valid_sessions,
+    whole_sessions,
+)
+from conformance.contract.view import CallView, SessionView, View
+from conformance.records import Column, Level
+from conformance.wire import Field
+
+NESTED: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
+
+
+class Paths(enum.StrEnum):
+    """What is distinctive in a list of selected fields; the first that applies decides."""
+
+    REPEATED = "repeated"
+    OTHER_CASE = "other-case"
+    MERGED = "merged"
+    NESTED = "nested"
+    RECORD = "record"
+    PLAIN = "plain"
+
+
+def paths_of(session: SessionView) -> Paths:
+    """What is distinctive in the fields that a session selects."""
+    selected = session.step.selected_fields
+    columns = session.view.case.table.columns
+    parts = [path.casefold().split(".") for path in selected]
+    parents = [tuple(part[:-1]) for part in parts if len(part) > 1]
+    applies = (
+        (Paths.REPEATED, len({tuple(part) for part in parts}) < len(parts)),
+        (Paths.OTHER_CASE, not all(_spelt(columns, path.split(".")) for path in selected)),
+        (Paths.MERGED, len(set(parents)) < len(parents)),
+        (Paths.NESTED, bool(parents)),
+        (Paths.RECORD, any(column.fields and column.name in selected for column in columns)),
+        (Paths.PLAIN, True),
+    )
+    return next(kind for kind, applicable in applies if applicable)
+
+
+def _spelt(columns: Sequence[Column], path: Sequence[str]) -> bool:
+    """Whether the path is in the table's own spelling."""
+    found = next((column for column in columns if column.name == path[0]), None)
+    return found is not None and (len(path) == 1 or _spelt(found.fields, path[1:]))
+
+
+@once_per_view
+def _projected(view: View) -> list[SessionView]:
+    """Answered requests for known columns that may be served, with a projection as what is distinctive in them."""
+    return [
+        session
+        for session in view.sessions
+        if answered(session)
+        and "OK" in session.expected_codes
+        and session.step.selected_fields
+        and feature(session) in (Feature.PROJECTION, Feature.LARGE)
+    ]
+
+
+def _selecting(*kinds: Paths) -> Callable[[View], list[SessionView]]:
+    return lambda view: [session for session in _projected(view) if paths_of(session) in kinds]
+
+
+def _made(*kinds: Paths) -> Callable[[View], list[SessionView]]:
+    return lambda view: [session for session in _selecting(*kinds)(view) if _fields(session) is not None]
+
+
+def _fields(session: SessionView) -> tuple[Field, ...] | None:
+    schema = session.schema.message.schema if session.schema is not None else None
+    return None if schema is None else schema.fields
+
+
+def _names(session: SessionView) -> tuple[list[str], list[str]]:
+    """The names of the expected columns, and of those that the session's schema has."""
+    wanted = expected_columns(session.view.case.table.columns, session.step.selected_fields)
+    assert wanted is not None
+    return [column.name for column in wanted], [field.name for field in _fields(session) or ()]
+
+
+_BY_NAME: Final = (Paths.MERGED, Paths.NESTED, Paths.RECORD, Paths.PLAIN)
+
+
+@clause("projection.known-columns-are-served", over=_selecting(Paths.PLAIN), source=STREAM_PROTO, breaks="every client")
+def known_columns_are_served(session: SessionView) -> Iterator[Violation]:
+    """A request that selects columns of the table by their names ends in OK."""
+    yield from served(session, f"selected_fields {list(session.step.selected_fields)}")
+
+
+@clause("projection.only-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="clients that map by place")
+def only_the_selected(session: SessionView) -> Iterator[Violation]:
+    """The schema of a session has no column that was not selected."""
+    wanted, came = _names(session)
+    if surplus := [name for name in came if name not in wanted]:
+        yield Violation(f"no columns but {wanted}", f"{surplus} too", field="arrow_schema")
+
+
+@clause("projection.all-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="every client")
+def all_the_selected(session: SessionView) -> Iterator[Violation]:
+    """The schema of a session has every column that was selected."""
+    wanted, came = _names(session)
+    if missing := [name for name in wanted if name not in came]:
+        yield Violation(f"columns {wanted}", f"{missing} missing", field="arrow_schema")
+
+
+@clause(
+    "projection.order-is-the-tables",
+    over=_made(*_BY_NAME),
+    source=STREAM_PROTO,
+    breaks="duckdb-bigquery and others that map columns by place",
+)
+def order_is_the_tables(session: SessionView) -> Iterator[Violation]:
+    """The columns come in the order of the table, whatever the order of ``selected_fields``."""
+    wanted, came = _names(session)
+    both = [name for name in came if name in wanted]
+    if both != [name for name in wanted if name in both]:
+        yield Violation(f"columns in the order {wanted}", str(came), field="arrow_schema")
+
+
+# --- nested paths ---------------------------------------------------------------------------------
+
+
+def _children_differ(columns: Sequence[Column], fields: Sequence[Field], path: str = "") -> Iterator[Violation]:
+    """Where the children of the records among ``columns`` are not those of the fields of the same name."""
+    by_name = {field.name: field for field in fields}
+    for column in columns:
+        field = by_name.get(column.name)
+        if field is None or not column.fields:
+            continue
+        children = _record_children(field)
+        wanted, came, where = [child.name for child in column.fields], [f.name for f in children], path + column.name
+        if wanted != came:
+            yield Violation(f"{where} with the fields {wanted}", str(came), field=where)
+        else:
+            yield from _children_differ(column.fields, children, where + ".")
+
+
+def _record_children(field: Field) -> tuple[Field, ...]:
+    """The children of a record, or of the records in a list."""
+    return field.children[0].children if str(field.type) == "list" and field.children else field.children
+
+
+def _shape(session: SessionView, what: str) -> Iterator[Violation]:
+    """What is wrong with a session that selects inside records: refused, or other children."""
+    if not session.ok:
+        yield from served(session, what)
+    elif (fields := _fields(session)) is not None:
+        wanted = expected_columns(session.view.case.table.columns, session.step.selected_fields)
+        yield from _children_differ(wanted or (), fields)
+
+
+@clause(
+    "projection.nested-path-keeps-its-record",
+    over=_selecting(Paths.NESTED),
+    source=NESTED,
+    breaks="Spark's pruning of nested schemas",
+)
+def nested_path_keeps_its_record(session: SessionView) -> Iterator[Violation]:
+    """A dotted path is served, and gives the record with the named field only, at every level."""
+    yield from _shape(session, f"the nested path in {list(session.step.selected_fields)}")
+
+
+@clause(
+    "projection.paths-into-one-record-merge",
+    over=_selecting(Paths.MERGED),
+    source=NESTED,
+    level=Level.SHOULD,
+    breaks="Spark's pruning of nested schemas",
+)
+def paths_into_one_record_merge(session: SessionView) -> Iterator[Violation]:
+    """Two dotted paths into one record are served, and give one record with both fields in the table's order."""
+    yield from _shape(session, f"the paths {list(session.step.selected_fields)}")
+
+
+@clause("projection.record-comes-whole", over=_selecting(Paths.RECORD), source=STREAM_PROTO)
+def record_comes_whole(session: SessionView) -> Iterator[Violation]:
+    """The name of a RECORD is served, and gives it with all its fields."""
+    yield from _shape(session, f"the records in {list(session.step.selected_fields)}")
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@clause(
+    "projection.case-does-not-matter",
+    over=_selecting(Paths.OTHER_CASE),
+    source=RUST_CLIENT,
+    level=Level.SHOULD,
+)
+def case_does_not_matter(session: SessionView) -> Iterator[Violation]:
+    """Names match without regard to case, and the columns come in the table's spelling."""
+    if not session.ok:
+        yield from served(session, f"selected_fields {list(session.step.selected_fields)}")
+    elif _fields(session) is not None:
+        wanted, came = _names(session)
+        if wanted != came:
+            yield Violation(f"columns {wanted}", str(came), field="arrow_schema")
+
+
+@clause("projection.a-name-twice-gives-no-column-twice", over=_made(Paths.REPEATED), source=STREAM_PROTO)
+def a_name_twice_gives_no_column_twice(session: SessionView) -> Iterator[Violation]:
+    """A name that is selected twice gives its column once, unless the request is refused.
+
+    What the service does is not recorded; a table has no two columns of one name, and neither has its schema.
+    """
+    wanted, came = _names(session)
+    if wanted != came:
+        yield Violation(f"columns {wanted}, or a refusal", str(came), field="arrow_schema")
+
+
+@clause(
+    "projection.unknown-column-is-refused",
+    over=refused_as("unknown-column"),
+    source=NODE_LIVE_TEST,
+    breaks="clients read other columns than they believe",
+)
+def unknown_column_is_refused(call: CallView) -> Iterator[Violation]:
+    """A name that the table does not have is not ignored: the request does not end in OK.
+
+    Leaving the name out, or sending all columns where none is known, hides the mistake.
+    """
+    yield from refused(call, f"a column that does not exist among {list(_selected(call))}")
+
+
+def _selected(call: CallView) -> Sequence[str]:
+    assert isinstance(call, SessionView)
+    return call.step.selected_fields
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+@clause(
+    "projection.values-follow-their-names",
+    over=lambda view: [whole for whole in whole_sessions(view) if whole.session in _made(*_BY_NAME)(view)],
+    source=EMULATOR_HANDLERS,
+    breaks="every client: values of one column under the name of another, without an error",
+)
+def values_follow_their_names(whole: SessionRead) -> Iterator[Violation]:
+    """Under the name of a column come its own values, not those of another column of the table.
+
+    A server that builds the schema in the table's order and fetches values in the order of the request swaps columns.
+    """
+    table, got = whole.expected, whole.got
+    for name in (name for name in table.schema.names if name in got.schema.names):
+        came = _multiset(got, name)
+        if not len(came) or not comparable(table.schema.field(name).type, got.schema.field(name).type):
+            continue
+        if np.array_equal(came, _multiset(table, name)):
+            continue
+        for other in table.schema.names:
+            same_type = comparable(table.schema.field(other).type, got.schema.field(name).type)
+            if other != name and same_type and np.array_equal(came, _multiset(table, other)):
+                yield Violation(f"the values of {name!r}", f"those of {other!r}", field=name)
+
+
+def _multiset(table: pa.Table, name: str) -> Hashes:
+    hashes = row_hashes(table, [name])
+    hashes.sort()
+    return hashes
+
+
+@once_per_view
+def _filtered(view: View) -> list[SessionRead | SessionView]:
+    """Projected and restricted sessions that were read wholly, and such requests that were refused."""
+    wholes = [whole for whole in whole_sessions(view) if feature(whole.session) is Feature.FILTERED_PROJECTION]
+    valid = [session for session in valid_sessions(view) if feature(session) is Feature.FILTERED_PROJECTION]
+    return [*wholes, *(session for session in valid if not session.ok)]
+
+
+@clause(
+    "projection.filter-may-use-other-columns",
+    over=_filtered,
+    source=JAVA_LIVE_TEST,
+    breaks="Trino and Spark, which push filters down on columns that they do not select",
+)
+def filter_may_use_other_columns(subject: SessionRead | SessionView) -> Iterator[Violation]:
+    """A restriction may speak of columns that are not selected: the rows are those that it selects from the table."""
+    if isinstance(subject, SessionView):
+        yield from served(subject, f"a filter beside selected_fields {list(subject.step.selected_fields)}")
+    else:
+        yield from selection_differs(subject)

@@ -1,0 +1,130 @@
+"""How large rows and large tables arrive: whole, in responses that a client can take.
+
+How a table is divided into responses is the server's affair, within 128 MB a response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import exactly
+from conformance.contract.sources import EMULATOR_HANDLERS, STORAGE_PROTO
+from conformance.contract.subjects import (
+    Feature,
+    SessionRead,
+    is_child,
+    once_per_view,
+    read_feature,
+    served,
+    valid_reads,
+    whole_sessions,
+)
+from conformance.contract.view import ReadView, ResponseView, View
+from conformance.records import Level
+
+LARGE_RESPONSES: Final = "https://github.com/googleapis/python-bigquery-storage/issues/78"
+"""Responses above gRPC's default limit of 4 MiB."""
+
+MAX_RESPONSE: Final = 128 << 20
+"""Bytes of rows in one response, from the comment on ReadRows."""
+WIDE_ROW: Final = 1 << 20
+"""Mean bytes of a row above which a table is one of wide rows rather than of many."""
+ONE_RESPONSE: Final = 16 << 20
+"""Bytes of rows above which a table of small rows ought to be divided: no response of the service near it is known."""
+
+
+def _is_wide(view: View) -> bool:
+    return bool(view.table.num_rows and view.table.nbytes / view.table.num_rows >= WIDE_ROW)
+
+
+@once_per_view
+def _large_reads(view: View) -> list[ReadView]:
+    reads = (read for read in valid_reads(view) if read.offset == 0 and not is_child(read))
+    return [read for read in reads if read_feature(read) is Feature.LARGE]
+
+
+@once_per_view
+def _large_sessions(view: View) -> list[SessionRead]:
+    return [whole for whole in whole_sessions(view) if whole.feature is Feature.LARGE]
+
+
+@clause(
+    "responses.wide-rows-are-served",
+    over=lambda view: _large_reads(view) if _is_wide(view) else [],
+    source=STORAGE_PROTO,
+    breaks="every client: rows of several MiB are legal up to 128 MB",
+)
+def wide_rows_are_served(read: ReadView) -> Iterator[Violation]:
+    """A read of rows of several MiB each ends in OK: a row may have up to 128 MB."""
+    yield from served(read, f"rows of {read.view.table.nbytes // read.view.table.num_rows} bytes")
+
+
+@clause(
+    "responses.wide-rows-arrive",
+    over=lambda view: _large_sessions(view) if _is_wide(view) else [],
+    source=STORAGE_PROTO,
+    breaks="every client",
+)
+def wide_rows_arrive(whole: SessionRead) -> Iterator[Violation]:
+    """Rows of several MiB each all arrive, once."""
+    yield from exactly(whole)
+
+
+@clause(
+    "responses.many-rows-are-served",
+    over=lambda view: [] if _is_wide(view) else _large_reads(view),
+    source=LARGE_RESPONSES,
+    breaks="every client",
+)
+def many_rows_are_served(read: ReadView) -> Iterator[Violation]:
+    """A read of a table beyond every default limit on the size of a message ends in OK."""
+    yield from served(read, f"a table of {read.view.table.nbytes} bytes")
+
+
+@clause(
+    "responses.many-rows-arrive",
+    over=lambda view: [] if _is_wide(view) else _large_sessions(view),
+    source=LARGE_RESPONSES,
+    breaks="every client",
+)
+def many_rows_arrive(whole: SessionRead) -> Iterator[Violation]:
+    """The rows of a table beyond every default limit on the size of a message all arrive, once."""
+    yield from exactly(whole)
+
+
+@once_per_view
+def _payloads(view: View) -> list[ResponseView]:
+    return [response for read in view.reads for response in read.responses if response.message is not None]
+
+
+@clause(
+    "responses.stay-within-128-mb", over=_payloads, source=STORAGE_PROTO, breaks="clients that limit messages to it"
+)
+def stay_within_128_mb(response: ResponseView) -> Iterator[Violation]:
+    """The rows of a response take at most 128 MB."""
+    size = len(response.message.arrow_record_batch.serialized_record_batch)
+    if size > MAX_RESPONSE:
+        yield Violation(f"at most {MAX_RESPONSE} bytes", f"{size}", field="arrow_record_batch")
+
+
+@once_per_view
+def _divisible(view: View) -> list[ReadView]:
+    """Reads of far more than a response's worth of small rows."""
+    reads = (read for read in _large_reads(view) if read.ok and not _is_wide(view))
+    return [read for read in reads if sum(map(len, read.raw.responses)) > ONE_RESPONSE]
+
+
+@clause(
+    "responses.large-table-is-divided",
+    over=_divisible,
+    source=EMULATOR_HANDLERS,
+    level=Level.SHOULD,
+    breaks="clients with a limit on messages; and a lost connection costs the whole table",
+)
+def large_table_is_divided(read: ReadView) -> Iterator[Violation]:
+    """A large table of small rows comes in several responses, not in one that holds it all."""
+    if len(read.raw.responses) == 1:
+        size = len(read.raw.responses[0])
+        yield Violation(f"several responses for {size} bytes", f"one response of {read.row_count} rows")

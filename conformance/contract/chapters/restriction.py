@@ -1,0 +1,337 @@
+"""What ``row_restriction`` has to do: select exactly the rows for which it is TRUE, or be refused.
+
+A valid restriction is asked about by one clause, by what is distinctive in its text (:class:`Form`);
+the rows that it selects are written in the case, by hand. Codes of refusals are judged in the chapter on errors.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+import pyarrow.compute as pc
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import selection_differs, unwanted_rows
+from conformance.contract.expected import expected_rows, visible_rows
+from conformance.contract.sources import (
+    EMULATOR_SERVICER,
+    GUIDE,
+    QUOTAS,
+    SQL_LITERALS,
+    SQL_OPERATORS,
+    SQL_WHERE,
+    STREAM_PROTO,
+)
+from conformance.contract.subjects import (
+    Feature,
+    SessionRead,
+    feature,
+    once_per_view,
+    refused,
+    refused_as,
+    served,
+    valid_sessions,
+    whole_sessions,
+)
+from conformance.contract.view import CallView, SessionView, View
+from conformance.records import Level
+
+NARROW_GRAMMAR: Final = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
+BREAKS: Final = "Spark, Trino, Flink: filters that they push down fail or lose rows"
+
+
+class Form(enum.StrEnum):
+    """What is distinctive in a restriction; the first that applies, in this order, decides which clause asks."""
+
+    NOTHING = "selects nothing"
+    KEYWORD_LITERAL = "a keyword inside a literal"
+    DOUBLE_QUOTED = "a double-quoted literal"
+    TEMPORAL = "a date or timestamp literal"
+    NESTED_FIELD = "a field of a record"
+    LIKE = "LIKE"
+    BETWEEN = "BETWEEN"
+    IN = "IN"
+    IS_NULL = "IS NULL"
+    NOT = "NOT"
+    LOGIC = "AND or OR"
+    COMPARISON = "a comparison"
+
+
+_TOKEN: Final = re.compile(
+    r"""(?P<literal>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<word>[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)"""
+)
+_KEYWORDS: Final = re.compile(
+    r"\b(select|insert|update|delete|drop|create|alter|union|merge|truncate|from|where|join|group|having)\b",
+    re.IGNORECASE,
+)
+_TEMPORAL: Final = re.compile(
+    r"\b(DATE|TIMESTAMP|DATETIME|TIME)\s*['\"(]|\bAS\s+(DATE|TIMESTAMP|DATETIME|TIME)\b", re.I
+)
+
+
+@functools.lru_cache(maxsize=256)
+def _tokens(restriction: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The literals and the words (dotted names together) of a restriction."""
+    found = list(_TOKEN.finditer(restriction.replace("`", "")))
+    literals = tuple(match["literal"] for match in found if match["literal"])
+    return literals, tuple(match["word"] for match in found if match["word"])
+
+
+def form_of(session: SessionView) -> Form:
+    """What is distinctive in the restriction of a valid request."""
+    restriction = session.step.row_restriction
+    literals, words = _tokens(restriction)
+    upper = {word.upper() for word in words}
+    applies = (
+        (Form.NOTHING, not expected_rows(session.view, session)),
+        (Form.KEYWORD_LITERAL, any(_KEYWORDS.search(literal) for literal in literals)),
+        (Form.TEMPORAL, bool(_TEMPORAL.search(restriction))),
+        (Form.DOUBLE_QUOTED, any(literal.startswith('"') for literal in literals)),
+        (Form.NESTED_FIELD, any("." in word for word in words)),
+        (Form.LIKE, "LIKE" in upper),
+        (Form.BETWEEN, "BETWEEN" in upper),
+        (Form.IN, "IN" in upper),
+        (Form.IS_NULL, {"IS", "NULL"} <= upper),
+        (Form.NOT, "NOT" in upper),
+        (Form.LOGIC, bool(upper & {"AND", "OR"})),
+        (Form.COMPARISON, True),
+    )
+    return next(form for form, applicable in applies if applicable)
+
+
+# --- valid restrictions ---------------------------------------------------------------------------
+
+Subject: TypeAlias = SessionRead | SessionView
+"""A restricted session that was read wholly, or a valid request for one that was refused."""
+
+
+@once_per_view
+def _restricted(view: View) -> list[Subject]:
+    wholes = [whole for whole in whole_sessions(view) if feature(whole.session) is Feature.RESTRICTION]
+    valid = [session for session in valid_sessions(view) if feature(session) is Feature.RESTRICTION]
+    return [*(whole for whole in wholes if whole.session in valid), *(session for session in valid if not session.ok)]
+
+
+def _session(subject: Subject) -> SessionView:
+    return subject if isinstance(subject, SessionView) else subject.session
+
+
+def _of_form(form: Form) -> Callable[[View], list[Subject]]:
+    return lambda view: [subject for subject in _restricted(view) if form_of(_session(subject)) is form]
+
+
+def _selects(subject: Subject) -> Iterator[Violation]:
+    session = _session(subject)
+    if isinstance(subject, SessionView):
+        yield from served(session, f"the restriction {session.step.row_restriction!r}")
+    else:
+        yield from selection_differs(subject, aside=frozenset(_with_null(session)))
+
+
+def _with_null(session: SessionView) -> set[int]:
+    """Visible rows outside the selection in which a column that the restriction names is NULL."""
+    view = session.view
+    names = {word.casefold() for word in _tokens(session.step.row_restriction)[1]}
+    found: set[int] = set()
+    for name in view.table.schema.names:
+        if name.casefold() in names:
+            found.update(pc.indices_nonzero(view.table.column(name).is_null()).to_pylist())
+    return (found & set(visible_rows(view, session))) - set(expected_rows(view, session))
+
+
+@clause("restriction.comparison", over=_of_form(Form.COMPARISON), source=STREAM_PROTO, breaks=BREAKS)
+def comparison(subject: Subject) -> Iterator[Violation]:
+    """A comparison of a column with a literal selects exactly the rows for which it is TRUE."""
+    yield from _selects(subject)
+
+
+@clause("restriction.and-or", over=_of_form(Form.LOGIC), source=SQL_OPERATORS, breaks=BREAKS)
+def and_or(subject: Subject) -> Iterator[Violation]:
+    """AND binds closer than OR, parentheses closer than both, and the rows are those for which the whole is TRUE."""
+    yield from _selects(subject)
+
+
+@clause("restriction.not", over=_of_form(Form.NOT), source=SQL_OPERATORS, breaks=BREAKS)
+def not_(subject: Subject) -> Iterator[Violation]:
+    """NOT selects the rows for which what follows is FALSE."""
+    yield from _selects(subject)
+
+
+@clause("restriction.in-list", over=_of_form(Form.IN), source=SQL_OPERATORS, breaks=BREAKS)
+def in_list(subject: Subject) -> Iterator[Violation]:
+    """IN selects the rows whose value is one of the list, NOT IN those whose value is none of it."""
+    yield from _selects(subject)
+
+
+@clause("restriction.between", over=_of_form(Form.BETWEEN), source=STREAM_PROTO, breaks=BREAKS)
+def between(subject: Subject) -> Iterator[Violation]:
+    """BETWEEN selects the rows whose value lies between the bounds, both included."""
+    yield from _selects(subject)
+
+
+@clause("restriction.is-null", over=_of_form(Form.IS_NULL), source=STREAM_PROTO, breaks=BREAKS)
+def is_null(subject: Subject) -> Iterator[Violation]:
+    """IS NULL selects the rows without a value, IS NOT NULL those with one."""
+    yield from _selects(subject)
+
+
+@clause("restriction.like", over=_of_form(Form.LIKE), source=SQL_OPERATORS, breaks=BREAKS)
+def like(subject: Subject) -> Iterator[Violation]:
+    """LIKE matches the whole string: ``%`` stands for any characters, ``_`` for one, all others for themselves."""
+    yield from _selects(subject)
+
+
+@clause("restriction.double-quoted-literal", over=_of_form(Form.DOUBLE_QUOTED), source=SQL_LITERALS, breaks=BREAKS)
+def double_quoted_literal(subject: Subject) -> Iterator[Violation]:
+    """A text in double quotes is a string literal, as in the proto's own examples, and never the name of a column."""
+    yield from _selects(subject)
+
+
+@clause("restriction.temporal-literal", over=_of_form(Form.TEMPORAL), source=STREAM_PROTO, breaks=BREAKS)
+def temporal_literal(subject: Subject) -> Iterator[Violation]:
+    """Dates and timestamps compare with DATE and TIMESTAMP literals as instants, not as texts."""
+    yield from _selects(subject)
+
+
+@clause("restriction.nested-field", over=_of_form(Form.NESTED_FIELD), source=SQL_OPERATORS, breaks=BREAKS)
+def nested_field(subject: Subject) -> Iterator[Violation]:
+    """A field of a record is named by its path; in a row whose record is NULL it is NULL."""
+    yield from _selects(subject)
+
+
+@clause(
+    "restriction.keyword-inside-a-literal",
+    over=_of_form(Form.KEYWORD_LITERAL),
+    source=EMULATOR_SERVICER,
+    breaks="every client that filters on text: valid filters are refused for a word in it",
+)
+def keyword_inside_a_literal(subject: Subject) -> Iterator[Violation]:
+    """Words inside a string literal are data: a restriction is not refused, nor read otherwise, because of them."""
+    yield from _selects(subject)
+
+
+@clause("restriction.nothing-selected", over=_of_form(Form.NOTHING), source=SQL_WHERE, breaks=BREAKS)
+def nothing_selected(subject: Subject) -> Iterator[Violation]:
+    """A restriction that is TRUE for no row is served, and yields no row."""
+    yield from _selects(subject)
+
+
+@once_per_view
+def _with_nulls_outside(view: View) -> list[SessionRead]:
+    return [whole for whole in _restricted(view) if isinstance(whole, SessionRead) and _with_null(whole.session)]
+
+
+@clause(
+    "restriction.null-is-not-true",
+    over=_with_nulls_outside,
+    source=SQL_WHERE,
+    breaks="every client: rows come that its filter excludes",
+)
+def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
+    """A row for which the restriction is NULL does not come: only TRUE selects it, and NOT does not make NULL TRUE."""
+    restriction = whole.session.step.row_restriction
+    if wrong := sorted(set(unwanted_rows(whole)) & _with_null(whole.session)):
+        observed = f"{len(wrong)} rows with NULL in a column that it compares, the first row {wrong[0]} of the table"
+        yield Violation(f"only rows for which {restriction!r} is TRUE", observed, field="row_restriction")
+
+
+# --- restrictions to refuse -----------------------------------------------------------------------
+
+
+@clause(
+    "restriction.malformed-is-refused",
+    over=refused_as("malformed-restriction"),
+    source=STREAM_PROTO,
+    breaks="clients whose filter has a mistake",
+)
+def malformed_is_refused(call: CallView) -> Iterator[Violation]:
+    """A restriction that is no SQL expression does not end in OK."""
+    yield from refused(call, _text(call))
+
+
+BAD_RESTRICTIONS: Final = (
+    "malformed-restriction",
+    "restriction-too-long",
+    "restriction-unknown-column",
+    "restriction-aggregate",
+    "restriction-subquery",
+    "restriction-statement",
+    "restriction-not-boolean",
+)
+"""The reason classes of a restriction that has to be refused."""
+
+
+@once_per_view
+def _read_under_bad_restrictions(view: View) -> list[SessionView]:
+    return [call for call in refused_as(*BAD_RESTRICTIONS)(view) if isinstance(call, SessionView)]
+
+
+@clause(
+    "restriction.bad-one-yields-no-rows",
+    over=_read_under_bad_restrictions,
+    source=GUIDE,
+    breaks="every client: it takes unfiltered rows for filtered ones",
+)
+def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
+    """Under a restriction that cannot be applied no row is ever delivered, least of all the unfiltered table."""
+    for read in session.reads:
+        if read.raw.responses:
+            observed = f"{len(read.raw.responses)} responses, {read.row_count} rows"
+            yield Violation("no rows", observed, field="row_restriction", call=read.index)
+
+
+@clause("restriction.too-long-is-refused", over=refused_as("restriction-too-long"), source=QUOTAS)
+def too_long_is_refused(call: CallView) -> Iterator[Violation]:
+    """A restriction of more than 1,048,576 bytes does not end in OK."""
+    yield from refused(
+        call, f"a restriction of {len(call.request.read_session.read_options.row_restriction)} characters"
+    )
+
+
+@clause("restriction.unknown-column-is-refused", over=refused_as("restriction-unknown-column"), source=STREAM_PROTO)
+def unknown_column_is_refused(call: CallView) -> Iterator[Violation]:
+    """A restriction on a column that the table does not have does not end in OK."""
+    yield from refused(call, _text(call))
+
+
+@clause("restriction.aggregate-is-refused", over=refused_as("restriction-aggregate"), source=STREAM_PROTO)
+def aggregate_is_refused(call: CallView) -> Iterator[Violation]:
+    """A restriction with an aggregate function does not end in OK: aggregates are not supported."""
+    yield from refused(call, _text(call))
+
+
+@clause(
+    "restriction.subquery-is-refused",
+    over=refused_as("restriction-subquery"),
+    source=STREAM_PROTO,
+    level=Level.SHOULD,
+)
+def subquery_is_refused(call: CallView) -> Iterator[Violation]:
+    """A restriction with a subquery does not end in OK: it is one expression over the columns of the table."""
+    yield from refused(call, _text(call))
+
+
+@clause(
+    "restriction.second-statement-is-refused",
+    over=refused_as("restriction-statement"),
+    source=STREAM_PROTO,
+    breaks="every user of the server: a filter becomes a way to run SQL",
+)
+def second_statement_is_refused(call: CallView) -> Iterator[Violation]:
+    """A restriction that ends its expression and begins a statement, or comments the rest away, does not end in OK."""
+    yield from refused(call, _text(call))
+
+
+@clause("restriction.not-boolean-is-refused", over=refused_as("restriction-not-boolean"), source=STREAM_PROTO)
+def not_boolean_is_refused(call: CallView) -> Iterator[Violation]:
+    """A restriction that is an expression of another type than BOOL does not end in OK."""
+    yield from refused(call, _text(call))
+
+
+def _text(call: CallView) -> str:
+    assert isinstance(call, SessionView)
+    return f"the restriction {call.step.row_restriction!r}"

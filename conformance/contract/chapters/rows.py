@@ -1,0 +1,375 @@
+"""What ReadRows has to deliver: responses with rows and true counters, and every row of the table exactly once.
+
+A session with a restriction, a snapshot, a compression, large rows or an abandoned read behind it has its rows judged
+by the chapter on that; the clauses on single responses hold for all of them.
+Not judged here: the bytes of schemas and batches, and single values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import first_read, responses_with_schema, rows_differ, schema_differs
+from conformance.contract.rowmatch import show_row
+from conformance.contract.sources import BEAM_SOURCE, MEASURED, RECORDED, STORAGE_PROTO, STRICT_CLIENT
+from conformance.contract.subjects import (
+    OPEN_OPTIONS,
+    SessionRead,
+    is_child,
+    once_per_view,
+    read_feature,
+    served,
+    valid_reads,
+    whole_reads,
+    whole_sessions,
+)
+from conformance.contract.view import ReadView, ResponseView, View
+from conformance.records import AppendRows, Level
+
+COUNTERS: Final = "https://github.com/googleapis/python-bigquery-storage/pull/424"
+ROWS_LOST: Final = "https://github.com/googleapis/google-cloud-python/issues/14900"
+ROWS_REPEATED: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
+STREAMS_BUNDLED: Final = "https://github.com/apache/beam/issues/26354"
+NO_RESPONSE: Final = "https://github.com/googleapis/python-bigquery-storage/issues/733"
+
+SLACK: Final = 1e-9
+"""Progress is a floating-point fraction: an ulp of rounding is no step backwards."""
+
+
+def _is_plain(read: ReadView) -> bool:
+    return read_feature(read) in OPEN_OPTIONS and not is_child(read)
+
+
+@clause(
+    "rows.read-is-served",
+    over=lambda view: [read for read in valid_reads(view) if read.offset == 0 and _is_plain(read)],
+    source=STORAGE_PROTO,
+    breaks="every client",
+)
+def read_is_served(read: ReadView) -> Iterator[Violation]:
+    """ReadRows on a stream of a session that was just made ends in OK."""
+    yield from served(read, f"a read of {read.stream!r}")
+
+
+# --- single responses -----------------------------------------------------------------------------
+
+
+@once_per_view
+def _responses(view: View) -> list[ResponseView]:
+    return [response for read in view.reads for response in read.responses]
+
+
+@once_per_view
+def _decoded(view: View) -> list[ResponseView]:
+    return [response for response in _responses(view) if response.message is not None]
+
+
+@once_per_view
+def _with_rows(view: View) -> list[ResponseView]:
+    """Responses whose batch could be decoded."""
+    return [r for r in _decoded(view) if r.batch is not None and r.batch.arrow() is not None]
+
+
+@clause("rows.response-is-a-message", over=_responses, source=STORAGE_PROTO)
+def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
+    """Every response is a ReadRowsResponse message."""
+    if response.message is None:
+        yield Violation("a ReadRowsResponse", "bytes that are no such message")
+
+
+@clause(
+    "rows.every-response-has-a-payload",
+    over=_decoded,
+    source=NO_RESPONSE,
+    breaks="python-bigquery-storage: EOFError: End of Arrow stream",
+)
+def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
+    """Every response carries rows: there is no response with a schema only, no heartbeat, no closing response.
+
+    A stream without rows has no responses; the end of the rows is the status OK.
+    """
+    if response.message.WhichOneof("rows") is None:
+        yield Violation("arrow_record_batch", "no rows", field="rows")
+
+
+@clause(
+    "rows.payload-is-of-the-format",
+    over=lambda view: [
+        response
+        for response in _decoded(view)
+        if response.message.WhichOneof("rows") is not None and response.read.session is not None
+    ],
+    source=STORAGE_PROTO,
+)
+def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
+    """The rows of a response are in the data format of the session."""
+    assert response.read.session is not None
+    asked = response.read.session.request.read_session.data_format
+    wanted = {1: "avro_rows", 2: "arrow_record_batch"}.get(asked)
+    if wanted is not None and response.message.WhichOneof("rows") != wanted:
+        yield Violation(wanted, str(response.message.WhichOneof("rows")), field="rows")
+
+
+@clause(
+    "rows.every-batch-has-rows",
+    over=_with_rows,
+    source=STORAGE_PROTO,
+    breaks="Go, which ends a read at an empty batch",
+)
+def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
+    """The record batch of a response holds at least one row."""
+    assert response.batch is not None
+    batch = response.batch.arrow()
+    if batch is not None and not batch.num_rows:
+        yield Violation("at least one row", "a record batch of length 0", field="arrow_record_batch")
+
+
+@clause(
+    "rows.row-count-is-true",
+    over=_with_rows,
+    source=COUNTERS,
+    breaks="every client that resumes by summed counts repeats or skips rows; Go skips responses that claim none",
+)
+def row_count_is_true(response: ResponseView) -> Iterator[Violation]:
+    """The ``row_count`` of a response is the number of rows in its record batch.
+
+    Clients add it up to know where to resume after a lost connection.
+    """
+    assert response.batch is not None
+    batch = response.batch.arrow()
+    if batch is not None and response.row_count != batch.num_rows:
+        yield Violation(f"row_count {batch.num_rows}", f"row_count {response.row_count}", field="row_count")
+
+
+@clause("rows.deprecated-count-is-zero-or-true", over=_with_rows, source=STRICT_CLIENT)
+def deprecated_count_is_zero_or_true(response: ResponseView) -> Iterator[Violation]:
+    """The deprecated ``arrow_record_batch.row_count`` is 0, as the service sends it, or the number of rows."""
+    assert response.batch is not None
+    batch, count = response.batch.arrow(), response.message.arrow_record_batch.row_count
+    if batch is not None and count not in (0, batch.num_rows):
+        yield Violation(f"0 or {batch.num_rows}", str(count), field="arrow_record_batch.row_count")
+
+
+@clause(
+    "rows.uncompressed-size-is-unset",
+    over=lambda view: [
+        r for r in _decoded(view) if r.read.session is not None and not r.read.session.step.response_compression
+    ],
+    source=STORAGE_PROTO,
+    breaks="the Spark connector: Missing a compression codec to decode a compressed ReadRowsResponse.",
+)
+def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
+    """``uncompressed_byte_size`` is unset where no response codec was asked for.
+
+    Buffer compression inside the record batch does not set it.
+    """
+    if response.message.HasField("uncompressed_byte_size"):
+        size = response.message.uncompressed_byte_size
+        yield Violation("no uncompressed_byte_size", str(size), field="uncompressed_byte_size")
+
+
+# --- schema ---------------------------------------------------------------------------------------
+
+
+@clause(
+    "rows.first-response-has-the-schema",
+    over=lambda view: [
+        read.responses[0]
+        for read in view.reads
+        if read.offset == 0 and read.responses and read.responses[0].message is not None
+    ],
+    source=STORAGE_PROTO,
+    breaks="python-bigquery-storage without a session, ADBC, google-cloud-rust",
+)
+def first_response_has_the_schema(response: ResponseView) -> Iterator[Violation]:
+    """The first response of a read from the start carries the schema."""
+    if response.message.WhichOneof("schema") is None:
+        yield Violation("arrow_schema in the first response", "none", field="schema")
+
+
+@clause(
+    "rows.schema-is-the-sessions",
+    over=lambda view: responses_with_schema(view, resumed=False),
+    source=STORAGE_PROTO,
+    breaks="clients differ in which of the two they use",
+)
+def schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
+    """A schema in a response says the same as the session's; a later response may leave it out or repeat it."""
+    yield from schema_differs(response)
+
+
+# --- progress and throttling ----------------------------------------------------------------------
+
+
+@once_per_view
+def _with_progress(view: View) -> list[ResponseView]:
+    return [r for r in _decoded(view) if r.message.HasField("stats") and r.message.stats.HasField("progress")]
+
+
+def _progress(response: ResponseView) -> tuple[float, float]:
+    progress: Any = response.message.stats.progress
+    return float(progress.at_response_start), float(progress.at_response_end)
+
+
+@clause("rows.progress-is-a-fraction", over=_with_progress, source=BEAM_SOURCE, breaks="Beam throws")
+def progress_is_a_fraction(response: ResponseView) -> Iterator[Violation]:
+    """Progress at the start and at the end of a response lies in 0 to 1."""
+    for name, value in zip(("at_response_start", "at_response_end"), _progress(response), strict=True):
+        if not 0 <= value <= 1:
+            yield Violation("0 to 1", str(value), field=f"stats.progress.{name}")
+
+
+@clause("rows.progress-starts-before-it-ends", over=_with_progress, source=STORAGE_PROTO)
+def progress_starts_before_it_ends(response: ResponseView) -> Iterator[Violation]:
+    """Progress at the start of a response is not above progress at its end."""
+    start, end = _progress(response)
+    if start > end + SLACK:
+        yield Violation(f"at most {end}", str(start), field="stats.progress.at_response_start")
+
+
+def _before(response: ResponseView) -> ResponseView:
+    return response.read.responses[response.response - 1]
+
+
+@clause(
+    "rows.progress-does-not-fall",
+    over=lambda view: [r for r in _with_progress(view) if r.response and _before(r).message is not None],
+    source=STORAGE_PROTO,
+    breaks="Beam, which reports it to the runner",
+)
+def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
+    """Progress at the end of a response is not below that at the end of the response before.
+
+    Between the end of one and the start of the next a filter may leave a gap.
+    """
+    before = _before(response)
+    if before.message.HasField("stats") and _progress(response)[1] < _progress(before)[1] - SLACK:
+        required = f"at least {_progress(before)[1]}, as in the response before"
+        yield Violation(required, str(_progress(response)[1]), field="stats.progress.at_response_end")
+
+
+@clause(
+    "rows.throttling-is-a-percentage",
+    over=lambda view: [response for response in _decoded(view) if response.message.HasField("throttle_state")],
+    source=STORAGE_PROTO,
+)
+def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
+    """``throttle_percent`` lies in 0 to 100."""
+    percent = response.message.throttle_state.throttle_percent
+    if not 0 <= percent <= 100:
+        yield Violation("0 to 100", str(percent), field="throttle_state.throttle_percent")
+
+
+# --- the table, exactly once ----------------------------------------------------------------------
+
+
+@once_per_view
+def _plain_sessions(view: View) -> list[SessionRead]:
+    return [
+        whole
+        for whole in whole_sessions(view)
+        if whole.feature in OPEN_OPTIONS and view.table.num_rows and whole.session.expected_codes == ("OK",)
+    ]
+
+
+@clause(
+    "rows.none-is-missing",
+    over=_plain_sessions,
+    source=ROWS_LOST,
+    breaks="every client: data is lost without an error",
+)
+def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
+    """The streams of a session together hold every row of the table."""
+    if missing := whole.match.missing:
+        observed = (
+            f"{len(missing)} of {whole.expected.num_rows} missing, such as {show_row(whole.expected, missing[0])}"
+        )
+        yield Violation("every row of the table", observed)
+
+
+@clause(
+    "rows.none-is-repeated",
+    over=_plain_sessions,
+    source=ROWS_REPEATED,
+    breaks="every client: rows are counted twice",
+)
+def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
+    """A stream holds no row more often than the table does."""
+    for read, match in zip(whole.reads, whole.matches, strict=True):
+        if repeated := match.repeated:
+            observed = f"{len(repeated)} rows once more, such as {_came(read, repeated[0])}"
+            yield Violation("every row as often as in the table", observed, call=read.index)
+
+
+@clause(
+    "rows.streams-are-disjoint",
+    over=lambda view: [whole for whole in _plain_sessions(view) if len(whole.reads) > 1],
+    source=STREAMS_BUNDLED,
+    breaks="Spark, Beam and Flink, which read the streams in parallel, count rows twice",
+)
+def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
+    """A row of the table comes in one stream of the session only."""
+    shared = len(whole.match.repeated) - sum(len(match.repeated) for match in whole.matches)
+    if shared > 0:
+        observed = f"{shared} rows in several streams, such as {show_row(whole.got, whole.match.repeated[0])}"
+        yield Violation(f"each row in one of the {len(whole.reads)} streams", observed)
+
+
+@clause("rows.none-is-foreign", over=_plain_sessions, source=STORAGE_PROTO, breaks="every client: data is made up")
+def none_is_foreign(whole: SessionRead) -> Iterator[Violation]:
+    """The streams of a session hold no rows beside those of the table."""
+    if foreign := whole.match.foreign:
+        observed = f"{len(foreign)} that the table does not have, such as {show_row(whole.got, foreign[0])}"
+        yield Violation("rows of the table only", observed)
+
+
+def _came(read: ReadView, row: int) -> str:
+    for batch in read.batches or ():
+        if row < batch.num_rows:
+            return show_row(batch, row)
+        row -= batch.num_rows
+    return "?"
+
+
+# --- reading again --------------------------------------------------------------------------------
+
+
+def _rereads(view: View, *, together: bool) -> list[ReadView]:
+    """Whole reads of a stream that was read wholly before, with no AppendRows in between."""
+    appends = [index for index, step in enumerate(view.case.steps) if isinstance(step, AppendRows)]
+    return [
+        read
+        for read in whole_reads(view)
+        if read.step.together == together
+        and not any(index < read.raw.step for index in appends)
+        and first_read(read) is not read
+    ]
+
+
+def _select_rereads(*, together: bool) -> Callable[[View], list[ReadView]]:
+    return once_per_view(lambda view: _rereads(view, together=together))
+
+
+@clause(
+    "rows.rereading-repeats",
+    over=_select_rereads(together=False),
+    source=MEASURED,
+    breaks="every client that resumes: the rows before its offset have to be the same ones",
+)
+def rereading_repeats(read: ReadView) -> Iterator[Violation]:
+    """A stream read again gives the same rows in the same order."""
+    yield from rows_differ(first_read(read), read)
+
+
+@clause(
+    "rows.reading-together-repeats",
+    over=_select_rereads(together=True),
+    source=MEASURED,
+    level=Level.SHOULD,
+    breaks="Spark with speculative execution",
+)
+def reading_together_repeats(read: ReadView) -> Iterator[Violation]:
+    """A stream read several times at once gives the same rows in the same order to each reader."""
+    yield from rows_differ(first_read(read), read)

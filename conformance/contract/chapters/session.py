@@ -1,0 +1,383 @@
+"""What CreateReadSession has to answer: names, echoes, lifetime, schema, streams.
+
+Not judged here: what a projection, a restriction or a snapshot does to the session, and whether bad requests are
+refused; those have chapters of their own.
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.expected import expected_rows, has_columns
+from conformance.contract.sources import MEASURED, RECORDED, STORAGE_PROTO, STREAM_PROTO, STRICT_CLIENT
+from conformance.contract.subjects import (
+    Feature,
+    SessionRead,
+    created,
+    feature,
+    once_per_view,
+    served,
+    valid_sessions,
+    whole_sessions,
+)
+from conformance.contract.view import SessionView, View
+from conformance.records import Level
+
+NO_STREAMS: Final = "https://github.com/goccy/bigquery-emulator/issues/409"
+NO_OPTIONS: Final = "https://github.com/goccy/bigquery-emulator/issues/382"
+ONE_STREAM_ONLY: Final = "https://github.com/goccy/bigquery-emulator/issues/29"
+FOREIGN_PARENT: Final = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
+
+NAME: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/sessions/([^/]+)")
+MAX_STREAMS: Final = 1000
+"""The system's own limit, in the comment on ``max_stream_count``."""
+LIFETIME: Final = 6 * 3600
+LIFETIME_SLACK: Final = 900
+"""Seconds: a case may run for minutes before its last session, and two clocks are compared."""
+
+
+def _with_feature(*features: Feature) -> Any:
+    def select(view: View) -> list[SessionView]:
+        return [session for session in valid_sessions(view) if feature(session) in features]
+
+    return select
+
+
+# --- valid requests are served --------------------------------------------------------------------
+
+
+@clause(
+    "session.plain-request-is-served",
+    over=_with_feature(Feature.PLAIN, Feature.LARGE, Feature.ABANDONED, Feature.APPEND),
+    source=STORAGE_PROTO,
+    breaks="every client: it has nothing to read",
+)
+def plain_request_is_served(session: SessionView) -> Iterator[Violation]:
+    """CreateReadSession for a table that exists, in a known format and with no special wish, ends in OK.
+
+    Requests with a wish (a restriction, a projection, several streams, ...) are judged by the clause on that wish.
+    """
+    yield from served(session, "a plain request for an existing table")
+
+
+@clause(
+    "session.options-may-be-absent",
+    over=_with_feature(Feature.NO_OPTIONS),
+    source=NO_OPTIONS,
+    breaks="clients that set no read options: the reported server process died",
+)
+def options_may_be_absent(session: SessionView) -> Iterator[Violation]:
+    """A request without the ``read_options`` message is served like one with an empty message.
+
+    The field is optional: its absence means all columns, all rows and the default serialization.
+    """
+    yield from served(session, "a request without read_options")
+
+
+@clause(
+    "session.several-streams-may-be-asked",
+    over=_with_feature(Feature.SEVERAL_STREAMS),
+    source=ONE_STREAM_ONLY,
+    breaks="the Spark connector, unless parallelism is forced to 1",
+)
+def several_streams_may_be_asked(session: SessionView) -> Iterator[Violation]:
+    """``max_stream_count`` above one is an upper bound: a server with fewer streams to give serves the request."""
+    yield from served(session, f"max_stream_count {session.step.max_stream_count}")
+
+
+@clause(
+    "session.preferred-count-may-be-asked",
+    over=_with_feature(Feature.PREFERRED_STREAMS),
+    source=RECORDED,
+    breaks="the Spark, Go and Node clients, which always send one",
+)
+def preferred_count_may_be_asked(session: SessionView) -> Iterator[Violation]:
+    """``preferred_min_stream_count`` is a wish: a server that cannot give so many streams serves the request.
+
+    The service answered a wish for two streams of a ten-row table with one.
+    """
+    yield from served(session, f"preferred_min_stream_count {session.step.preferred_min_stream_count}")
+
+
+@clause(
+    "session.parent-may-be-another-project",
+    over=_with_feature(Feature.FOREIGN_PARENT),
+    source=FOREIGN_PARENT,
+    breaks="every reader of a public dataset, which bills its own project",
+)
+def parent_may_be_another_project(session: SessionView) -> Iterator[Violation]:
+    """The session's parent, the project that is billed, need not be the project of the table."""
+    yield from served(session, f"parent {session.request.parent!r} and table {session.request.read_session.table!r}")
+
+
+@clause("session.answer-is-a-session", over=lambda view: [s for s in view.sessions if s.ok], source=STORAGE_PROTO)
+def answer_is_a_session(session: SessionView) -> Iterator[Violation]:
+    """A CreateReadSession call that ends in OK has answered with one ReadSession message."""
+    if session.session is None:
+        sizes = [len(data) for data in session.raw.responses]
+        yield Violation("one ReadSession message", f"{len(sizes)} responses of {sizes} bytes that are none")
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+@clause("session.name-has-the-pattern", over=created, source=STREAM_PROTO, breaks="clients that parse the location")
+def name_has_the_pattern(session: SessionView) -> Iterator[Violation]:
+    """The session's name is ``projects/{project}/locations/{location}/sessions/{session}``."""
+    if not NAME.fullmatch(session.session.name):
+        yield Violation("projects/*/locations/*/sessions/*", repr(session.session.name), field="name")
+
+
+@clause(
+    "session.name-is-in-the-parent",
+    over=lambda view: [session for session in created(view) if NAME.fullmatch(session.session.name)],
+    source=STRICT_CLIENT,
+    level=Level.SHOULD,
+)
+def name_is_in_the_parent(session: SessionView) -> Iterator[Violation]:
+    """The session's name begins with the request's parent: the project that made it, not that of the table."""
+    parent = str(session.request.parent)
+    if not session.session.name.startswith(parent + "/"):
+        yield Violation(f"a name below {parent!r}", repr(session.session.name), field="name")
+
+
+@once_per_view
+def _several_sessions(view: View) -> list[SessionView]:
+    return created(view)[1:]
+
+
+@clause("session.names-differ", over=_several_sessions, source=STREAM_PROTO, breaks="clients with two reads open")
+def names_differ(session: SessionView) -> Iterator[Violation]:
+    """Every CreateReadSession call makes a session of its own: the name is its unique identifier."""
+    for other in created(session.view):
+        if other.index < session.index and other.session.name == session.session.name:
+            yield Violation(f"a name other than that of call {other.index}", repr(other.session.name), field="name")
+
+
+@once_per_view
+def _with_streams(view: View) -> list[SessionView]:
+    return [session for session in created(view) if session.session.streams]
+
+
+@clause("session.streams-are-below-it", over=_with_streams, source=STREAM_PROTO)
+def streams_are_below_it(session: SessionView) -> Iterator[Violation]:
+    """A stream's name is its session's name followed by ``/streams/{stream}``."""
+    prefix = session.session.name + "/streams/"
+    for index, stream in enumerate(session.session.streams):
+        if not stream.name.startswith(prefix) or not stream.name[len(prefix) :] or "/" in stream.name[len(prefix) :]:
+            yield Violation(prefix + "*", repr(stream.name), field=f"streams[{index}].name")
+
+
+@clause("session.stream-names-differ", over=_with_streams, source=STREAM_PROTO, breaks="every client reads rows twice")
+def stream_names_differ(session: SessionView) -> Iterator[Violation]:
+    """No two streams of a session have one name."""
+    for name, count in collections.Counter(stream.name for stream in session.session.streams).items():
+        if count > 1:
+            yield Violation("each stream name once", f"{name!r} {count} times", field="streams")
+
+
+# --- echoes ---------------------------------------------------------------------------------------
+
+
+@clause("session.table-is-echoed", over=created, source=RECORDED)
+def table_is_echoed(session: SessionView) -> Iterator[Violation]:
+    """The session carries the table's resource name as it was asked for."""
+    asked = session.request.read_session.table
+    if session.session.table != asked:
+        yield Violation(repr(asked), repr(session.session.table), field="table")
+
+
+@clause("session.data-format-is-echoed", over=created, source=RECORDED)
+def data_format_is_echoed(session: SessionView) -> Iterator[Violation]:
+    """The session carries the data format that was asked for; the field is immutable."""
+    asked = session.request.read_session.data_format
+    if session.session.data_format != asked:
+        yield Violation(f"data_format {asked}", f"data_format {session.session.data_format}", field="data_format")
+
+
+@clause("session.read-options-are-echoed", over=created, source=RECORDED, breaks="clients that resume from the echo")
+def read_options_are_echoed(session: SessionView) -> Iterator[Violation]:
+    """The ``read_options`` of the session, where it carries any, are those that were sent.
+
+    Leaving the message out is permitted, and so is spelling out a default.
+    """
+    if not session.session.HasField("read_options"):
+        return
+    sent, echoed = (
+        _plain_options(session.request.read_session.read_options),
+        _plain_options(session.session.read_options),
+    )
+    if sent != echoed:
+        yield Violation(f"read_options {_one_line(sent)}", f"read_options {_one_line(echoed)}", field="read_options")
+
+
+def _plain_options(options: Any) -> Any:
+    """The options without what only spells out a default."""
+    plain = type(options)()
+    plain.CopyFrom(options)
+    if not plain.response_compression_codec:
+        plain.ClearField("response_compression_codec")
+    for name in ("arrow_serialization_options", "avro_serialization_options"):
+        if plain.HasField(name) and not getattr(plain, name).ListFields():
+            plain.ClearField(name)
+    plain.DiscardUnknownFields()
+    return plain
+
+
+def _one_line(message: Any) -> str:
+    text = " ".join(str(message).split())
+    return f"{{{text if len(text) <= 200 else text[:199] + '…'}}}"
+
+
+@clause(
+    "session.trace-id-is-echoed",
+    over=lambda view: [session for session in created(view) if session.step.trace_id],
+    source=STREAM_PROTO,
+    level=Level.SHOULD,
+)
+def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
+    """The session carries the ``trace_id`` that was sent."""
+    if session.session.trace_id != session.step.trace_id:
+        yield Violation(repr(session.step.trace_id), repr(session.session.trace_id), field="trace_id")
+
+
+# --- lifetime and estimates -----------------------------------------------------------------------
+
+
+@clause(
+    "session.expire-time-is-set",
+    over=created,
+    source=STREAM_PROTO,
+    breaks="clients that renew a session before it expires",
+)
+def expire_time_is_set(session: SessionView) -> Iterator[Violation]:
+    """The session says when it expires."""
+    if not session.session.HasField("expire_time"):
+        yield Violation("an expire_time", "none", field="expire_time")
+
+
+def _seconds_left(session: SessionView) -> float:
+    expires = session.session.expire_time
+    return float(expires.seconds + expires.nanos / 1e9 - session.view.exchange.now / 1e6)
+
+
+@once_per_view
+def _expiring(view: View) -> list[SessionView]:
+    return [session for session in created(view) if session.session.HasField("expire_time")]
+
+
+@clause("session.expire-time-is-ahead", over=_expiring, source=STREAM_PROTO)
+def expire_time_is_ahead(session: SessionView) -> Iterator[Violation]:
+    """A session just made has not expired: its ``expire_time`` lies in the future."""
+    if _seconds_left(session) <= 0:
+        observed = f"{-_seconds_left(session):.0f} s before the exchange began"
+        yield Violation("an instant after the session was made", observed, field="expire_time")
+
+
+@clause(
+    "session.expire-time-is-six-hours-ahead",
+    over=lambda view: [session for session in _expiring(view) if _seconds_left(session) > 0],
+    source=MEASURED,
+    level=Level.SHOULD,
+)
+def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
+    """A session lives for six hours, as documented; within a quarter of an hour, for two clocks are compared."""
+    if abs(_seconds_left(session) - LIFETIME) > LIFETIME_SLACK:
+        yield Violation("about 6 h after it was made", f"{_seconds_left(session) / 3600:.2f} h", field="expire_time")
+
+
+@clause("session.estimates-are-not-negative", over=created, source=STREAM_PROTO, breaks="clients that size buffers")
+def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
+    """The estimates of bytes and rows are counts; an unknown one is 0."""
+    for name in ("estimated_total_bytes_scanned", "estimated_row_count", "estimated_total_physical_file_size"):
+        if (value := getattr(session.session, name)) < 0:
+            yield Violation("0 or more", str(value), field=name)
+
+
+# --- schema ---------------------------------------------------------------------------------------
+
+
+@clause("session.carries-a-schema", over=created, source=STREAM_PROTO, breaks="Go, Node, Spark, Trino, Polars, DuckDB")
+def carries_a_schema(session: SessionView) -> Iterator[Violation]:
+    """The session carries a schema; most clients read it only there."""
+    if session.session.WhichOneof("schema") is None:
+        yield Violation("arrow_schema or avro_schema", "neither", field="schema")
+
+
+@clause(
+    "session.schema-is-of-the-format",
+    over=lambda view: [session for session in created(view) if session.session.WhichOneof("schema") is not None],
+    source=STREAM_PROTO,
+)
+def schema_is_of_the_format(session: SessionView) -> Iterator[Violation]:
+    """The kind of the session's schema is that of the format asked for: Arrow for ARROW, Avro for AVRO."""
+    wanted = {1: "avro_schema", 2: "arrow_schema"}.get(session.request.read_session.data_format)
+    if wanted is not None and session.session.WhichOneof("schema") != wanted:
+        yield Violation(wanted, str(session.session.WhichOneof("schema")), field="schema")
+
+
+# --- streams --------------------------------------------------------------------------------------
+
+
+@clause(
+    "session.streams-stay-below-the-maximum",
+    over=lambda view: [session for session in created(view) if session.request.max_stream_count > 0],
+    source=STORAGE_PROTO,
+    breaks="python-bigquery, which asks for one stream to keep the order of rows",
+)
+def streams_stay_below_the_maximum(session: SessionView) -> Iterator[Violation]:
+    """The session has at most ``max_stream_count`` streams, where one was given."""
+    maximum, count = session.request.max_stream_count, len(session.session.streams)
+    if count > maximum:
+        yield Violation(f"at most {maximum} streams", f"{count}", field="streams")
+
+
+@clause(
+    "session.streams-stay-below-a-thousand",
+    over=lambda view: [session for session in created(view) if session.request.max_stream_count <= 0],
+    source=STORAGE_PROTO,
+)
+def streams_stay_below_a_thousand(session: SessionView) -> Iterator[Violation]:
+    """A session whose request sets no maximum has at most 1,000 streams, the limit of the system."""
+    if len(session.session.streams) > MAX_STREAMS:
+        yield Violation(f"at most {MAX_STREAMS} streams", f"{len(session.session.streams)}", field="streams")
+
+
+@once_per_view
+def _with_rows(view: View) -> list[SessionView]:
+    return [s for s in created(view) if s.expected_codes == ("OK",) and has_columns(s) and expected_rows(view, s)]
+
+
+@clause(
+    "session.rows-have-a-stream",
+    over=_with_rows,
+    source=NO_STREAMS,
+    breaks="python-bigquery returns an empty table without an error; Java indexes streams[0]",
+)
+def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
+    """A session with rows to read has at least one stream, whatever ``max_stream_count`` says or leaves unsaid."""
+    if not session.session.streams:
+        rows = len(expected_rows(session.view, session))
+        yield Violation(f"at least one stream for {rows} rows", "no streams", field="streams")
+
+
+@once_per_view
+def _whole_of_empty_tables(view: View) -> list[SessionRead]:
+    if view.table.num_rows:
+        return []
+    without_streams = [SessionRead(session, ()) for session in created(view) if not session.session.streams]
+    return [*without_streams, *whole_sessions(view)]
+
+
+@clause("session.empty-table-yields-nothing", over=_whole_of_empty_tables, source=RECORDED)
+def empty_table_yields_nothing(whole: SessionRead) -> Iterator[Violation]:
+    """The streams of a table without rows, if the session has any, yield no rows.
+
+    The service answers with no streams at all, although the proto speaks of at least one: both are permitted.
+    """
+    if whole.got.num_rows:
+        yield Violation("no rows", f"{whole.got.num_rows} rows from {len(whole.reads)} streams")

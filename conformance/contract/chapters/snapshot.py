@@ -1,0 +1,176 @@
+"""What a session sees of a table that changes: the rows that stood there at its snapshot time, in all its streams.
+
+Without a snapshot time that is the instant at which the session was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import first_read, rows_differ, rows_that_came
+from conformance.contract.expected import visible_rows
+from conformance.contract.rowmatch import show_row
+from conformance.contract.sources import GUIDE, JAVA_LIVE_TEST, MEASURED, NODE_LIVE_TEST, STREAM_PROTO, STRICT_CLIENT
+from conformance.contract.subjects import (
+    Feature,
+    SessionRead,
+    created,
+    feature,
+    once_per_view,
+    refused,
+    refused_as,
+    served,
+    valid_sessions,
+    whole_reads,
+    whole_sessions,
+)
+from conformance.contract.view import CallView, ReadView, SessionView, View
+from conformance.records import AppendRows, Level
+
+BREAKS: Final = "Spark and Beam: their workers read streams minutes after the session was made"
+
+
+def _appends_before(view: View, step: int) -> int:
+    return sum(isinstance(other, AppendRows) for other in view.case.steps[:step])
+
+
+def _read_around_an_append(whole: SessionRead) -> bool:
+    """Whether rows were appended between the reads of two streams of the session."""
+    return len({_appends_before(read.view, read.raw.step) for read in whole.reads}) > 1
+
+
+@once_per_view
+def _made_before(view: View) -> list[SessionRead]:
+    """Sessions without a snapshot time that were read after rows had been appended, all streams at one time."""
+    return [
+        whole
+        for whole in whole_sessions(view)
+        if feature(whole.session) is Feature.APPEND
+        and not _read_around_an_append(whole)
+        and _appends_before(view, whole.reads[0].raw.step) > _appends_before(view, whole.session.raw.step)
+    ]
+
+
+@once_per_view
+def _made_after(view: View) -> list[SessionRead]:
+    """Sessions without a snapshot time that were made after rows had been appended."""
+    return [
+        whole
+        for whole in whole_sessions(view)
+        if feature(whole.session) is Feature.APPEND and _appends_before(view, whole.session.raw.step)
+    ]
+
+
+@once_per_view
+def _read_in_parts(view: View) -> list[SessionRead]:
+    """Sessions of which one stream was read before and another after rows had been appended."""
+    wholes = whole_sessions(view)
+    return [whole for whole in wholes if feature(whole.session) is Feature.APPEND and _read_around_an_append(whole)]
+
+
+def _later_rows_come(whole: SessionRead) -> Iterator[Violation]:
+    """The violation of a session that yields rows which came after its snapshot."""
+    view = whole.session.view
+    seen = len(visible_rows(view, whole.session))
+    if later := sorted(row for row in rows_that_came(whole, view.table)[0] if row >= seen):
+        observed = f"{len(later)} rows that came later, such as {show_row(view.table, later[0])}"
+        yield Violation(f"only the {seen} rows of the snapshot", observed)
+
+
+@clause("snapshot.later-rows-stay-out", over=_made_before, source=GUIDE, breaks=BREAKS)
+def later_rows_stay_out(whole: SessionRead) -> Iterator[Violation]:
+    """Rows that the table gets after the session was made do not come in its streams, whenever they are read."""
+    yield from _later_rows_come(whole)
+
+
+@clause("snapshot.streams-share-one", over=_read_in_parts, source=GUIDE, breaks=BREAKS)
+def streams_share_one(whole: SessionRead) -> Iterator[Violation]:
+    """All streams of a session show one state of the table, even if one is read before a change and one after."""
+    yield from _later_rows_come(whole)
+
+
+@clause(
+    "snapshot.earlier-rows-are-there",
+    over=_made_after,
+    source=NODE_LIVE_TEST,
+    breaks="every program that writes and then reads",
+)
+def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
+    """A session made after rows were inserted yields them: streamed rows are readable at once."""
+    view = whole.session.view
+    first = view.table.num_rows - sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
+    seen = len(visible_rows(view, whole.session))
+    if missing := sorted(row for row in rows_that_came(whole, view.table)[1] if first <= row < seen):
+        observed = f"{len(missing)} inserted rows missing, such as {show_row(view.table, missing[0])}"
+        yield Violation(f"all {seen} rows that stood in the table", observed)
+
+
+@once_per_view
+def _reread_after_an_append(view: View) -> list[ReadView]:
+    return [
+        read
+        for read in whole_reads(view)
+        if _appends_before(view, read.raw.step) > _appends_before(view, first_read(read).raw.step)
+    ]
+
+
+@clause("snapshot.rereading-repeats", over=_reread_after_an_append, source=GUIDE, breaks=BREAKS)
+def rereading_repeats(read: ReadView) -> Iterator[Violation]:
+    """A stream read before rows are appended and again after gives the same rows in the same order."""
+    yield from rows_differ(first_read(read), read)
+
+
+# --- a snapshot time of one's own -----------------------------------------------------------------
+
+
+@clause(
+    "snapshot.time-is-served",
+    over=lambda view: [session for session in valid_sessions(view) if feature(session) is Feature.SNAPSHOT],
+    source=STREAM_PROTO,
+    breaks="Spark, which sets it for consistent reads of one table",
+)
+def time_is_served(session: SessionView) -> Iterator[Violation]:
+    """A request with a ``snapshot_time`` in the life of the table and within its time travel window ends in OK."""
+    yield from served(session, "a snapshot_time after the table was made")
+
+
+@clause(
+    "snapshot.time-is-honoured",
+    over=lambda view: [whole for whole in whole_sessions(view) if feature(whole.session) is Feature.SNAPSHOT],
+    source=JAVA_LIVE_TEST,
+    breaks="Spark and Beam: rows come that were not there at the time asked for",
+)
+def time_is_honoured(whole: SessionRead) -> Iterator[Violation]:
+    """A session with a ``snapshot_time`` does not show rows that the table got after it."""
+    yield from _later_rows_come(whole)
+
+
+@clause(
+    "snapshot.time-is-echoed",
+    over=lambda view: [
+        session for session in created(view) if session.step.snapshot and session.session.HasField("table_modifiers")
+    ],
+    source=STRICT_CLIENT,
+    level=Level.SHOULD,
+)
+def time_is_echoed(session: SessionView) -> Iterator[Violation]:
+    """The ``snapshot_time`` that a session carries, if any, is the one that was asked for."""
+    asked = session.request.read_session.table_modifiers.snapshot_time
+    echoed = session.session.table_modifiers.snapshot_time
+    if asked != echoed:
+        yield Violation(asked.ToJsonString(), echoed.ToJsonString(), field="table_modifiers.snapshot_time")
+
+
+@clause(
+    "snapshot.time-outside-the-window-is-refused",
+    over=refused_as("snapshot-outside-window"),
+    source=MEASURED,
+    breaks="clients that read the present and take it for the past",
+)
+def time_outside_the_window_is_refused(call: CallView) -> Iterator[Violation]:
+    """A request for a time before any time travel window does not end in OK."""
+    assert isinstance(call, SessionView)
+    modifiers = call.request.read_session.table_modifiers
+    yield from refused(call, f"snapshot_time {modifiers.snapshot_time.seconds} s after the epoch")

@@ -1,0 +1,333 @@
+"""What SplitReadStream has to answer: two streams that laid end to end are the parent, or nothing.
+
+Where the parent is divided, and whether it can be, is the server's affair.
+Reads of children are known by the label of the split in their step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import numpy as np
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing import rows_differ
+from conformance.contract.sources import BEAM_SOURCE, EMULATOR_HANDLERS, STORAGE_PROTO
+from conformance.contract.subjects import (
+    answered,
+    is_child,
+    once_per_view,
+    refused,
+    refused_as,
+    rows_of,
+    served,
+    valid_reads,
+    whole_reads,
+)
+from conformance.contract.view import CallView, ReadView, SplitView, View
+from conformance.records import Level
+
+ENDLESS: Final = "https://github.com/apache/beam/issues/20155"
+
+
+@once_per_view
+def _valid(view: View) -> list[SplitView]:
+    return [split for split in view.splits if answered(split) and split.expected_codes == ("OK",)]
+
+
+@once_per_view
+def _answers(view: View) -> list[SplitView]:
+    return [split for split in _valid(view) if split.answer is not None]
+
+
+def children_of(split: SplitView) -> tuple[str, str]:
+    """The names of the primary and the remainder stream; empty where there are none."""
+    return split.answer.primary_stream.name, split.answer.remainder_stream.name
+
+
+@once_per_view
+def _divided(view: View) -> list[SplitView]:
+    """Splits that gave two children."""
+    return [split for split in _answers(view) if all(children_of(split))]
+
+
+@clause(
+    "split.request-is-served", over=_valid, source=EMULATOR_HANDLERS, breaks="Beam takes UNKNOWN for a lost connection"
+)
+def request_is_served(split: SplitView) -> Iterator[Violation]:
+    """SplitReadStream on a stream of a session ends in OK; a stream that cannot be split is no error."""
+    yield from served(split, f"a split of {split.request.name!r} at {split.request.fraction}")
+
+
+@clause(
+    "split.answer-has-two-children-or-none", over=_answers, source=STORAGE_PROTO, breaks="Beam stops splitting or fails"
+)
+def answer_has_two_children_or_none(split: SplitView) -> Iterator[Violation]:
+    """The answer names both children, or neither where the stream cannot be split any more."""
+    primary, remainder = children_of(split)
+    if bool(primary) != bool(remainder):
+        yield Violation("two names or none", f"primary {primary!r}, remainder {remainder!r}")
+
+
+@clause("split.children-have-names-of-their-own", over=_divided, source=STORAGE_PROTO)
+def children_have_names_of_their_own(split: SplitView) -> Iterator[Violation]:
+    """The two children are other streams than their parent, and than each other: the parent stays what it was."""
+    primary, remainder = children_of(split)
+    if len({primary, remainder, split.request.name}) < 3:
+        yield Violation("three different streams", f"{split.request.name!r} split into {primary!r} and {remainder!r}")
+
+
+@clause("split.children-are-below-the-session", over=_divided, source=STORAGE_PROTO)
+def children_are_below_the_session(split: SplitView) -> Iterator[Violation]:
+    """The children's names are ``{session}/streams/{stream}``, below the session of their parent."""
+    prefix = split.request.name.rpartition("/")[0] + "/"
+    for field, name in zip(("primary_stream", "remainder_stream"), children_of(split), strict=True):
+        if not name.startswith(prefix) or "/" in name[len(prefix) :] or name == prefix:
+            yield Violation(prefix + "*", repr(name), field=field)
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Family:
+    """A split whose parent and both children were read wholly."""
+
+    split: SplitView
+    parent: ReadView
+    primary: ReadView
+    remainder: ReadView
+
+    @property
+    def call(self) -> int:
+        """The split's call."""
+        return self.split.index
+
+    @property
+    def response(self) -> None:
+        """No single response."""
+
+
+def _whole_read_of(view: View, stream: str) -> ReadView | None:
+    """The first whole read of a stream, own or child, whose rows could be decoded."""
+    return next(
+        (read for read in view.reads if read.stream == stream and read.whole and rows_of(read) is not None), None
+    )
+
+
+@once_per_view
+def families(view: View) -> list[Family]:
+    """Every split whose parent and both children were read wholly."""
+    found = []
+    for split in _divided(view):
+        parent, primary, remainder = (_whole_read_of(view, n) for n in (split.request.name, *children_of(split)))
+        if parent is not None and primary is not None and remainder is not None:
+            found.append(Family(split, parent, primary, remainder))
+    return found
+
+
+@clause("split.children-are-the-parent", over=families, source=STORAGE_PROTO, breaks="Beam loses or repeats rows")
+def children_are_the_parent(family: Family) -> Iterator[Violation]:
+    """The rows of the primary child followed by those of the remainder are those of the parent, in its order."""
+    parent, primary, remainder = (rows_of(read) for read in (family.parent, family.primary, family.remainder))
+    assert parent is not None
+    assert primary is not None
+    assert remainder is not None
+    if not np.array_equal(parent, np.concatenate([primary, remainder])):
+        together = "the same rows in another order"
+        if len(primary) + len(remainder) != len(parent):
+            together = f"{len(primary)} and {len(remainder)} rows"
+        elif sorted(parent.tolist()) != sorted([*primary.tolist(), *remainder.tolist()]):
+            together = "as many rows, but others"
+        yield Violation(f"the {len(parent)} rows of the parent, in order", together)
+
+
+def _after_their_split(view: View, reads: list[ReadView]) -> list[ReadView]:
+    """Reads of parents after the first split of their stream."""
+    first: dict[str, int] = {}
+    for split in _divided(view):
+        first.setdefault(split.request.name, split.index)
+    return [read for read in reads if first.get(read.stream, read.index) < read.index]
+
+
+@clause(
+    "split.parent-is-still-served",
+    over=lambda view: _after_their_split(view, [read for read in valid_reads(view) if read.offset == 0]),
+    source=STORAGE_PROTO,
+)
+def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
+    """A stream that was split can still be read from its start."""
+    yield from served(read, "a read of the parent of a split")
+
+
+@clause(
+    "split.parent-is-unchanged",
+    over=lambda view: [
+        read
+        for read in _after_their_split(view, [read for read in view.reads if read.whole and rows_of(read) is not None])
+        if _whole_read_of(view, read.stream) is not read
+    ],
+    source=STORAGE_PROTO,
+    breaks="readers that go on with the parent while another splits it",
+)
+def parent_is_unchanged(read: ReadView) -> Iterator[Violation]:
+    """A stream that was split gives all its rows, in the order in which it gave them before."""
+    before = _whole_read_of(read.view, read.stream)
+    assert before is not None
+    yield from rows_differ(before, read)
+
+
+@clause(
+    "split.child-is-served",
+    over=lambda view: [read for read in valid_reads(view) if is_child(read) and read.offset == 0],
+    source=STORAGE_PROTO,
+    breaks="Beam",
+)
+def child_is_served(read: ReadView) -> Iterator[Violation]:
+    """A child of a split is a stream like any other: a read from its start ends in OK."""
+    yield from served(read, f"a read of the child {read.stream!r}")
+
+
+# --- offsets in children --------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ChildResumed:
+    """A read of a child from an offset above zero, beside a whole read of it."""
+
+    read: ReadView
+    rows: int
+
+    @property
+    def call(self) -> int:
+        """The call from the offset."""
+        return self.read.index
+
+    @property
+    def response(self) -> None:
+        """No single response."""
+
+
+def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
+    def select(view: View) -> list[ChildResumed]:
+        found = []
+        for read in view.reads:
+            if is_child(read) and read.offset > 0 and answered(read):
+                whole = _whole_read_of(view, read.stream)
+                rows = None if whole is None else rows_of(whole)
+                if rows is not None and (read.offset > len(rows)) == beyond:
+                    found.append(ChildResumed(read, len(rows)))
+        return found
+
+    return select
+
+
+@clause("split.child-resumes", over=_resumed_children(beyond=False), source=BEAM_SOURCE, breaks="Beam")
+def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
+    """A child read from an offset up to its number of rows ends in OK with its rows from there on.
+
+    Offsets count from the child's own first row.
+    """
+    yield from served(resume.read, f"offset {resume.read.offset} of a child of {resume.rows} rows")
+    whole, rest = _whole_read_of(resume.read.view, resume.read.stream), rows_of(resume.read)
+    rows = None if whole is None else rows_of(whole)
+    if (
+        resume.read.ok
+        and rows is not None
+        and rest is not None
+        and not np.array_equal(rows[resume.read.offset :], rest)
+    ):
+        required = f"the last {resume.rows - resume.read.offset} rows of the child"
+        yield Violation(required, f"{len(rest)} rows that are not those", field="offset")
+
+
+@clause(
+    "split.beyond-the-child-is-refused",
+    over=_resumed_children(beyond=True),
+    source=BEAM_SOURCE,
+    breaks="Beam, which learns from the refusal that its reader has passed the split point",
+)
+def beyond_the_child_is_refused(resume: ChildResumed) -> Iterator[Violation]:
+    """A child read from beyond its own number of rows does not end in OK, even where the parent has that row."""
+    yield from refused(resume.read, f"offset {resume.read.offset} of a child of {resume.rows} rows")
+
+
+@clause(
+    "split.beyond-the-child-has-its-code",
+    over=lambda view: [resume for resume in _resumed_children(beyond=True)(view) if not resume.read.ok],
+    source=BEAM_SOURCE,
+    level=Level.SHOULD,
+    breaks="Beam, which catches this very code",
+)
+def beyond_the_child_has_its_code(resume: ChildResumed) -> Iterator[Violation]:
+    """A child read from beyond its own number of rows ends in FAILED_PRECONDITION."""
+    if resume.read.raw.status != "FAILED_PRECONDITION":
+        yield Violation("FAILED_PRECONDITION", resume.read.raw.status, field="offset")
+
+
+# --- ending ---------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Chain:
+    """Splits each of a child of the one before, more of them than the first parent has rows."""
+
+    last: SplitView
+    rows: int
+    length: int
+
+    @property
+    def call(self) -> int:
+        """The last split's call."""
+        return self.last.index
+
+    @property
+    def response(self) -> None:
+        """No single response."""
+
+
+@once_per_view
+def _chains(view: View) -> list[Chain]:
+    """Chains of splits that are longer than their first parent has rows, or that ended in an empty answer."""
+    before: dict[str, SplitView] = {}
+    for split in _divided(view):
+        before.update(dict.fromkeys(children_of(split), split))
+    found = []
+    for last in _answers(view):
+        length, first = 1, last
+        while first.request.name in before and length <= len(view.splits):
+            length, first = length + 1, before[first.request.name]
+        read = _whole_read_of(view, first.request.name)
+        rows = None if read is None else rows_of(read)
+        if rows is not None and length > 1 and (length > len(rows) or not any(children_of(last))):
+            found.append(Chain(last, len(rows), length))
+    return found
+
+
+@clause("split.splitting-ends", over=_chains, source=ENDLESS, level=Level.SHOULD, breaks="Beam splits without end")
+def splitting_ends(chain: Chain) -> Iterator[Violation]:
+    """Splitting children of children ends: a stream of n rows cannot be divided more than n times in a row.
+
+    The end is an empty answer, after which clients stop asking.
+    """
+    if any(children_of(chain.last)):
+        yield Violation(f"an empty answer within {chain.rows} splits", f"children again at split {chain.length}")
+
+
+# --- fractions ------------------------------------------------------------------------------------
+
+
+@clause(
+    "split.fraction-outside-is-refused",
+    over=refused_as("split-fraction-outside"),
+    source=STORAGE_PROTO,
+    level=Level.SHOULD,
+)
+def fraction_outside_is_refused(call: CallView) -> Iterator[Violation]:
+    """A fraction below 0, or of 1 and more, does not end in OK: the value has to lie strictly between 0 and 1.
+
+    0 itself is what a client without the argument sends; nothing is known of it, and nothing asked.
+    """
+    yield from refused(call, f"fraction {call.request.fraction}")
