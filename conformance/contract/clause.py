@@ -56,14 +56,15 @@ Check = Callable[[S], Iterable[Violation]]
 Selector = Callable[["View"], Sequence[S]]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Clause:
     """One requirement: permanent id, level, explanation, source, who breaks, and the function that checks it.
 
     ``id`` is dotted: chapter, then what is required; it is never reused and never renamed.
     ``breaks`` names the public client that goes wrong, and how; empty where no client is known to.
     ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one of them.
-    ``facet`` says what the subjects are: ``bytes`` (schema and batch messages), ``calls``, or ``readings``.
+    A selector may say at once that nothing is wrong with any of its subjects, by an attribute ``clean`` that takes
+    the view; then no clause over it has to be asked.
     """
 
     id: str

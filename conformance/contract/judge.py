@@ -9,6 +9,8 @@ of what stood in the way (:meth:`conformance.contract.view.View.obstacle`).
 from __future__ import annotations
 
 import fnmatch
+import functools
+import itertools
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
@@ -46,23 +48,53 @@ def judge(
 
 
 def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
-    """The verdicts of ``clauses`` on a view that the caller has made."""
-    case = view.case
-    verdicts = []
-    for clause in clauses:
-        subjects = clause.over(view)
-        if subjects:
-            findings = [
-                _finding(clause, subject, violation) for subject in subjects for violation in clause.check(subject)
-            ]
-            if findings:
-                verdicts.append(Verdict(case.id, clause.id, Outcome.FAIL, tuple(findings[:MAX_FINDINGS])))
-            else:
-                verdicts.append(Verdict(case.id, clause.id, Outcome.PASS))
-        elif _names(case, clause.id):
-            outcome, reason = view.obstacle()
-            verdicts.append(Verdict(case.id, clause.id, outcome, reason=reason))
+    """The verdicts of ``clauses`` on a view that the caller has made, in their order."""
+    verdicts: list[Verdict] = []
+    for run in _runs(tuple(clauses)):
+        over = run[0].over
+        subjects = over(view)
+        if not subjects:
+            verdicts += _unobserved(view, run)
+        elif (clean := getattr(over, "clean", None)) is not None and clean(view):
+            verdicts += _passed(view.case.id, run)
+        else:
+            verdicts += _asked(view, run, subjects)
     return verdicts
+
+
+Run = tuple[Clause, ...]
+"""Clauses in a row that are asked about the same subjects."""
+
+
+@functools.lru_cache(maxsize=16)
+def _runs(clauses: tuple[Clause, ...]) -> tuple[Run, ...]:
+    return tuple(tuple(run) for _, run in itertools.groupby(clauses, key=lambda clause: clause.over))
+
+
+@functools.lru_cache(maxsize=1024)
+def _passed(case_id: str, run: Run) -> tuple[Verdict, ...]:
+    """A pass for each clause; a case is judged on many exchanges, and most verdicts are these."""
+    return tuple(Verdict(case_id, clause.id, Outcome.PASS) for clause in run)
+
+
+def _asked(view: View, run: Run, subjects: Sequence[Subject]) -> list[Verdict]:
+    verdicts = []
+    for clause, passed in zip(run, _passed(view.case.id, run), strict=True):
+        check = clause.check
+        findings = [_finding(clause, subject, violation) for subject in subjects for violation in check(subject)]
+        if findings:
+            verdicts.append(Verdict(view.case.id, clause.id, Outcome.FAIL, tuple(findings[:MAX_FINDINGS])))
+        else:
+            verdicts.append(passed)
+    return verdicts
+
+
+def _unobserved(view: View, run: Run) -> list[Verdict]:
+    named = [clause.id for clause in run if _names(view.case, clause.id)]
+    if not named:
+        return []
+    outcome, reason = view.obstacle()
+    return [Verdict(view.case.id, clause_id, outcome, reason=reason) for clause_id in named]
 
 
 def _names(case: Case, clause_id: str) -> bool:

@@ -45,6 +45,10 @@ __all__ = [
 MAX_INFLATED: Final = 1 << 30
 """Upper bound in bytes for a payload that announces its size after LZ4: the proto caps a response at 128 MB."""
 
+_NO_FIELDS: Final = wire.Schema(())
+_WITHOUT_SCHEMA: Final = frozenset({"prefix", "metadata", "flatbuf", "message", "key-value"})
+"""Groups of rules on a batch that need no schema."""
+
 
 @functools.lru_cache(maxsize=64)
 def _schema_message(data: bytes) -> wire.SchemaMessage:
@@ -58,7 +62,7 @@ class SchemaBytes:
     ``where`` is ``"session"``, ``"response"`` or ``"serializer"``; ``response`` is None for a session.
     """
 
-    __slots__ = ("call", "data", "message", "response", "where")
+    __slots__ = ("call", "data", "faults", "message", "response", "where")
 
     def __init__(self, call: int, response: int | None, data: bytes, where: str) -> None:
         self.call = call
@@ -66,15 +70,22 @@ class SchemaBytes:
         self.data = data
         self.where = where
         self.message = _schema_message(data)
+        self.faults = self.message.faults
+
+    @property
+    def first(self) -> wire.Message | None:
+        """Where the first message lies and what it says of itself, None where there is none."""
+        return self.message.message
 
 
 class BatchBytes:
     """One ``serialized_record_batch`` with the schema that it has to fit (None where no schema could be read).
 
     ``data`` is after undoing a whole-response compression; ``message`` is None without a readable schema.
+    ``faults`` are then those of the framing and the metadata, which can be judged without one.
     """
 
-    __slots__ = ("_arrow", "call", "data", "message", "response", "schema")
+    __slots__ = ("_arrow", "call", "data", "faults", "first", "message", "response", "schema")
 
     def __init__(self, call: int, response: int | None, data: bytes, schema: wire.Schema | None) -> None:
         self._arrow: pa.RecordBatch | types.EllipsisType | None = ...
@@ -82,7 +93,14 @@ class BatchBytes:
         self.response = response
         self.data = data
         self.schema = schema
-        self.message = None if schema is None else wire.read_batch(data, schema)
+        message = wire.read_batch(data, _NO_FIELDS if schema is None else schema)
+        self.first = message.message
+        if schema is None:
+            self.message = None
+            self.faults = [fault for fault in message.faults if fault.rule.partition(".")[0] in _WITHOUT_SCHEMA]
+        else:
+            self.message = message
+            self.faults = message.faults
 
     def arrow(self) -> pa.RecordBatch | None:
         """The rows by our own decoding, made once; None where the structure forbids it."""
@@ -325,7 +343,7 @@ class View:
         """Every Arrow schema in the exchange: of sessions, of responses, of a serializer."""
         found = [session.schema for session in self.sessions]
         found += [response.schema for read in self.reads for response in read.responses]
-        return [*self._serialized_schemas, *(schema for schema in found if schema is not None)]
+        return [*self.serialized_schemas, *(schema for schema in found if schema is not None)]
 
     @functools.cached_property
     def batches(self) -> list[BatchBytes]:
@@ -334,7 +352,8 @@ class View:
         return [*self._serialized_batches, *(batch for batch in found if batch is not None)]
 
     @functools.cached_property
-    def _serialized_schemas(self) -> list[SchemaBytes]:
+    def serialized_schemas(self) -> list[SchemaBytes]:
+        """The schemas of a serializer; empty for a server."""
         return [
             SchemaBytes(index, 0, call.responses[0], "serializer")
             for index, call in enumerate(self.exchange.calls)
@@ -343,7 +362,7 @@ class View:
 
     @functools.cached_property
     def _serialized_batches(self) -> list[BatchBytes]:
-        schemas = self._serialized_schemas
+        schemas = self.serialized_schemas
         schema = schemas[0].message.schema if schemas else None
         return [
             BatchBytes(index, 0, call.responses[0], schema)

@@ -1,0 +1,119 @@
+"""Compressed buffers inside a batch: the codec, the length in front of each buffer, and one frame after it.
+
+Whether compression that was asked for is honoured is a matter of the session, not of the bytes.
+Buffers stored as they are (length -1) beside compressed ones, and empty buffers without a prefix, are legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.messages import batches, broken
+from conformance.contract.view import BatchBytes
+from conformance.records import Level
+from conformance.wire import Rule
+
+COMPRESSION: Final = "https://arrow.apache.org/docs/format/Columnar.html#compression"
+MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.fbs"
+SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
+ANY: Final = ("bq-arrow", "ipc-message")
+"""The rule is Arrow's own: any writer of messages is held to it."""
+
+
+@clause(
+    "compression.codec-known",
+    over=batches,
+    source=MESSAGE_FBS,
+    breaks="readers have to refuse what they do not know",
+    profiles=ANY,
+)
+def codec_known(batch: BatchBytes) -> Iterable[Violation]:
+    """The codec is LZ4_FRAME or ZSTD."""
+    return broken(batch, Rule.COMPRESSION_CODEC_UNKNOWN)
+
+
+@clause(
+    "compression.method-known",
+    over=batches,
+    source=MESSAGE_FBS,
+    breaks="readers have to refuse what they do not know",
+    profiles=ANY,
+)
+def method_known(batch: BatchBytes) -> Iterable[Violation]:
+    """The compression method is BUFFER: each buffer on its own."""
+    return broken(batch, Rule.COMPRESSION_METHOD_UNKNOWN)
+
+
+@clause("compression.prefix", over=batches, source=COMPRESSION, breaks="arrow-rs before 58.2.0 panics", profiles=ANY)
+def prefix(batch: BatchBytes) -> Iterable[Violation]:
+    """A compressed buffer that is not empty starts with eight bytes: its uncompressed length, little-endian."""
+    return broken(batch, Rule.COMPRESSION_PREFIX_TRUNCATED)
+
+
+@clause(
+    "compression.prefix-not-negative",
+    over=batches,
+    source=COMPRESSION,
+    breaks="readers that allocate what is announced",
+    profiles=ANY,
+)
+def prefix_not_negative(batch: BatchBytes) -> Iterable[Violation]:
+    """The uncompressed length is not negative, except for -1: stored as it is."""
+    return broken(batch, Rule.COMPRESSION_PREFIX_NEGATIVE)
+
+
+@clause("compression.frame", over=batches, source=COMPRESSION, breaks="every client", profiles=ANY)
+def frame(batch: BatchBytes) -> Iterable[Violation]:
+    """The bytes after the length are a well-formed frame of the codec.
+
+    LZ4_FRAME means LZ4's frame format; a raw LZ4 block is not one.
+    """
+    return broken(batch, Rule.COMPRESSION_FRAME)
+
+
+@clause(
+    "compression.one-frame",
+    over=batches,
+    source=COMPRESSION,
+    breaks="Arrow C++: `Lz4 compressed input contains more than one frame`",
+    profiles=ANY,
+)
+def one_frame(batch: BatchBytes) -> Iterable[Violation]:
+    """A compressed buffer holds one frame and nothing after it."""
+    return broken(batch, Rule.COMPRESSION_TRAILING_BYTES)
+
+
+@clause("compression.frame-length", over=batches, source=COMPRESSION, level=Level.SHOULD, profiles=ANY)
+def frame_length(batch: BatchBytes) -> Iterable[Violation]:
+    """The length of a compressed buffer leaves out the padding after its frame."""
+    return broken(batch, Rule.COMPRESSION_PADDING_IN_LENGTH)
+
+
+@clause(
+    "compression.size",
+    over=batches,
+    source=COMPRESSION,
+    breaks="Polars: `got unexpected decompressed output length`; others read zeros or stale memory",
+    profiles=ANY,
+)
+def size(batch: BatchBytes) -> Iterable[Violation]:
+    """A compressed buffer decompresses to the announced number of bytes."""
+    return broken(batch, Rule.COMPRESSION_SIZE_MISMATCH)
+
+
+@clause(
+    "compression.expansion",
+    over=batches,
+    source=SECURITY,
+    level=Level.SHOULD,
+    breaks="readers without a limit, which a few kilobytes can take all memory from",
+    profiles=ANY,
+)
+def expansion(batch: BatchBytes) -> Iterable[Violation]:
+    """The buffers of a message decompress to no more than a careful reader allows.
+
+    Beyond the limit of this suite the values are not judged.
+    """
+    return broken(batch, Rule.COMPRESSION_EXPANSION)

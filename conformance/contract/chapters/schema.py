@@ -1,0 +1,269 @@
+"""What a schema says beside the types: which columns, in which order, what may be null, what is marked.
+
+Schemas are compared as data, never as bytes: the order of metadata pairs and the layout of the message are free.
+The same rules hold for the fields of a RECORD as for the columns of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance import wire
+from conformance.contract.clause import Violation, clause
+from conformance.contract.declared import LISTS, Declared, Pair, about_columns, per_schema
+from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
+from conformance.contract.messages import declarations
+from conformance.records import BqType, Mode
+
+STREAM_PROTO: Final = (
+    "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/stream.proto"
+)
+GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
+CAPTURED: Final = (
+    "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/tree/master/"
+    "spark-bigquery-connector-common/src/test/resources"
+)
+"""A schema captured from the service, with columns of every mode."""
+LIVE_TEST: Final = "https://github.com/googleapis/python-bigquery/blob/main/tests/system/test_arrow.py"
+"""Assertions on field metadata that run against the service."""
+SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
+MARKS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
+"""The keys by which the service tells types apart that share an Arrow type."""
+
+
+# --- columns ----------------------------------------------------------------------------------------
+
+
+@about_columns(
+    "schema.columns-present", source=STREAM_PROTO, breaks="every client that asks for the column by its name"
+)
+def columns_present(declared: Declared) -> Iterator[Violation]:
+    """Every column of the session, and every field of its RECORDs, is in the schema."""
+    for layer in declared.layers:
+        there = [column.name for column, _ in layer.partners()]
+        for column in layer.columns:
+            if column.name not in there:
+                names = ", ".join(field.name for field in layer.fields) or "no fields"
+                yield Violation(f"a field {column.name}", names, _join(layer.path, column.name))
+
+
+@about_columns(
+    "schema.columns-known", source=STREAM_PROTO, breaks="clients that take columns by position read the wrong ones"
+)
+def columns_known(declared: Declared) -> Iterator[Violation]:
+    """Every field of the schema is a column of the session, or a field of its RECORD, and stands there once."""
+    for layer in declared.layers:
+        known = [field for _, field in layer.partners()]
+        for field in layer.fields:
+            if not any(field is one for one in known):
+                names = ", ".join(column.name for column in layer.columns)
+                yield Violation(f"no field beside {names}", str(field), _join(layer.path, field.name))
+
+
+@about_columns("schema.names", source=STREAM_PROTO, breaks="clients that ask for the column by its name")
+def names(declared: Declared) -> Iterator[Violation]:
+    """A field has its column's name in the table's own spelling and case, whatever the request used."""
+    for pair in declared.pairs:
+        if pair.field.name != pair.column.name:
+            yield Violation(f"the name {pair.column.name}", pair.field.name, pair.path)
+
+
+@about_columns(
+    "schema.order",
+    source=STREAM_PROTO,
+    breaks="Go and DuckDB map columns by their place in the table: values land under other names",
+)
+def order(declared: Declared) -> Iterator[Violation]:
+    """Columns, and the fields of RECORDs, stand in the order of the table, not in that of `selected_fields`."""
+    for layer in declared.layers:
+        wanted = [field.name for _, field in layer.partners()]
+        got = [field.name for field in layer.fields if field.name in wanted]
+        if sorted(got) == sorted(wanted) and got != wanted:
+            yield Violation(", ".join(wanted), ", ".join(got), layer.path)
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+# --- what may be null -------------------------------------------------------------------------------
+
+
+@about_columns(
+    "schema.required-not-nullable", source=CAPTURED, breaks="typed readers: schema equality and NOT NULL checks fail"
+)
+def required_not_nullable(declared: Declared) -> Iterator[Violation]:
+    """A REQUIRED column is declared non-nullable."""
+    for pair in declared.pairs:
+        if pair.column.mode is Mode.REQUIRED and pair.field.nullable:
+            yield Violation("a non-nullable field", str(pair.field), pair.path)
+
+
+@about_columns(
+    "schema.nullable-nullable", source=CAPTURED, breaks="readers that skip the validity of non-nullable fields"
+)
+def nullable_nullable(declared: Declared) -> Iterator[Violation]:
+    """A NULLABLE column is declared nullable, even where this batch happens to have no null in it."""
+    for pair in declared.pairs:
+        if pair.column.mode is Mode.NULLABLE and not pair.field.nullable:
+            yield Violation("a nullable field", str(pair.field), pair.path)
+
+
+@about_columns(
+    "schema.repeated-not-nullable",
+    source=CAPTURED,
+    breaks="python-bigquery: load errors, https://github.com/googleapis/python-bigquery/issues/1998",
+)
+def repeated_not_nullable(declared: Declared) -> Iterator[Violation]:
+    """A REPEATED column is a list that is declared non-nullable: BigQuery has empty arrays and no NULL ones."""
+    for pair in declared.pairs:
+        if pair.column.mode is Mode.REPEATED and pair.is_list and pair.field.nullable:
+            yield Violation("a non-nullable list", str(pair.field), pair.path)
+
+
+@clause("schema.item-name", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@per_schema
+def item_name(schema: wire.Schema) -> Iterator[Violation]:
+    """The child of a list is called `item`."""
+    for path, field in schema.walk():
+        if field.type.kind in LISTS and field.children[0].name != ITEM:
+            yield Violation(f"a child called {ITEM}", field.children[0].name, path)
+
+
+@clause("schema.item-nullable", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@per_schema
+def item_nullable(schema: wire.Schema) -> Iterator[Violation]:
+    """The child of a list is declared nullable, although BigQuery never sends a NULL inside an array."""
+    for path, field in schema.walk():
+        if field.type.kind in LISTS and not field.children[0].nullable:
+            yield Violation("a nullable item", str(field.children[0]), path)
+
+
+# --- marks ------------------------------------------------------------------------------------------
+
+
+def _unmarked(declared: Declared, kind: BqType) -> Iterator[Violation]:
+    """A violation for each column of a marked type whose marks are missing or others; their place is not judged."""
+    for pair in declared.of(kind):
+        wanted = dict(field_metadata(pair.column))
+        if wanted not in (_marks(pair.field), _marks(pair.element)):
+            yield Violation(_written(wanted), _written(_marks(pair.field)), pair.path)
+
+
+def _marks(field: wire.Field) -> dict[str | None, str | None]:
+    return {key: value for key, value in field.metadata if key in MARKS}
+
+
+def _written(pairs: object) -> str:
+    return f"metadata {pairs}" if pairs else "no metadata"
+
+
+@about_columns(
+    "schema.metadata-datetime", BqType.DATETIME, source=LIVE_TEST, breaks="DATETIME looks like a TIMESTAMP without zone"
+)
+def metadata_datetime(declared: Declared) -> Iterator[Violation]:
+    """DATETIME is marked by `ARROW:extension:name` = `google:sqlType:datetime`, and nothing else."""
+    return _unmarked(declared, BqType.DATETIME)
+
+
+@about_columns("schema.metadata-json", BqType.JSON, source=LIVE_TEST, breaks="JSON cannot be told from STRING")
+def metadata_json(declared: Declared) -> Iterator[Violation]:
+    """JSON is marked by `ARROW:extension:name` = `google:sqlType:json`, and nothing else."""
+    return _unmarked(declared, BqType.JSON)
+
+
+@about_columns(
+    "schema.metadata-geography",
+    BqType.GEOGRAPHY,
+    source=LIVE_TEST,
+    breaks="GEOGRAPHY cannot be told from STRING, https://github.com/googleapis/python-bigquery/issues/894",
+)
+def metadata_geography(declared: Declared) -> Iterator[Violation]:
+    """GEOGRAPHY is marked by name and encoding.
+
+    `ARROW:extension:name` is `google:sqlType:geography`, and `ARROW:extension:metadata` is exactly
+    `{"encoding": "WKT"}`, with one space after the colon.
+    """
+    return _unmarked(declared, BqType.GEOGRAPHY)
+
+
+@about_columns(
+    "schema.metadata-interval",
+    BqType.INTERVAL,
+    source="https://github.com/airbytehq/airbyte",
+    breaks="clients that choose their type by the mark",
+)
+def metadata_interval(declared: Declared) -> Iterator[Violation]:
+    """INTERVAL is marked by `ARROW:extension:name` = `google:sqlType:interval`, and nothing else."""
+    return _unmarked(declared, BqType.INTERVAL)
+
+
+@about_columns(
+    "schema.metadata-range",
+    BqType.RANGE,
+    source="https://github.com/airbytehq/airbyte",
+    breaks="a RANGE cannot be told from a RECORD of start and end",
+)
+def metadata_range(declared: Declared) -> Iterator[Violation]:
+    """RANGE is marked by `google:sqlType` = `range`: under a key of its own, and not as an extension type."""
+    return _unmarked(declared, BqType.RANGE)
+
+
+@about_columns(
+    "schema.metadata-on-list",
+    source="https://github.com/abdolence/bigquery-rs",
+    breaks="ADBC and others look for the mark on the column: https://github.com/adbc-drivers/bigquery/pull/8",
+)
+def metadata_on_list(declared: Declared) -> Iterator[Violation]:
+    """The mark of a REPEATED column stands on the list, not on its item."""
+    for pair in _repeated(declared):
+        if marks := _marks(pair.element):
+            yield Violation("an item without metadata", _written(marks), f"{pair.path}.{pair.element.name}")
+
+
+def _repeated(declared: Declared) -> Iterator[Pair]:
+    return (pair for pair in declared.pairs if pair.element is not pair.field)
+
+
+@about_columns(
+    "schema.metadata-plain", source=LIVE_TEST, breaks="Polars and R warn or fail on extension names they do not know"
+)
+def metadata_plain(declared: Declared) -> Iterator[Violation]:
+    """A type that Arrow knows by itself carries no mark: INT64, STRING, BYTES, NUMERIC, TIMESTAMP, RECORD …"""
+    for pair in declared.pairs:
+        if not field_metadata(pair.column) and (marks := _marks(pair.field)):
+            yield Violation("no metadata", _written(marks), pair.path)
+
+
+@clause("schema.metadata-keys", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@per_schema
+def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
+    """Fields carry no metadata of the server's own: no key beside those that mark a type."""
+    for path, field in schema.walk():
+        if foreign := {key: value for key, value in field.metadata if key not in MARKS}:
+            yield Violation(f"no keys beside {', '.join(sorted(MARKS))}", _written(foreign), path)
+
+
+@clause("schema.no-metadata", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@per_schema
+def no_metadata(schema: wire.Schema) -> Iterator[Violation]:
+    """The schema itself carries no metadata: pandas' or anyone else's does not belong to a table."""
+    if schema.metadata:
+        yield Violation("no metadata", _written(dict(schema.metadata)))
+
+
+# --- the byte order ---------------------------------------------------------------------------------
+
+
+@clause(
+    "schema.little-endian",
+    over=declarations,
+    source=SCHEMA_FBS,
+    breaks="most readers refuse big-endian bodies; those that ignore the flag read other numbers",
+)
+@per_schema
+def little_endian(schema: wire.Schema) -> Iterator[Violation]:
+    """Bodies are little-endian, and the schema says so by leaving the default."""
+    if schema.endianness is not wire.Endianness.LITTLE:
+        yield Violation("endianness Little", "endianness Big")

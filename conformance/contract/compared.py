@@ -1,0 +1,237 @@
+"""The values that came beside the values that the case holds: one comparison for all the clauses that ask about it.
+
+What is compared is a serializer's batches, in order, or a session all of whose streams were read, in any order: its
+rows are matched first (:mod:`conformance.contract.rowmatch`), and lost, repeated and foreign rows are the business of
+the chapter on rows. Columns are found by name; one whose bits are of another kind cannot be compared, and is the
+business of the chapter on types.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.contract import texts
+from conformance.contract.cells import kind
+from conformance.contract.clause import Violation
+from conformance.contract.expected import expected_columns
+from conformance.contract.rowmatch import fingerprints
+from conformance.contract.subjects import SessionRead, once_per_view, whole_sessions
+from conformance.contract.values import Difference, Kind, Same, differences, identical, pair_rows
+from conformance.contract.view import View
+from conformance.records import BqType, Column, Mode
+
+__all__ = ["Compared", "Place", "Role", "Serialized", "Values", "compared", "serialized", "violation"]
+
+
+class Role(enum.StrEnum):
+    """What stands at a path of a table."""
+
+    LIST = "list"
+    """The list of a REPEATED column."""
+    VALUE = "value"
+    """A value of the type, an item of a list included."""
+    BOUND = "bound"
+    """The start or end of a RANGE."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """A path of a table: the column that it belongs to and what stands there."""
+
+    role: Role
+    column: Column
+
+
+def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Place]]:
+    """Every path of a table with ``columns``, as :class:`~conformance.contract.values.Difference` writes them."""
+    for column in columns:
+        here = f"{path}.{column.name}" if path else column.name
+        if column.mode is Mode.REPEATED:
+            yield here, Place(Role.LIST, column)
+            here = f"{here}.item"
+        yield here, Place(Role.VALUE, column)
+        if column.type is BqType.RANGE:
+            yield f"{here}.start", Place(Role.BOUND, column)
+            yield f"{here}.end", Place(Role.BOUND, column)
+        yield from places(column.fields, here)
+
+
+class Compared:
+    """Two tables row for row: what the case holds and what came, under columns of the same names."""
+
+    response: int | None = None
+
+    def __init__(
+        self, call: int, columns: Sequence[Column], tables: tuple[pa.Table, pa.Table], *, ordered: bool, exact: bool
+    ) -> None:
+        self.call = call
+        self.columns = columns
+        self.exact = exact
+        self._ordered = ordered
+        self.expected, self.got = tables
+        self.clean = identical(self.expected, self.got)
+
+    @functools.cached_property
+    def places(self) -> Mapping[str, Place]:
+        """Every path of the table."""
+        return dict(places(self.columns))
+
+    @functools.cached_property
+    def misplaced(self) -> Mapping[str, str]:
+        """Columns that hold another's values: the name under which they came, and whose values they are."""
+        if self.clean:
+            return {}
+        wanted = {name: _bag(self.expected, name) for name in self.expected.schema.names}
+        got = {name: _bag(self.got, name) for name in self.expected.schema.names if name in self.got.schema.names}
+        found = {}
+        for name, bag in got.items():
+            if bag != wanted[name] and self.expected.num_rows > 1:
+                owners = [other for other, values in wanted.items() if values == bag]
+                if owners and got.get(owners[0]) != bag:
+                    found[name] = owners[0]
+        return found
+
+    @functools.cached_property
+    def differences(self) -> Sequence[Difference]:
+        """What differs, under the right names; rows count in the case's table."""
+        if self.clean:
+            return ()
+        expected, got = self.expected, self._in_place()
+        rows = None
+        if not self._ordered:
+            pairs = pair_rows(expected, got)
+            rows = [left for left, _ in pairs]
+            expected = expected.take(pa.array(rows, pa.int64()))
+            got = got.take(pa.array([right for _, right in pairs], pa.int64()))
+        names = [name for name in expected.schema.names if _find(got, name) is not None]
+        left = expected.select(names)
+        right = got.select([_find(got, name) for name in names])
+        found = differences(left, right, open_nulls=self._open_nulls(), same=None if self.exact else self._same())
+        return found if rows is None else [dataclasses.replace(one, row=rows[one.row]) for one in found]
+
+    def _in_place(self) -> pa.Table:
+        """What came, with exchanged columns under the names that their values belong to."""
+        if not self.misplaced or set(self.misplaced) != set(self.misplaced.values()):
+            return self.got
+        return self.got.rename_columns([self.misplaced.get(name, name) for name in self.got.schema.names])
+
+    def _open_nulls(self) -> list[str]:
+        """Bounds of REQUIRED ranges: what the service sends for an unbounded one is a default value, not NULL."""
+        found = self.places.items()
+        return [path for path, place in found if place.role is Role.BOUND and place.column.mode is Mode.REQUIRED]
+
+    def _same(self) -> Same:
+        def same(path: str, expected: pa.Array, index: int, actual: pa.Array, other: int) -> bool:
+            place = self.places.get(path)
+            normal = texts.NORMAL.get(place.column.type) if place is not None else None
+            return normal is not None and normal(expected[index].as_py()) == normal(actual[other].as_py())
+
+        return same
+
+    @functools.cached_property
+    def types(self) -> frozenset[BqType]:
+        """The BigQuery types of which some column could be compared."""
+        return frozenset(place.column.type for place in self._seen().values())
+
+    @functools.cached_property
+    def has_lists(self) -> bool:
+        """Whether some list could be compared."""
+        return any(place.role is Role.LIST for place in self._seen().values())
+
+    def _seen(self) -> Mapping[str, Place]:
+        if self.clean:
+            return self.places
+        hidden = [one.path for one in self.differences if one.kind is Kind.TYPE]
+        hidden += [name for name in self.expected.schema.names if _find(self.got, name) is None]
+        below = tuple(f"{path}." for path in hidden)
+        return {path: place for path, place in self.places.items() if path not in hidden and not path.startswith(below)}
+
+
+def _find(table: pa.Table, name: str) -> str | None:
+    """The column's name in the table, whose case may differ."""
+    names = table.schema.names
+    return name if name in names else next((one for one in names if one.casefold() == name.casefold()), None)
+
+
+def _bag(table: pa.Table, name: str) -> bytes:
+    """The values of a column in no order, told apart by the kind of their bits."""
+    column = table.column(name).combine_chunks()
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    try:
+        hashes = np.concatenate([np.zeros(0, np.uint64), *(fingerprints(chunk) for chunk in chunks)])
+    except (TypeError, ValueError, AttributeError):  # a type that BigQuery does not have
+        return name.encode()
+    return f"{kind(column.type)}:".encode() + np.sort(hashes).tobytes()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Serialized:
+    """What a serializer made of a table, all of whose batches could be decoded."""
+
+    call: int
+    response: int | None
+    expected: pa.Table
+    got: pa.Table
+
+
+@once_per_view
+def serialized(view: View) -> list[Serialized]:
+    """The batches of a serializer as one table."""
+    batches = [batch.arrow() for batch in view.serialized]
+    decoded = [batch for batch in batches if batch is not None]
+    if not decoded or len(decoded) < len(batches):
+        return []
+    got = pa.Table.from_batches(decoded)
+    return [Serialized(view.serialized[0].call, None, view.table, got)]
+
+
+@once_per_view
+def compared(view: View) -> list[Compared]:
+    """Every comparison of rows that the exchange allows."""
+    columns = view.case.table.columns
+    found = [
+        Compared(one.call, columns, (one.expected, one.got), ordered=True, exact=True)
+        for one in serialized(view)
+        if one.expected.num_rows == one.got.num_rows > 0
+    ]
+    if view.sessions:
+        found += [_session(read, columns) for read in whole_sessions(view) if read.got.num_rows > 0]
+    return found
+
+
+def _session(read: SessionRead, columns: Sequence[Column]) -> Compared:
+    chosen = expected_columns(columns, read.session.step.selected_fields) or ()
+    return Compared(read.call, chosen, (read.expected, read.got), ordered=False, exact=False)
+
+
+class Values:
+    """A selector of comparisons that show something: values of a type, lists, anything."""
+
+    def __init__(self, shows: Callable[[Compared], bool]) -> None:
+        self._shows = shows
+
+    def __call__(self, view: View) -> Sequence[Compared]:
+        """The comparisons that show it."""
+        return [one for one in compared(view) if self._shows(one)]
+
+    def clean(self, view: View) -> bool:
+        """Whether none of them differs in anything."""
+        return all(one.clean for one in compared(view))
+
+
+MAX_SHOWN: Final = 5
+"""Differences that one clause shows of one comparison."""
+
+
+def violation(one: Difference) -> Violation:
+    """A difference as a clause reports it."""
+    item = "" if one.item is None else f", item {one.item}"
+    more = "" if one.count == 1 else f", and so in {one.count} places"
+    return Violation(one.wanted, f"{one.got} in row {one.row}{item}{more}", one.path)

@@ -1,0 +1,224 @@
+"""A schema that a target declares, beside the columns that it has to describe.
+
+Every column is paired with the field that stands for it, at every depth, by name; what has no partner is named.
+The chapters on the schema and on types ask their questions of these pairs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from conformance import wire
+from conformance.contract.clause import Violation, clause
+from conformance.contract.expected import expected_columns
+from conformance.contract.subjects import once_per_view
+from conformance.contract.view import SchemaBytes, View
+from conformance.records import BqType, Column, Level, Mode
+
+__all__ = ["Declared", "Layer", "Pair", "about_columns", "declared", "per_schema"]
+
+LISTS: Final = frozenset(
+    {
+        wire.TypeKind.LIST,
+        wire.TypeKind.LARGE_LIST,
+        wire.TypeKind.LIST_VIEW,
+        wire.TypeKind.LARGE_LIST_VIEW,
+        wire.TypeKind.FIXED_SIZE_LIST,
+    }
+)
+MAX_REMEMBERED: Final = 256
+"""Schemas kept with what was found about them: a session's schema stands in front of thousands of batches."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pair:
+    """A column and the field that stands for it; ``element`` is the list's child where a REPEATED column is a list."""
+
+    path: str
+    column: Column
+    field: wire.Field
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the field is a list of any layout."""
+        return self.field.type.kind in LISTS
+
+    @property
+    def element(self) -> wire.Field:
+        """The field of one value: the list's child for a REPEATED column, else the field itself."""
+        repeated = self.column.mode is Mode.REPEATED and self.is_list and self.field.children
+        return self.field.children[0] if repeated else self.field
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Layer:
+    """The fields at one level of nesting, beside the columns: ``path`` is "" at the top, else the RECORD's path."""
+
+    path: str
+    columns: tuple[Column, ...]
+    fields: tuple[wire.Field, ...]
+
+    def partners(self) -> Iterator[tuple[Column, wire.Field]]:
+        """Each column with its field: of the same name, else of a name that differs in case only."""
+        free = {field.name: field for field in reversed(self.fields)}
+        folded = {name.casefold(): name for name in free}
+        for column in self.columns:
+            name = column.name if column.name in free else folded.get(column.name.casefold(), "")
+            if name in free and (name == column.name or all(name != other.name for other in self.columns)):
+                yield column, free[name]
+
+
+class Pairing:
+    """One schema against one list of columns; what clauses find in it is found once."""
+
+    def __init__(self, columns: Sequence[Column], schema: wire.Schema) -> None:
+        self.columns = columns
+        self.schema = schema
+        self.layers: list[Layer] = []
+        self.pairs: list[Pair] = []
+        self._found: dict[Callable[..., object], tuple[Violation, ...]] = {}
+        self._add(Layer("", tuple(columns), schema.fields))
+
+    def _add(self, layer: Layer) -> None:
+        self.layers.append(layer)
+        for column, field in layer.partners():
+            pair = Pair(f"{layer.path}.{column.name}" if layer.path else column.name, column, field)
+            self.pairs.append(pair)
+            if column.type is BqType.RECORD and pair.element.type.kind is wire.TypeKind.STRUCT:
+                self._add(Layer(_below(pair), column.fields, pair.element.children))
+
+    @functools.cached_property
+    def by_type(self) -> Mapping[BqType, list[Pair]]:
+        """The pairs of each BigQuery type."""
+        kinds: dict[BqType, list[Pair]] = {}
+        for pair in self.pairs:
+            kinds.setdefault(pair.column.type, []).append(pair)
+        return kinds
+
+    def found(self, declared: Declared, check: Check) -> tuple[Violation, ...]:
+        """What a check finds in this pairing."""
+        try:
+            return self._found[check]
+        except KeyError:
+            found = self._found[check] = tuple(check(declared))
+            return found
+
+
+def _below(pair: Pair) -> str:
+    return f"{pair.path}.{pair.element.name}" if pair.element is not pair.field else pair.path
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Declared:
+    """A schema in the exchange that was declared for known columns."""
+
+    call: int
+    response: int | None
+    pairing: Pairing
+
+    @property
+    def schema(self) -> wire.Schema:
+        """The schema as the wire read it."""
+        return self.pairing.schema
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The levels of nesting, outermost first."""
+        return self.pairing.layers
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Every column that has a field, with it."""
+        return self.pairing.pairs
+
+    def of(self, *types: BqType) -> Iterator[Pair]:
+        """The pairs of these BigQuery types."""
+        return (pair for kind in types for pair in self.pairing.by_type.get(kind, ()))
+
+
+Check = Callable[[Declared], Iterable[Violation]]
+
+_PAIRINGS: dict[tuple[int, int], Pairing] = {}
+
+
+def _pairing(columns: Sequence[Column], schema: wire.Schema) -> Pairing:
+    """The pairing of these very objects, which it keeps alive so that their identity stays theirs."""
+    key = (id(columns), id(schema))
+    if key not in _PAIRINGS:
+        if len(_PAIRINGS) >= MAX_REMEMBERED:
+            _PAIRINGS.clear()
+        _PAIRINGS[key] = Pairing(columns, schema)
+    return _PAIRINGS[key]
+
+
+@once_per_view
+def declared(view: View) -> list[Declared]:
+    """Every schema for known columns: of a serializer, of a session, of a read whose session has none."""
+    found = [_declared(schema, view.case.table.columns) for schema in view.serialized_schemas]
+    for session in view.sessions:
+        columns = expected_columns(view.case.table.columns, session.step.selected_fields)
+        schemas = [session.schema]
+        if session.schema is None:
+            schemas = [response.schema for read in session.reads for response in read.responses[:1]]
+        found += [_declared(schema, columns) for schema in schemas]
+    return [one for one in found if one is not None]
+
+
+def _declared(schema: SchemaBytes | None, columns: Sequence[Column] | None) -> Declared | None:
+    if schema is None or columns is None or schema.message.schema is None:
+        return None
+    return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema))
+
+
+@once_per_view
+def _by_type(view: View) -> dict[BqType, list[Declared]]:
+    kinds: dict[BqType, list[Declared]] = {}
+    for one in declared(view):
+        for kind in one.pairing.by_type:
+            kinds.setdefault(kind, []).append(one)
+    return kinds
+
+
+def _holding(types: tuple[BqType, ...]) -> Callable[[View], Sequence[Declared]]:
+    if not types:
+        return declared
+    if len(types) == 1:
+        return lambda view: _by_type(view).get(types[0], ())
+    return lambda view: [one for one in declared(view) if not one.pairing.by_type.keys().isdisjoint(types)]
+
+
+def about_columns(
+    clause_id: str, *types: BqType, source: str, breaks: str = "", level: Level = Level.MUST
+) -> Callable[[Check], Check]:
+    """Register a clause on declared schemas (on those with columns of ``types``), whose findings are remembered."""
+
+    def register(check: Check) -> Check:
+        @functools.wraps(check)
+        def remembered(one: Declared) -> Iterable[Violation]:
+            return one.pairing.found(one, check)
+
+        clause(clause_id, over=_holding(types), source=source, breaks=breaks, level=level)(remembered)
+        return check
+
+    return register
+
+
+def per_schema(check: Callable[[wire.Schema], Iterable[Violation]]) -> Callable[[SchemaBytes], Iterable[Violation]]:
+    """Make a check of a schema alone a check of schema messages, worked out once per schema."""
+    known: dict[int, tuple[wire.Schema, tuple[Violation, ...]]] = {}
+
+    @functools.wraps(check)
+    def remembered(message: SchemaBytes) -> Iterable[Violation]:
+        schema = message.message.schema
+        if schema is None:
+            return ()
+        if id(schema) not in known:
+            if len(known) >= MAX_REMEMBERED:
+                known.clear()
+            known[id(schema)] = schema, tuple(check(schema))
+        return known[id(schema)][1]
+
+    return remembered

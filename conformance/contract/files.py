@@ -1,0 +1,50 @@
+"""Judging bare bytes: a schema message and batch messages, without a case, a table or a server.
+
+Only the clauses that ask about messages alone are judged. Whether the columns are the right ones and the values true
+is not: there is nothing to compare them with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES, PROFILES, Clause
+from conformance.contract.judge import judge_view
+from conformance.contract.messages import BYTE_SELECTORS
+from conformance.contract.view import View
+from conformance.records import Call, Case, Exchange, Table, Verdict
+
+__all__ = ["FILES_CASE", "byte_clauses", "judge_bytes"]
+
+FILES_CASE: Final = Case(id="files", title="Messages from files", table=Table(columns=(), rows=()))
+"""The case that the verdicts of :func:`judge_bytes` name: it has no table."""
+
+
+def byte_clauses(profile: str) -> tuple[Clause, ...]:
+    """The clauses of a profile that can be judged on messages alone.
+
+    Raises:
+        ValueError: there is no such profile.
+    """
+    if profile not in PROFILES:
+        raise ValueError(f"expected a profile out of {', '.join(PROFILES)}, got {profile!r}")
+    load_chapters()
+    return tuple(one for one in CLAUSES.values() if one.over in BYTE_SELECTORS and profile in one.profiles)
+
+
+def judge_bytes(schema: bytes, batches: Sequence[bytes], *, profile: str = "bq-arrow") -> list[Verdict]:
+    """The verdicts of the byte clauses of ``profile`` on a schema message and the batches that follow it.
+
+    In the findings call 0 is the schema and call n is the n-th batch.
+
+    Raises:
+        ValueError: there is no such profile.
+    """
+    calls = [Call(0, "", "SerializeSchema", b"", (schema,))]
+    calls += [Call(0, "", "SerializeBatch", b"", (batch,)) for batch in batches]
+    exchange = Exchange(FILES_CASE.id, "files", tuple(calls))
+    return judge_view(View(FILES_CASE, exchange, pa.table({})), byte_clauses(profile))
