@@ -1,0 +1,108 @@
+"""Fixtures of the targets room: a fake server in threads, targets from TOML text, and a table to seed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from conformance.records import BqType, Case, Column, Step, Table
+from conformance.targets import TargetSpec, load_target
+from tests.targets.fake_server import FakeServer, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Write = Callable[[str], TargetSpec]
+
+
+@pytest.fixture
+def target_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write TOML text to a target file and load it; its environments are made below the test's directory."""
+    monkeypatch.setenv("CONFORMANCE_CACHE", str(tmp_path / "cache"))
+
+    def write(text: str) -> TargetSpec:
+        path = tmp_path / "target.toml"
+        path.write_text(text)
+        return load_target(path)
+
+    return write
+
+
+@pytest.fixture
+def fake() -> FakeServer:
+    """A fake server that a test may still bend; ``endpoint`` serves it."""
+    return FakeServer()
+
+
+@pytest.fixture
+def endpoint(fake: FakeServer, target_file: Write) -> Iterator[TargetSpec]:
+    """A target file that points at the running fake server."""
+    with serving(fake) as (grpc_port, rest_port):
+        yield target_file(
+            f"""
+            name = "fake"
+            kind = "server"
+            [endpoint]
+            grpc = "127.0.0.1:{grpc_port}"
+            rest = "http://127.0.0.1:{rest_port}"
+            [deadlines]
+            start = 2.0
+            call = 1.0
+            seed = 1.0
+            [limits]
+            message = 1000000
+            call = 100000
+            """
+        )
+
+
+@pytest.fixture
+def started(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., TargetSpec]:
+    """A target file that starts the fake server as a process with the named quirks."""
+    monkeypatch.chdir(ROOT)
+
+    def write(*quirks: str, more: str = "", grace: float = 2.0) -> TargetSpec:
+        command = ", ".join(f'"{part}"' for part in ("{python}", "-m", "tests.targets.fake_server", *quirks))
+        return target_file(
+            f"""
+            name = "fake"
+            kind = "server"
+            [start]
+            command = [{command}]
+            grace = {grace}
+            [ready]
+            rest_path = "/ready"
+            rest_event = "rest.listen"
+            grpc_event = "grpc.listen"
+            [deadlines]
+            start = 10.0
+            call = 0.3
+            seed = 2.0
+            {more}
+            """
+        )
+
+    return write
+
+
+def case_of(*steps: Step, case_id: str = "a-case", rows: int = 3, isolated: bool = False) -> Case:
+    """A case over one INT64 column with the values 0, 1, 2 …"""
+    columns = (Column("a", BqType.INT64),)
+    table = Table(columns, rows=tuple({"a": value} for value in range(rows)))  # type: ignore[arg-type]
+    if steps:
+        return Case(case_id, "a title", table, steps=steps, isolated=isolated)
+    return Case(case_id, "a title", table, isolated=isolated)
+
+
+def table_of(case: Case) -> pa.Table:
+    """The Arrow table of :func:`case_of`."""
+    return pa.table({"a": pa.array(range(len(case.table.rows or ())), pa.int64())})
+
+
+def python_program(path: Path, code: str) -> str:
+    """A TOML command that runs ``code`` in a file at ``path``."""
+    path.write_text(code)
+    return f'["{sys.executable}", "{path}"]'

@@ -1,0 +1,256 @@
+"""Every way in which a call can end is told apart from every other, and all bytes are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import grpc
+import pytest
+
+from conformance.contract import proto
+from conformance.records import Call, CallEnd, Trailer
+from conformance.targets.calls import Budget, Caller, open_channel
+from tests.targets.fake_server import FakeServer, serving
+
+BUDGET = Budget(seconds=1.0, responses=50, bytes=50_000)
+MESSAGE_LIMIT = 100_000
+
+READ = Call(1, "s/0", "ReadRows", proto.ReadRowsRequest(read_stream="x").SerializeToString())
+CREATE = Call(0, "s", "CreateReadSession", b"")
+
+
+@pytest.fixture
+def caller(fake: FakeServer) -> Iterator[Caller]:
+    """A caller connected to the fake server."""
+    with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=MESSAGE_LIMIT) as channel:
+        yield _caller(channel)
+
+
+def _caller(channel: grpc.Channel, last_words: Callable[[float], str | None] = lambda seconds: None) -> Caller:
+    return Caller(channel, began=time.monotonic(), message_limit=MESSAGE_LIMIT, last_words=last_words)
+
+
+def test_bytes_are_kept_as_they_are(fake: FakeServer, caller: Caller) -> None:
+    """Requests arrive and responses come back byte for byte, unknown fields and junk included."""
+    junk = [b"\xff\x00junk", b"", b"\x08\x01"]
+    fake.rows = lambda request, context: iter(junk)
+
+    call = caller.stream(READ, routing="read_stream=x", budget=BUDGET)
+
+    assert call.responses == tuple(junk)
+    assert (call.status, call.end) == ("OK", CallEnd.COMPLETE)
+    assert fake.requests[0][:2] == ("ReadRows", READ.request)
+
+
+def test_the_routing_header_is_sent(fake: FakeServer, caller: Caller) -> None:
+    """A call carries the routing header of the generated clients."""
+    caller.unary(CREATE, routing="read_session.table=projects/p", budget=BUDGET)
+
+    assert fake.requests[0][2]["x-goog-request-params"] == "read_session.table=projects/p"
+
+
+def test_a_refusal_is_complete_with_its_status_details_and_trailers(fake: FakeServer, caller: Caller) -> None:
+    """What the target says of its refusal is kept, binary trailers too."""
+
+    def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.set_trailing_metadata((("reason", "no"), ("extra-bin", b"\x00\xff")))
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "request failed: data format unspecified")
+        return b""
+
+    fake.session = refuse
+
+    call = caller.unary(CREATE, routing="", budget=BUDGET)
+
+    assert (call.status, call.end) == ("INVALID_ARGUMENT", CallEnd.COMPLETE)
+    assert call.details == "request failed: data format unspecified"
+    assert {Trailer("reason", b"no"), Trailer("extra-bin", b"\x00\xff")} <= set(call.trailers)
+
+
+def test_a_refusal_in_the_middle_keeps_what_came_before(fake: FakeServer, caller: Caller) -> None:
+    """Responses before a late status are recorded."""
+
+    def rows(_request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        yield b"one"
+        context.abort(grpc.StatusCode.INTERNAL, "out of range")
+
+    fake.rows = rows
+
+    call = caller.stream(READ, routing="", budget=BUDGET)
+
+    assert (call.status, call.responses) == ("INTERNAL", (b"one",))
+
+
+@pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED])
+def test_a_status_that_the_target_sends_is_its_answer(fake: FakeServer, caller: Caller, code: grpc.StatusCode) -> None:
+    """UNAVAILABLE or DEADLINE_EXCEEDED from the target is neither a crash nor a hang."""
+
+    def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.abort(code, "try later")
+        return b""
+
+    fake.session = refuse
+
+    call = caller.unary(CREATE, routing="", budget=BUDGET)
+
+    assert (call.status, call.end) == (code.name, CallEnd.COMPLETE)
+
+
+def test_an_unknown_method_is_unimplemented(caller: Caller) -> None:
+    """A server without the service answers UNIMPLEMENTED, and that is recorded."""
+    call = caller.unary(Call(0, "", "NoSuchMethod", b""), routing="", budget=BUDGET)
+
+    assert call.end is CallEnd.COMPLETE
+    assert call.status != "OK"
+
+
+@pytest.mark.parametrize("method", ["CreateReadSession", "ReadRows"])
+def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str) -> None:
+    """A call without an end is recorded as one, with what came before, after its deadline."""
+    ended = threading.Event()
+
+    def session(_request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.add_callback(ended.set)
+        ended.wait()
+        return b""
+
+    def rows(_request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        yield b"one"
+        context.add_callback(ended.set)
+        ended.wait()
+
+    fake.session, fake.rows = session, rows
+    budget = Budget(0.2, 50, 50_000)
+    started = time.monotonic()
+
+    if method == "ReadRows":
+        call = caller.stream(READ, routing="", budget=budget)
+    else:
+        call = caller.unary(CREATE, routing="", budget=budget)
+
+    assert (call.end, call.status) == (CallEnd.DEADLINE, "")
+    assert call.responses == ((b"one",) if method == "ReadRows" else ())
+    assert time.monotonic() - started < 1
+
+
+def test_an_endless_stream_is_cut_at_its_budget(fake: FakeServer, caller: Caller) -> None:
+    """A stream of empty responses without an end stops at the permitted count."""
+
+    def rows(_request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:
+        while True:
+            yield b""
+
+    fake.rows = rows
+
+    call = caller.stream(READ, routing="", budget=BUDGET)
+
+    assert (call.end, call.status, len(call.responses)) == (CallEnd.OVER_BUDGET, "", 51)
+    assert call.details == "the target sent too much: 51 responses of 0 bytes so far, permitted 50 and 50000"
+
+
+def test_large_responses_are_cut_at_their_budget(fake: FakeServer, caller: Caller) -> None:
+    """Responses that add up to more than an honest answer could hold stop the reading."""
+    fake.rows = lambda request, context: iter([b"x" * 30_000] * 10)
+
+    call = caller.stream(READ, routing="", budget=BUDGET)
+
+    assert (call.end, len(call.responses)) == (CallEnd.OVER_BUDGET, 2)
+
+
+def test_a_message_beyond_the_limit_is_never_received(fake: FakeServer, caller: Caller) -> None:
+    """One enormous message is over budget too, though the library calls it RESOURCE_EXHAUSTED."""
+    fake.rows = lambda request, context: iter([b"x" * (MESSAGE_LIMIT + 1)])
+
+    call = caller.stream(READ, routing="", budget=BUDGET)
+
+    assert (call.end, call.status, call.responses) == (CallEnd.OVER_BUDGET, "", ())
+
+
+def test_a_large_answer_of_a_unary_call_is_over_budget(fake: FakeServer, caller: Caller) -> None:
+    """The byte budget holds for unary calls as well."""
+    fake.session = lambda request, context: b"x" * 60_000
+
+    call = caller.unary(CREATE, routing="", budget=BUDGET)
+
+    assert (call.end, call.responses) == (CallEnd.OVER_BUDGET, ())
+
+
+def test_a_read_is_abandoned_after_the_responses_asked_for(fake: FakeServer, caller: Caller) -> None:
+    """``take`` cancels on purpose: that is neither a status of the target nor a hang."""
+    fake.counts = (1, 1, 1)
+
+    call = caller.stream(READ, routing="", budget=BUDGET, take=2)
+
+    assert (call.end, call.status, len(call.responses)) == (CallEnd.CANCELLED, "", 2)
+
+
+def test_a_read_that_ends_before_it_is_abandoned_is_complete(fake: FakeServer, caller: Caller) -> None:
+    """``take`` beyond the end of the stream changes nothing."""
+    fake.counts = (1,)
+
+    call = caller.stream(READ, routing="", budget=BUDGET, take=2)
+
+    assert (call.end, call.status, len(call.responses)) == (CallEnd.COMPLETE, "OK", 1)
+
+
+def test_a_dead_endpoint_is_a_crash() -> None:
+    """Where nothing listens, the connection is what broke."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    with open_channel(f"127.0.0.1:{port}", message_limit=MESSAGE_LIMIT) as channel:
+        call = _caller(channel).unary(CREATE, routing="", budget=BUDGET)
+
+    assert (call.end, call.status) == (CallEnd.CRASH, "")
+    assert call.details.startswith("the connection broke: ")
+
+
+@contextlib.contextmanager
+def _speaking(words: bytes) -> Iterator[int]:
+    """A TCP server that says ``words`` to whoever connects, and closes."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.recv(1000)
+                        connection.sendall(words)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+def test_a_peer_that_does_not_speak_http2_is_a_crash() -> None:
+    """Another kind of server behind the port breaks the connection, and the words say so."""
+    with (
+        _speaking(b"HTTP/1.1 200 OK\r\n\r\nhello") as port,
+        open_channel(f"127.0.0.1:{port}", message_limit=MESSAGE_LIMIT) as channel,
+    ):
+        call = _caller(channel).unary(CREATE, routing="", budget=BUDGET)
+
+    assert call.end is CallEnd.CRASH
+    assert "HTTP/2" in call.details
+
+
+def test_the_process_explains_its_own_death(fake: FakeServer) -> None:
+    """Where the process is ours, its last words stand in the record in place of the library's."""
+
+    def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.abort(grpc.StatusCode.UNAVAILABLE, "going down")
+        return b""
+
+    fake.session = refuse
+    with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=MESSAGE_LIMIT) as channel:
+        call = _caller(channel, lambda seconds: "the process exited with status 41").unary(
+            CREATE, routing="", budget=BUDGET
+        )
+
+    assert (call.end, call.details) == (CallEnd.CRASH, "the process exited with status 41")

@@ -1,0 +1,272 @@
+"""Steps become calls exactly as the records describe them."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Iterator
+
+import grpc
+import pytest
+
+from conformance.contract import proto
+from conformance.records import AppendRows, CallEnd, CreateSession, ReadRows, SplitStream, Step
+from conformance.targets.calls import Budget, Caller, open_channel
+from conformance.targets.conversation import Conversation, Plan
+from conformance.targets.messages import Names
+from tests.targets.conftest import case_of
+from tests.targets.fake_server import FakeServer, serving
+
+PLAN = Plan(
+    names=Names("p", "d", "t"),
+    seeded=5,
+    now=0,
+    before_append=0,
+    budget=Budget(seconds=1.0, responses=50, bytes=50_000),
+    until=float("inf"),
+    case_bytes=1_000_000,
+    append=lambda count: None,
+)
+
+
+def converse(fake: FakeServer, *steps: Step, plan: Plan = PLAN) -> Conversation:
+    """Put ``steps`` to the fake server."""
+    with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=100_000) as channel:
+        caller = Caller(channel, began=time.monotonic(), message_limit=100_000, last_words=lambda seconds: None)
+        conversation = Conversation(case_of(*steps), caller, plan)
+        conversation.run()
+    return conversation
+
+
+def read(fake: FakeServer) -> list[tuple[str, int]]:
+    """The last part of the stream's name and the offset of each ReadRows request."""
+    return [(request.read_stream.rsplit("/", 1)[-1], request.offset) for request in fake.seen("ReadRows")]
+
+
+def test_a_plain_case_is_a_session_and_a_read_of_each_stream(fake: FakeServer) -> None:
+    """``*`` reads every stream, one call each, and labels say which."""
+    fake.streams = 3
+
+    calls = converse(fake, CreateSession(), ReadRows()).calls
+
+    assert [(call.step, call.label, call.method, call.status) for call in calls] == [
+        (0, "s", "CreateReadSession", "OK"),
+        (1, "s/0", "ReadRows", "OK"),
+        (1, "s/1", "ReadRows", "OK"),
+        (1, "s/2", "ReadRows", "OK"),
+    ]
+    assert read(fake) == [("0", 0), ("1", 0), ("2", 0)]
+
+
+def test_a_stream_is_chosen_by_its_index(fake: FakeServer) -> None:
+    """An index reads one stream; an index that does not exist skips the step."""
+    fake.streams = 2
+
+    conversation = converse(fake, CreateSession(), ReadRows(stream="1"), ReadRows(stream="2"))
+
+    assert read(fake) == [("1", 0)]
+    assert conversation.skipped == [2]
+
+
+def test_sessions_are_told_apart_by_their_labels(fake: FakeServer) -> None:
+    """A read belongs to the session that it names."""
+    conversation = converse(fake, CreateSession(label="a"), CreateSession(label="b"), ReadRows(session="a"))
+
+    assert [call.label for call in conversation.calls] == ["a", "b", "a/0"]
+    assert fake.seen("ReadRows")[0].read_stream.split("/")[-3] == "s1"
+
+
+def test_children_of_a_split_are_streams(fake: FakeServer) -> None:
+    """Both children can be read by the split's label, and split again."""
+    converse(
+        fake,
+        CreateSession(),
+        SplitStream(label="x", fraction=0.25),
+        ReadRows(stream="x.primary"),
+        ReadRows(stream="x.remainder"),
+        SplitStream(label="y", stream="x.remainder"),
+        ReadRows(stream="y.primary"),
+    )
+
+    assert fake.seen("SplitReadStream")[0].fraction == 0.25
+    assert read(fake) == [("0.a", 0), ("0.b", 0), ("0.b.a", 0)]
+
+
+def test_a_stream_that_cannot_be_split_skips_its_children(fake: FakeServer) -> None:
+    """An empty answer to a split is an answer; reads of its children do not apply."""
+    fake.split = lambda request, context: b""
+
+    conversation = converse(fake, CreateSession(), SplitStream(), ReadRows(stream="x.primary"))
+
+    assert [call.method for call in conversation.calls] == ["CreateReadSession", "SplitReadStream"]
+    assert conversation.skipped == [2]
+
+
+def test_places_are_worked_out_from_the_earlier_whole_read(fake: FakeServer) -> None:
+    """Symbolic offsets of a stream follow from its own responses."""
+    fake.counts = (2, 5)
+    places = ("inside", "boundary", "last", "end", "end+1")
+
+    conversation = converse(fake, CreateSession(), ReadRows(), *(ReadRows(offset=place) for place in places))
+
+    assert [offset for _, offset in read(fake)] == [0, 4, 2, 6, 7, 8]
+    assert conversation.skipped == []
+
+
+def test_a_place_that_a_stream_does_not_have_skips_the_step(fake: FakeServer) -> None:
+    """A single response has no boundary; and without a whole read there is no place at all."""
+    fake.counts = (2,)
+
+    conversation = converse(
+        fake, CreateSession(), ReadRows(offset="end"), ReadRows(take=1), ReadRows(), ReadRows(offset="boundary")
+    )
+
+    assert conversation.skipped == [1, 4]
+
+
+def test_numbers_are_sent_as_they_are(fake: FakeServer) -> None:
+    """A numeric offset needs no earlier read, and may be negative."""
+    converse(fake, CreateSession(), ReadRows(offset="3"), ReadRows(offset="-1"))
+
+    assert [offset for _, offset in read(fake)] == [3, -1]
+
+
+def test_a_session_without_streams_is_read_without_calls(fake: FakeServer) -> None:
+    """Zero streams is an answer: nothing is skipped."""
+    fake.streams = 0
+
+    conversation = converse(fake, CreateSession(), ReadRows())
+
+    assert len(conversation.calls) == 1
+    assert conversation.skipped == []
+
+
+def test_what_depends_on_a_refused_session_is_skipped(fake: FakeServer) -> None:
+    """Steps on a session that was not created do not apply."""
+
+    def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.abort(grpc.StatusCode.NOT_FOUND, "no table")
+        return b""
+
+    fake.session = refuse
+
+    conversation = converse(fake, CreateSession(), ReadRows(), SplitStream())
+
+    assert [call.status for call in conversation.calls] == ["NOT_FOUND"]
+    assert conversation.skipped == [1, 2]
+
+
+def test_junk_in_place_of_a_session_skips_what_depends_on_it(fake: FakeServer) -> None:
+    """Bytes that are no ReadSession are recorded, and nothing is read."""
+    fake.session = lambda request, context: b"\xff\xff\xff"
+
+    conversation = converse(fake, CreateSession(), ReadRows())
+
+    assert conversation.calls[0].responses == (b"\xff\xff\xff",)
+    assert conversation.skipped == [1]
+
+
+def test_a_literal_name_is_a_template(fake: FakeServer) -> None:
+    """A read of a name that no session gave is made, with the session's name filled in where there is one."""
+    converse(fake, ReadRows(name="projects/{project}/nope"), CreateSession(), ReadRows(name="{session}/streams/nope"))
+
+    names = [request.read_stream for request in fake.seen("ReadRows")]
+    assert names == ["projects/p/nope", "projects/p/locations/us/sessions/s1/streams/nope"]
+
+
+def test_repeats_are_calls_of_their_own(fake: FakeServer) -> None:
+    """``times`` repeats each call under the same label."""
+    calls = converse(fake, CreateSession(), ReadRows(times=3)).calls
+
+    assert [call.label for call in calls[1:]] == ["s/0", "s/0", "s/0"]
+
+
+def test_together_means_at_the_same_time(fake: FakeServer) -> None:
+    """Concurrent repeats are all under way before any of them ends."""
+    everyone = threading.Barrier(4)
+
+    def rows(_request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:
+        everyone.wait(timeout=5)
+        yield b""
+
+    fake.rows = rows
+    fake.streams = 2
+
+    calls = converse(fake, CreateSession(), ReadRows(times=2, together=True)).calls
+
+    assert [(call.label, call.status) for call in calls[1:]] == [("s/0", "OK")] * 2 + [("s/1", "OK")] * 2
+
+
+def test_rows_are_appended_in_their_turn(fake: FakeServer) -> None:
+    """AppendRows happens between the calls before it and those after it."""
+    events: list[str] = []
+    plan = dataclasses.replace(PLAN, append=lambda count: events.append(f"append {count}"))
+    honest = fake.session
+
+    def session(request: bytes, context: grpc.ServicerContext) -> bytes:
+        events.append("session")
+        return honest(request, context)
+
+    fake.session = session
+
+    converse(fake, CreateSession(), AppendRows(2), CreateSession(label="t"), AppendRows(1), plan=plan)
+
+    assert events == ["session", "append 2", "session", "append 1"]
+
+
+def test_nothing_is_asked_after_a_hang(fake: FakeServer) -> None:
+    """A hang costs one deadline: the conversation ends there and says that the target is broken."""
+
+    def rows(_request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        ended = threading.Event()
+        context.add_callback(ended.set)
+        ended.wait()
+        yield b""
+
+    fake.rows = rows
+    fake.streams = 3
+    plan = dataclasses.replace(PLAN, budget=Budget(0.1, 50, 50_000))
+
+    conversation = converse(fake, CreateSession(), ReadRows(), ReadRows(), plan=plan)
+
+    assert [call.end for call in conversation.calls] == [CallEnd.COMPLETE, CallEnd.DEADLINE]
+    assert conversation.broken
+
+
+def test_a_case_as_a_whole_has_a_deadline(fake: FakeServer) -> None:
+    """A call that the case's time does not cover any more is recorded as a hang, and not made."""
+    plan = dataclasses.replace(PLAN, until=time.monotonic())
+
+    conversation = converse(fake, CreateSession(), ReadRows(), plan=plan)
+
+    assert [(call.end, call.details) for call in conversation.calls] == [
+        (CallEnd.DEADLINE, "the case's deadline had passed before this call could be made")
+    ]
+    assert fake.requests == []
+
+
+def test_a_case_as_a_whole_has_a_byte_budget(fake: FakeServer) -> None:
+    """What earlier calls brought is taken off the budget of later ones."""
+    fake.rows = lambda request, context: iter(
+        [proto.ReadRowsResponse(row_count=1).SerializeToString() + b"\x7a\x64" + b"x" * 100]
+    )
+    plan = dataclasses.replace(PLAN, case_bytes=500)
+
+    conversation = converse(fake, CreateSession(), ReadRows(times=9), plan=plan)
+
+    assert conversation.calls[-1].end is CallEnd.OVER_BUDGET
+    assert len(conversation.calls) < 9
+
+
+def test_more_streams_than_the_service_permits_are_not_all_read(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session of a million streams costs the permitted number of calls, and the rest is recorded as one."""
+    monkeypatch.setattr("conformance.targets.conversation.MAX_STREAMS", 2)
+    fake.streams = 5
+
+    calls = converse(fake, CreateSession(), ReadRows()).calls
+
+    assert [call.end for call in calls[1:]] == [CallEnd.COMPLETE, CallEnd.COMPLETE, CallEnd.OVER_BUDGET]
+    assert calls[-1].details == "the session names 5 streams; the service permits 2, which were read"

@@ -1,0 +1,137 @@
+"""Target files are read strictly: one clear sentence for everything unexpected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.targets import ExpectedFailure, TargetError, TargetKind, load_target
+from conformance.targets.spec import PLACEHOLDERS, Deadlines
+from tests.targets.conftest import ROOT, Write
+
+SHIPPED = sorted((ROOT / "targets").glob("*.toml")) + sorted((ROOT / "docs" / "examples").glob("*.toml"))
+
+SERVER = """
+name = "x"
+kind = "server"
+[start]
+command = ["serve", "{grpc_port}"]
+"""
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_every_shipped_target_file_is_valid(path: Path) -> None:
+    """Each target file in the repository loads."""
+    spec = load_target(path)
+
+    assert spec.name
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "targets").glob("*.toml")), ids=lambda path: path.stem)
+def test_a_shipped_target_is_named_like_its_file(path: Path) -> None:
+    """The name in a file under targets/ is the file's own."""
+    assert load_target(path).name == path.stem
+
+
+def test_a_full_file_becomes_a_record(target_file: Write) -> None:
+    """Keys land where they belong, and what is left out has its default."""
+    spec = target_file(
+        SERVER
+        + """
+        environment = { HOME = "{home}" }
+        [deadlines]
+        call = 3
+        [[expected_failures]]
+        clause = "schema.eos"
+        reason = "fail: *"
+        issue = "https://example.org/1"
+        """
+    )
+
+    assert spec.kind is TargetKind.SERVER
+    assert spec.start is not None
+    assert spec.start.environment == {"HOME": "{home}"}
+    assert spec.deadlines == Deadlines(call=3.0)
+    assert spec.expected_failures == (
+        ExpectedFailure("schema.eos", "fail: *", case="*", note="", issue="https://example.org/1"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('kind = "server"', "target.name: expected a value but got None (NoneType)"),
+        ('name = "x"\nkind = "boat"', "target.kind: expected one of server, serializer, program but got 'boat' (str)"),
+        ('name = "X"\nkind = "server"', "target.name: expected lower-case letters, digits, '.', '_' and '-' but got"),
+        (SERVER + "[deadline]\ncall = 1", "target.deadline: expected one of the keys name, kind,"),
+        (SERVER + "[deadlines]\ncal = 1", "target.deadlines.cal: expected one of the keys start, call, seed, case but"),
+        (SERVER + '[deadlines]\ncall = "1"', "target.deadlines.call: expected float but got '1' (str)"),
+        (SERVER + "[deadlines]\ncall = 0", "target.deadlines.call: expected seconds above 0 but got 0.0 (float)"),
+        (
+            SERVER + '[endpoint]\ngrpc = "a:1"\nrest = "http://a:2"',
+            "target: expected [start] or [endpoint], and no other",
+        ),
+        (
+            'name = "x"\nkind = "server"',
+            "target: expected [start] or [endpoint], and no other of these tables, for the kind",
+        ),
+        (
+            'name = "x"\nkind = "serializer"\n[start]\ncommand = ["a"]',
+            "target: expected [serializer], and no other of these",
+        ),
+        (SERVER.replace("{grpc_port}", "{port}"), "target.start.command[1]: expected placeholders among python, host,"),
+        (SERVER.replace("{grpc_port}", "{"), "target.start.command[1]: expected balanced braces"),
+        (
+            SERVER.replace('"serve"', '"{env_bin}/serve"'),
+            "target.start.command[0]: expected an [environment] where {env_bin}",
+        ),
+        (
+            SERVER.replace('"serve", "{grpc_port}"', ""),
+            "target.start.command: expected a program and its arguments but got []",
+        ),
+        ('file = "y"\n' + SERVER, "target.file: expected no such key: it is where the file was read from but got 'y'"),
+        ("name = ", "expected TOML: "),
+    ],
+)
+def test_what_is_unexpected_is_refused_in_one_sentence(target_file: Write, text: str, message: str) -> None:
+    """A wrong file is refused with its path, the key, what was expected and what stood there."""
+    with pytest.raises(TargetError) as raised:
+        target_file(text)
+
+    assert message in str(raised.value)
+    assert str(raised.value).startswith("/")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_program_declares_its_capabilities_itself(target_file: Write) -> None:
+    """Capabilities in a program's file are refused: its hello is the place."""
+    with pytest.raises(TargetError, match="a program says in its hello what it can do"):
+        target_file('name = "x"\nkind = "program"\ncapabilities = ["a"]\n[start]\ncommand = ["a"]')
+
+
+def test_a_missing_file_is_one_sentence() -> None:
+    """A path that does not exist is named together with the reason."""
+    with pytest.raises(TargetError) as raised:
+        load_target("nowhere/target.toml")
+
+    assert str(raised.value) == "nowhere/target.toml: cannot read the target file: No such file or directory"
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    """A file in another encoding is refused at its first strange byte."""
+    path = tmp_path / "latin.toml"
+    path.write_bytes(b'name = "\xe9"')
+
+    with pytest.raises(TargetError, match="expected UTF-8 text but byte 8 is 0xe9"):
+        load_target(path)
+
+
+def test_every_placeholder_is_explained() -> None:
+    """Each placeholder has a sentence for the guide."""
+    assert all(PLACEHOLDERS.values())
+
+
+def test_deadlines_are_stretched_together() -> None:
+    """A multiplier reaches every deadline."""
+    assert Deadlines(1, 2, 3, 4).stretched(2.5) == Deadlines(2.5, 5, 7.5, 10)
