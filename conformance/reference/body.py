@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as is_
 
 __all__ = ["Node", "Part", "walk"]
@@ -30,7 +31,11 @@ class Node:
 
 @dataclasses.dataclass(slots=True)
 class Part:
-    """One buffer of the body; ``role`` is ``validity``, ``offsets`` or ``data``, ``data`` its bytes without padding."""
+    """One buffer of the body: its role and its bytes without padding.
+
+    ``role`` is ``validity``, ``offsets``, ``data``, ``sizes`` (of a list-view), ``type ids`` (of a union),
+    ``views``, or ``variadic``: one of the data buffers behind the views before it.
+    """
 
     path: str
     role: str
@@ -53,6 +58,9 @@ def walk(batch: pa.RecordBatch) -> tuple[list[Node], list[Part]]:
 
 def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
     kind = array.type
+    if _bare(kind):
+        yield from _without_validity(path, array)
+        return
     yield Node(path, len(array), array.null_count)
     if is_.is_null(kind):
         return
@@ -70,11 +78,54 @@ def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
         for index, child in enumerate(kind):
             # `field()` keeps the child's own nulls (`flatten()` would fold in the parent's) and applies the slice.
             yield from _field(f"{path}.{child.name}", array.field(index))
+    elif kind.id in _VIEWS:
+        _, views, *variadic = array.buffers()
+        yield Part(path, "views", _bytes(views, array.offset * 16, len(array) * 16))
+        yield from (Part(path, "variadic", data.to_pybytes()) for data in variadic)
+    elif kind.id in _LIST_VIEWS:
+        width = _LIST_VIEWS[kind.id]
+        for role, buffer in zip(("offsets", "sizes"), array.buffers()[1:3], strict=True):
+            yield Part(path, role, _bytes(buffer, array.offset * width, len(array) * width))
+        yield from _field(f"{path}.{kind.value_field.name}", array.values)
     elif is_.is_primitive(kind) or is_.is_decimal(kind) or is_.is_fixed_size_binary(kind) or is_.is_interval(kind):
         width = kind.bit_width // 8
         yield Part(path, "data", _bytes(array.buffers()[1], array.offset * width, len(array) * width))
     else:
         raise TypeError(f"column {path!r}: expected a type that the reference writes, got {kind}")
+
+
+def _ids(**makers: int) -> dict[int, int]:
+    """Type ids of types that older releases of pyarrow lack, each with a width in bytes."""
+    return {
+        getattr(pa, name)(*((pa.null(),) if "list" in name else ())).id: width
+        for name, width in makers.items()
+        if hasattr(pa, name)
+    }
+
+
+_VIEWS: Final = _ids(string_view=16, binary_view=16)
+_LIST_VIEWS: Final = _ids(list_view=4, large_list_view=8)
+
+
+def _bare(kind: pa.DataType) -> bool:
+    return bool(is_.is_union(kind) or is_.is_run_end_encoded(kind))
+
+
+def _without_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:
+    """A union or run-end encoded field: no bitmap of its own, and no nulls of its own."""
+    kind = array.type
+    yield Node(path, len(array), 0)
+    if is_.is_run_end_encoded(kind):
+        if array.offset:
+            array = pc.run_end_encode(pc.run_end_decode(array), run_end_type=kind.run_end_type)
+        yield from _field(f"{path}.run_ends", array.run_ends)
+        yield from _field(f"{path}.values", array.values)
+        return
+    yield Part(path, "type ids", array.type_codes.to_numpy().tobytes())
+    if kind.mode == "dense":
+        yield Part(path, "offsets", array.offsets.to_numpy().tobytes())
+    for index in range(kind.num_fields):
+        yield from _field(f"{path}.{kind.field(index).name}", array.field(index))
 
 
 def _is_variable(kind: pa.DataType) -> bool:

@@ -69,6 +69,16 @@ class Message:
             out += bytes(-len(out) % self.alignment)
         return buffers, bytes(out)
 
+    def _variadic(self) -> dict[str, list[int]]:
+        """How many data buffers stand behind each view field, where there are view fields."""
+        counts: list[int] = []
+        for part in self.parts:
+            if part.role == "views":
+                counts.append(0)
+            elif part.role == "variadic":
+                counts[-1] += 1
+        return {"variadicBufferCounts": counts} if counts else {}
+
     def _compressed(self, data: bytes) -> bytes:
         if not self.codec or not data:
             return data
@@ -93,6 +103,7 @@ class Message:
             "nodes": [(node.length, node.null_count) for node in self.nodes],
             "buffers": buffers,
             **({"compression": {"codec": _CODECS[self.codec][1]}} if self.codec else {}),
+            **self._variadic(),
         }
         tree["header"] = {**filled, **tree["header"]}
         return {"bodyLength": len(body), **tree}, body

@@ -41,6 +41,10 @@ def _float(kind: Any) -> dict[str, Any]:
     return {"precision": {16: 0, 32: 1, 64: 2}[kind.bit_width]}
 
 
+def _union(kind: Any) -> dict[str, Any]:
+    return {"mode": int(kind.mode == "dense"), "typeIds": list(kind.type_codes)}
+
+
 _ROWS: Final[Mapping[int, _Row]] = {
     pa.null().id: ("Null", _plain),
     pa.bool_().id: ("Bool", _plain),
@@ -65,8 +69,33 @@ _ROWS: Final[Mapping[int, _Row]] = {
     pa.large_list(pa.null()).id: ("LargeList", _plain),
     pa.list_(pa.null(), 1).id: ("FixedSizeList", lambda kind: {"listSize": kind.list_size}),
     pa.struct([]).id: ("Struct_", _plain),
+    pa.run_end_encoded(pa.int16(), pa.null()).id: ("RunEndEncoded", _plain),
+    pa.sparse_union([]).id: ("Union", _union),
+    pa.dense_union([]).id: ("Union", _union),
     pa.map_(pa.int8(), pa.int8()).id: ("Map", lambda kind: {"keysSorted": bool(kind.keys_sorted)}),
 }
+
+# Types that older releases of pyarrow lack.
+_NEWER: Final[Mapping[str, tuple[str, tuple[Any, ...]]]] = {
+    "string_view": ("Utf8View", ()),
+    "binary_view": ("BinaryView", ()),
+    "list_view": ("ListView", (pa.null(),)),
+    "large_list_view": ("LargeListView", (pa.null(),)),
+    "decimal32": ("Decimal", (1,)),
+    "decimal64": ("Decimal", (1,)),
+}
+
+
+def _all_rows() -> dict[int, _Row]:
+    newer = {
+        getattr(pa, maker)(*arguments).id: (table, _decimal if table == "Decimal" else _plain)
+        for maker, (table, arguments) in _NEWER.items()
+        if hasattr(pa, maker)
+    }
+    return {**_ROWS, **newer}
+
+
+_ALL_ROWS: Final = _all_rows()
 
 
 def type_tree(kind: pa.DataType) -> dict[str, Any]:
@@ -75,7 +104,7 @@ def type_tree(kind: pa.DataType) -> dict[str, Any]:
     Raises:
         TypeError: the reference does not write this type.
     """
-    row = _ROWS.get(kind.id)
+    row = _ALL_ROWS.get(kind.id)
     if row is None:
         raise TypeError(f"expected a type that the reference writes, got {kind}")
     table, slots = row

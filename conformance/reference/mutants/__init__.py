@@ -12,6 +12,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     behaviour,
     body,
     framing,
+    layouts,
     reads,
     sessions,
     structure,

@@ -1,0 +1,213 @@
+"""Lies about the layouts of types that BigQuery does not have: views, list-views, unions, maps, run ends."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from conformance.reference.body import Node, Part
+from conformance.reference.message import Message
+from conformance.reference.mutants.register import batch_lie, schema_lie
+
+
+def _node(message: Message, path: str) -> Node:
+    for node in message.nodes:
+        if node.path == path:
+            return node
+    raise LookupError(f"no field {path}")
+
+
+def _patched(part: Part, form: str, at: int, value: int) -> None:
+    data = bytearray(part.data)
+    struct.pack_into("<" + form, data, at, value)
+    part.data = bytes(data)
+
+
+def _field(message: Message, kind: int) -> dict[str, Any]:
+    for field in message.header["fields"]:
+        if field["type_type"] == kind:
+            found: dict[str, Any] = field
+            return found
+    raise LookupError(f"no field of type {kind}")
+
+
+_MAP, _RUN_ENDS, _UNION = 17, 22, 14
+
+
+@batch_lie(
+    "views.counts-missing",
+    kills="layouts.view-buffer-counts",
+    defects=("I-84",),
+    source="https://github.com/apache/arrow-go/pull/631",
+)
+def counts_missing(message: Message) -> Message:
+    """A batch with view fields says of none how many data buffers it has."""
+    message.part("views")
+    message.header["variadicBufferCounts"] = []
+    return message
+
+
+@batch_lie(
+    "views.counts-negative",
+    kills="layouts.view-buffer-counts",
+    defects=("I-103",),
+    source="https://github.com/apache/arrow/pull/48901",
+)
+def counts_negative(message: Message) -> Message:
+    """A view field has minus one data buffers."""
+    message.part("views")
+    message.header["variadicBufferCounts"] = [-1]
+    return message
+
+
+@batch_lie("views.length-negative", kills="layouts.views-inside")
+def view_length_negative(message: Message) -> Message:
+    """A view's length is negative."""
+    _patched(message.part("views"), "i", 0, -1)
+    return message
+
+
+@batch_lie("views.buffer-unknown", kills="layouts.views-inside")
+def view_buffer_unknown(message: Message) -> Message:
+    """A long view names a data buffer that its field does not have."""
+    _patched(message.part("views"), "i", 2 * 16 + 8, 7)
+    return message
+
+
+@batch_lie("views.beyond-buffer", kills="layouts.views-inside")
+def view_beyond(message: Message) -> Message:
+    """A long view ends beyond its data buffer."""
+    _patched(message.part("views"), "i", 2 * 16 + 12, 1000)
+    return message
+
+
+@batch_lie("views.prefix-wrong", kills="layouts.view-prefix")
+def view_prefix(message: Message) -> Message:
+    """The prefix in a long view is not that of its value."""
+    _patched(message.part("views"), "I", 2 * 16 + 4, 0x58585858)
+    return message
+
+
+@batch_lie(
+    "views.padding-not-zero",
+    kills="layouts.view-prefix",
+    defects=("I-85",),
+    source="https://github.com/apache/arrow-julia/pull/548",
+)
+def view_padding(message: Message) -> Message:
+    """The bytes after a short value in its view are not zero."""
+    _patched(message.part("views"), "B", 15, 0x58)
+    return message
+
+
+@batch_lie("list-views.beyond-child", kills="layouts.list-views-inside")
+def list_view_beyond(message: Message) -> Message:
+    """A list-view's size reaches beyond its child."""
+    _patched(message.part("sizes"), "i", 0, 1000)
+    return message
+
+
+@batch_lie("fixed-size-list.child-short", kills="layouts.fixed-size-lists")
+def fixed_child_short(message: Message) -> Message:
+    """The child of a fixed-size list lacks the slots of the last list."""
+    _node(message, "fixed.item").length -= 2
+    return message
+
+
+@schema_lie("map.key-nullable", kills="layouts.map-fields")
+def map_key_nullable(message: Message) -> Message:
+    """A map's key is nullable."""
+    _field(message, _MAP)["children"][0]["children"][0]["nullable"] = 1
+    return message
+
+
+@schema_lie("map.entries-not-a-pair", kills="layouts.map-fields", defects=("I-110",))
+def map_of_one(message: Message) -> Message:
+    """A map's entries have a key and no value."""
+    _field(message, _MAP)["children"][0]["children"].pop()
+    return message
+
+
+@batch_lie("map.key-null", kills="layouts.map-entries")
+def map_key_null(message: Message) -> Message:
+    """A map has a key that is null."""
+    node = _node(message, "map.entries.key")
+    node.null_count = 1
+    part = next(part for part in message.parts if (part.path, part.role) == (node.path, "validity"))
+    part.data = bytes([0xFE])
+    return message
+
+
+@batch_lie("null.counted-none", kills="layouts.null-columns")
+def null_counted_none(message: Message) -> Message:
+    """A Null column says that none of its slots is null."""
+    _node(message, "null").null_count = 0
+    return message
+
+
+@batch_lie("date64.part-of-a-day", kills="layouts.whole-days")
+def part_of_a_day(message: Message) -> Message:
+    """A date in milliseconds has an hour in it."""
+    _patched(message.part("data", "days"), "q", 0, 3_600_000)
+    return message
+
+
+@batch_lie(
+    "run-ends.decreasing",
+    kills="layouts.run-ends",
+    defects=("I-86",),
+    source="https://github.com/apache/arrow-go/pull/992",
+)
+def run_ends_decreasing(message: Message) -> Message:
+    """The second run ends before the first."""
+    _patched(message.part("data", "runs.run_ends"), "i", 0, 9)
+    return message
+
+
+@batch_lie("run-ends.short", kills="layouts.run-ends")
+def run_ends_short(message: Message) -> Message:
+    """The last run ends before the field does."""
+    part = message.part("data", "runs.run_ends")
+    _patched(part, "i", len(part.data) - 4, 2)
+    _patched(part, "i", 0, 1)
+    return message
+
+
+@schema_lie("run-ends.unsigned", kills="layouts.run-end-type")
+def run_ends_unsigned(message: Message) -> Message:
+    """Run ends are unsigned."""
+    _field(message, _RUN_ENDS)["children"][0]["type"]["is_signed"] = 0
+    return message
+
+
+@schema_lie("union.type-id-twice", kills="layouts.union-type-ids")
+def type_id_twice(message: Message) -> Message:
+    """Two children of a union have the same type id."""
+    _field(message, _UNION)["type"]["typeIds"] = [1, 1]
+    return message
+
+
+@batch_lie(
+    "union.type-id-unknown",
+    kills="layouts.union-slots",
+    defects=("I-87",),
+    source="https://github.com/apache/arrow-rs/pull/3654",
+)
+def type_id_unknown(message: Message) -> Message:
+    """A slot of a union has a type id that the union does not declare."""
+    _patched(message.part("type ids"), "b", 0, 9)
+    return message
+
+
+@batch_lie("union.offset-beyond", kills="layouts.union-slots")
+def union_offset_beyond(message: Message) -> Message:
+    """A dense union's offset lies beyond its child."""
+    _patched(message.part("offsets", "dense"), "i", 0, 99)
+    return message
+
+
+@batch_lie("union.nulls-of-its-own", kills="layouts.union-nulls")
+def union_nulls(message: Message) -> Message:
+    """A union counts a null of its own."""
+    _node(message, "sparse").null_count = 1
+    return message
