@@ -1,13 +1,12 @@
 """Arrow messages as the service sends them: one bare encapsulated message each, 8-byte aligned, no end-of-stream.
 
 pyarrow's own ``serialize()`` writes exactly that for an uncompressed batch. It takes no compression, so a compressed
-batch is cut out of a stream. Source: the Arrow columnar format, section "Encapsulated message format"
+batch is taken out of a stream. Source: the Arrow columnar format, section "Encapsulated message format"
 (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format).
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from typing import Final
 
@@ -17,8 +16,6 @@ __all__ = ["compress_response", "encode_batch", "encode_schema"]
 
 _CODECS: Final[Mapping[str, str]] = {"LZ4_FRAME": "lz4", "ZSTD": "zstd"}
 """Name in ``ArrowSerializationOptions.CompressionCodec`` to pyarrow's name of the codec."""
-
-_END_OF_STREAM: Final = struct.pack("<Ii", 0xFFFFFFFF, 0)
 
 
 def encode_schema(schema: pa.Schema) -> bytes:
@@ -32,12 +29,10 @@ def encode_batch(batch: pa.RecordBatch, codec: str = "") -> bytes:
         return bytes(batch.serialize())
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=_CODECS[codec])) as writer:
-        start = sink.tell()
         writer.write_batch(batch)
-        stop = sink.tell()
-    message: bytes = sink.getvalue()[start:stop].to_pybytes()
-    assert not message.endswith(_END_OF_STREAM), "the writer ends its stream only when closed"
-    return message
+    messages = pa.ipc.MessageReader.open_stream(sink.getvalue())
+    messages.read_next_message()  # the schema
+    return bytes(messages.read_next_message().serialize())
 
 
 def compress_response(payload: bytes) -> tuple[bytes, int]:
