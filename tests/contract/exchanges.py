@@ -279,13 +279,13 @@ CHAPTERS: Final = frozenset(
     {"abandon", "calls", "compression", "errors", "offsets", "projection", "responses", "restriction", "rows",
      "session", "snapshot", "split"}
 )  # fmt: skip
-"""The chapters on calls; the others are on bytes."""
+"""The modules of the chapters on calls; the others are on bytes."""
 
 
 def call_clauses() -> list[Clause]:
     """Every clause of the chapters on calls."""
     load_chapters()
-    return [clause for clause in CLAUSES.values() if clause.chapter in CHAPTERS]
+    return [clause for clause in CLAUSES.values() if clause.check.__module__.rpartition(".")[2] in CHAPTERS]
 
 
 def failed(found: Sequence[Verdict]) -> set[str]:
@@ -296,6 +296,64 @@ def failed(found: Sequence[Verdict]) -> set[str]:
 def passed(found: Sequence[Verdict]) -> set[str]:
     """The ids of the clauses that passed."""
     return {verdict.clause for verdict in found if verdict.outcome is Outcome.PASS}
+
+
+# --- deviations -----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Deviation:
+    """One lie: ``spoil`` changes an obedient answer to ``case``, and ``clause`` has to notice.
+
+    ``others`` are the clauses that honestly fail with it; nothing else may.
+    """
+
+    clause: str
+    case: Case
+    spoil: Spoil
+    others: tuple[str, ...] = ()
+    streams: int = 1
+    response_rows: int = 4
+
+    def __str__(self) -> str:
+        return f"{self.clause}-{getattr(self.spoil, '__name__', 'x').strip('<>')}"
+
+
+def prove(deviation: Deviation) -> None:
+    """Assert that the obedient answers pass, and that the spoilt ones fail for the declared clauses alone."""
+    layout = {"streams": deviation.streams, "response_rows": deviation.response_rows}
+
+    honest = verdicts(deviation.case, **layout)
+    spoilt = verdicts(deviation.case, deviation.spoil, **layout)
+
+    assert failed(honest) == set()
+    assert deviation.clause in passed(honest) or not any(v.clause == deviation.clause for v in honest)
+    assert failed(spoilt) == {deviation.clause, *deviation.others}
+
+
+def calls_of(answers: Sequence[Answer], method: str) -> list[Answer]:
+    """The answers of one method, in order."""
+    return [answer for answer in answers if answer.method == method]
+
+
+def create(answers: Sequence[Answer], index: int = 0) -> Answer:
+    """The answer to a CreateReadSession call."""
+    return calls_of(answers, "CreateReadSession")[index]
+
+
+def session(answers: Sequence[Answer], index: int = 0) -> Any:
+    """The ReadSession message of a session."""
+    return create(answers, index).responses[0]
+
+
+def read(answers: Sequence[Answer], index: int = 0) -> Answer:
+    """The answer to a ReadRows call."""
+    return calls_of(answers, "ReadRows")[index]
+
+
+def split(answers: Sequence[Answer], index: int = 0) -> Answer:
+    """The answer to a SplitReadStream call."""
+    return calls_of(answers, "SplitReadStream")[index]
 
 
 # --- cases ----------------------------------------------------------------------------------------

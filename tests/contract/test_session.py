@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.contract import proto
+from conformance.records import CreateSession, Expect, ReadRows
+from tests.contract.exchanges import (
+    NOW,
+    Answer,
+    Deviation,
+    Obedient,
+    case_of,
+    create,
+    empty_table,
+    prove,
+    session,
+    verdicts,
+)
+
+PLAIN = case_of(CreateSession(), ReadRows())
+
+
+def served(name: str, step: CreateSession) -> Deviation:
+    """The deviation that refuses one kind of valid request."""
+    return Deviation(f"session.{name}", case_of(step), lambda answers: create(answers).refuse())
+
+
+def spoilt(name: str, change: Any, *, step: CreateSession | None = None, **more: Any) -> Deviation:
+    """A deviation of the ReadSession message."""
+    case = PLAIN if step is None else case_of(step, ReadRows())
+    return Deviation(f"session.{name}", case, lambda answers: change(session(answers)), **more)
+
+
+def renamed(name: str) -> Any:
+    """A spoil that gives the session and its streams another name."""
+
+    def rename(answers: list[Answer]) -> None:
+        old = session(answers).name
+        for stream in session(answers).streams:
+            stream.name = stream.name.replace(old, name)
+        for answer in answers[1:]:
+            answer.request.read_stream = answer.request.read_stream.replace(old, name)
+        session(answers).name = name
+
+    return rename
+
+
+def rows_of_an_empty_table(answers: list[Answer]) -> None:
+    """One stream with one row."""
+    name = session(answers).name + "/streams/0"
+    session(answers).streams.add(name=name)
+    answer = Answer(1, "s/0", "ReadRows", proto.ReadRowsRequest(read_stream=name))
+    answer.send(PLAIN_TABLE.slice(0, 1))
+    answers.append(answer)
+
+
+PLAIN_TABLE = Obedient(PLAIN).table
+
+DEVIATIONS = (
+    served("plain-request-is-served", CreateSession()),
+    served("options-may-be-absent", CreateSession(omit_options=True)),
+    served("several-streams-may-be-asked", CreateSession(max_stream_count=4)),
+    served("preferred-count-may-be-asked", CreateSession(max_stream_count=4, preferred_min_stream_count=2)),
+    served("parent-may-be-another-project", CreateSession(parent="projects/other")),
+    Deviation("session.answer-is-a-session", case_of(CreateSession()), lambda a: create(a).responses.clear()),
+    Deviation(
+        "session.answer-is-a-session",
+        case_of(CreateSession()),
+        lambda a: create(a).responses.__setitem__(0, b"\x0a\xff"),
+    ),
+    Deviation("session.name-has-the-pattern", PLAIN, renamed("projects/p/sessions/s0")),
+    Deviation("session.name-is-in-the-parent", PLAIN, renamed("projects/other/locations/us/sessions/s0")),
+    Deviation(
+        "session.names-differ",
+        case_of(CreateSession(), CreateSession(label="t")),
+        lambda a: session(a, 1).CopyFrom(session(a, 0)),
+    ),
+    spoilt("stream-names-differ", lambda s: s.streams.add(name=s.streams[0].name)),
+    Deviation(
+        "session.streams-are-below-it",
+        case_of(CreateSession()),
+        lambda a: setattr(session(a).streams[0], "name", session(a).name + "/streams/"),
+    ),
+    Deviation(
+        "session.streams-are-below-it",
+        case_of(CreateSession()),
+        lambda a: setattr(session(a).streams[0], "name", "projects/p/locations/us/sessions/s9/streams/0"),
+    ),
+    spoilt("table-is-echoed", lambda s: s.ClearField("table")),
+    spoilt("data-format-is-echoed", lambda s: s.ClearField("data_format")),
+    spoilt("read-options-are-echoed", lambda s: s.read_options.selected_fields.append("id")),
+    spoilt(
+        "read-options-are-echoed",
+        lambda s: s.read_options.ClearField("row_restriction"),
+        step=CreateSession(row_restriction="id >= 0"),
+    ),
+    spoilt("trace-id-is-echoed", lambda s: s.ClearField("trace_id"), step=CreateSession(trace_id="t")),
+    spoilt("expire-time-is-set", lambda s: s.ClearField("expire_time")),
+    spoilt("expire-time-is-ahead", lambda s: s.expire_time.FromMicroseconds(NOW - 1_000_000)),
+    spoilt("expire-time-is-six-hours-ahead", lambda s: s.expire_time.FromMicroseconds(NOW + 3_600_000_000)),
+    spoilt("estimates-are-not-negative", lambda s: setattr(s, "estimated_row_count", -1)),
+    spoilt("estimates-are-not-negative", lambda s: setattr(s, "estimated_total_bytes_scanned", -1)),
+    Deviation("session.carries-a-schema", case_of(CreateSession()), lambda a: session(a).ClearField("arrow_schema")),
+    Deviation(
+        "session.schema-is-of-the-format",
+        case_of(CreateSession()),
+        lambda a: setattr(session(a).avro_schema, "schema", "{}"),
+    ),
+    Deviation(
+        "session.streams-stay-below-the-maximum",
+        case_of(CreateSession(max_stream_count=1)),
+        lambda a: session(a).streams.add(name=session(a).name + "/streams/1"),
+    ),
+    Deviation(
+        "session.streams-stay-below-a-thousand",
+        case_of(CreateSession()),
+        lambda a: [session(a).streams.add(name=f"{session(a).name}/streams/x{n}") for n in range(1000)],
+    ),
+    Deviation("session.rows-have-a-stream", case_of(CreateSession()), lambda a: session(a).ClearField("streams")),
+    Deviation(
+        "session.empty-table-yields-nothing",
+        case_of(CreateSession(), ReadRows(), table=empty_table()),
+        rows_of_an_empty_table,
+    ),
+)
+
+
+@pytest.mark.parametrize("deviation", DEVIATIONS, ids=str)
+def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
+    """A single deviation from an obedient answer fails the clause on it, and no other."""
+    prove(deviation)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: s.ClearField("read_options"),
+        lambda s: s.read_options.arrow_serialization_options.SetInParent(),
+        lambda s: setattr(s.read_options, "response_compression_codec", 0),
+        lambda s: s.expire_time.FromMicroseconds(NOW + 6 * 3_600_000_000 + 60_000_000),
+    ],
+    ids=["no echo", "empty options", "default spelt out", "a minute of clock"],
+)
+def test_what_the_contract_leaves_open_is_no_finding(change: Any) -> None:
+    """An absent echo, a default spelt out and a clock that is a minute off are permitted."""
+    found = verdicts(PLAIN, lambda answers: change(session(answers)))
+
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_streams_of_an_empty_table_that_yield_nothing_are_permitted() -> None:
+    """An empty table may have a stream, as the proto says, if nothing comes in it."""
+    case = case_of(CreateSession(), ReadRows(), table=empty_table())
+
+    def one_stream(answers: list[Answer]) -> None:
+        name = session(answers).name + "/streams/0"
+        session(answers).streams.add(name=name)
+        answers.append(Answer(1, "s/0", "ReadRows", proto.ReadRowsRequest(read_stream=name)))
+
+    found = verdicts(case, one_stream)
+
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+    assert "session.empty-table-yields-nothing" in {verdict.clause for verdict in found}
+
+
+def test_a_request_that_may_be_refused_is_asked_of_no_clause_on_serving() -> None:
+    """A step that permits OK and a refusal leaves both to the server."""
+    case = case_of(CreateSession(expect=Expect(codes=("OK", "INVALID_ARGUMENT"))))
+
+    found = verdicts(case, lambda answers: create(answers).refuse())
+
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_a_finding_names_what_was_required_and_what_came() -> None:
+    """The text of a finding holds the value that was asked for and the one that came."""
+    found = verdicts(PLAIN, lambda answers: setattr(session(answers), "table", "projects/q"))
+
+    finding = next(finding for verdict in found for finding in verdict.findings)
+    assert (finding.clause, finding.call, finding.field) == ("session.table-is-echoed", 0, "table")
+    assert finding.required == "'projects/p/datasets/d/tables/t'"
+    assert finding.observed == "'projects/q'"
