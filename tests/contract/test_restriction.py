@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract import proto
+from conformance.contract.chapters.restriction import BAD_RESTRICTIONS, Form, form_of
+from conformance.contract.view import View
+from conformance.records import CreateSession, Expect, ReadRows
+from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session
+
+
+def where(restriction: str, *rows: int) -> Any:
+    """A case that restricts to ``rows`` and reads them."""
+    return case_of(CreateSession(row_restriction=restriction, expect=Expect(rows=rows)), ReadRows())
+
+
+def bad(restriction: str, reason: str) -> Any:
+    """A case whose restriction has to be refused."""
+    expect = Expect(codes=("INVALID_ARGUMENT",), reason=reason)
+    return case_of(CreateSession(row_restriction=restriction, expect=expect), ReadRows())
+
+
+FORMS = {
+    Form.COMPARISON: ("restriction.comparison", where("id >= 7", 7, 8, 9)),
+    Form.LOGIC: ("restriction.and-or", where("id = 1 OR id = 2 AND name = 'name 2'", 1, 2)),
+    Form.NOT: ("restriction.not", where("NOT id < 7", 7, 8, 9)),
+    Form.IN: ("restriction.in-list", where("id IN (7, 8, 20)", 7, 8)),
+    Form.BETWEEN: ("restriction.between", where("id BETWEEN 7 AND 8", 7, 8)),
+    Form.IS_NULL: ("restriction.is-null", where("city IS NULL", 0, 3, 6, 9)),
+    Form.LIKE: ("restriction.like", where("name LIKE '%7'", 7)),
+    Form.DOUBLE_QUOTED: ("restriction.double-quoted-literal", where('name = "name 7"', 7)),
+    Form.TEMPORAL: ("restriction.temporal-literal", where("DATE '2020-01-01' < DATE '2020-01-02' AND id = 7", 7)),
+    Form.NESTED_FIELD: ("restriction.nested-field", where("note.size = -7", 7)),
+    Form.KEYWORD_LITERAL: ("restriction.keyword-inside-a-literal", where("name != 'select 1' AND id = 7", 7)),
+    Form.NOTHING: ("restriction.nothing-selected", where("id > 100")),
+}
+
+
+def rows(*indices: int) -> Spoil:
+    """The read delivers these rows of the table, whatever the restriction says."""
+
+    def spoil(answers: list[Answer]) -> None:
+        table = Obedient(case_of()).table
+        if not session(answers).streams:
+            name = session(answers).name + "/streams/0"
+            session(answers).streams.add(name=name)
+            answers.append(Answer(1, "s/0", "ReadRows", proto.ReadRowsRequest(read_stream=name)))
+        read(answers).send(table.take(pa.array(indices, pa.int64())))
+
+    return spoil
+
+
+def served_unfiltered(answers: list[Answer]) -> None:
+    """The restriction is dropped, and the whole table delivered."""
+    create(answers).status, create(answers).details = "OK", ""
+    reply = proto.ReadSession()
+    reply.CopyFrom(create(answers).request.read_session)
+    reply.name = "projects/p/locations/us/sessions/s0"
+    reply.expire_time.FromMicroseconds(1_790_000_000_000_000 + 21_600_000_000)
+    reply.arrow_schema.serialized_schema = Obedient(case_of()).table.schema.serialize().to_pybytes()
+    create(answers).responses = [reply]
+    rows(*range(10))(answers)
+
+
+def accepted(answers: list[Answer]) -> None:
+    """The restriction is accepted, and nothing is read."""
+    served_unfiltered(answers)
+    answers.pop()
+
+
+DEVIATIONS = (
+    *(Deviation(clause, case, rows(*range(10))) for form, (clause, case) in FORMS.items() if form is not Form.IS_NULL),
+    Deviation("restriction.is-null", where("city IS NOT NULL", 1, 2, 4, 5, 7, 8), rows(1, 2, 4, 5, 7)),
+    *(Deviation(clause, case, lambda a: create(a).refuse()) for clause, case in FORMS.values()),
+    *(Deviation(clause, case, rows(1)) for clause, case in FORMS.values() if clause != "restriction.and-or"),
+    Deviation(
+        "restriction.null-is-not-true",
+        where("city != 'city 1'", 2, 4, 5, 7, 8),
+        rows(0, 2, 3, 4, 5, 6, 7, 8, 9),
+    ),
+    Deviation("restriction.malformed-is-refused", bad("id >", "malformed-restriction"), accepted),
+    Deviation(
+        "restriction.bad-one-yields-no-rows",
+        bad("id >", "malformed-restriction"),
+        served_unfiltered,
+        others=("restriction.malformed-is-refused",),
+    ),
+    Deviation("restriction.too-long-is-refused", bad("id > 0 " * 200_000, "restriction-too-long"), accepted),
+    Deviation("restriction.unknown-column-is-refused", bad("nope > 0", "restriction-unknown-column"), accepted),
+    Deviation("restriction.aggregate-is-refused", bad("COUNT(*) > 0", "restriction-aggregate"), accepted),
+    Deviation("restriction.subquery-is-refused", bad("id IN (SELECT 1)", "restriction-subquery"), accepted),
+    Deviation("restriction.second-statement-is-refused", bad("TRUE; DROP TABLE t", "restriction-statement"), accepted),
+    Deviation("restriction.not-boolean-is-refused", bad("id + 1", "restriction-not-boolean"), accepted),
+)
+
+
+@pytest.mark.parametrize("deviation", DEVIATIONS, ids=str)
+def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
+    """A single deviation from an obedient answer fails the clause on it, and no other."""
+    prove(deviation)
+
+
+@pytest.mark.parametrize("form", Form)
+def test_each_form_is_known_by_its_text(form: Form) -> None:
+    """A restriction is asked about by the clause on its own form."""
+    case = FORMS[form][1]
+    server = Obedient(case)
+    view = View(case, server.freeze(server.run()), server.table)
+
+    assert form_of(view.sessions[0]) is form
+
+
+def test_words_in_quotes_are_no_words() -> None:
+    """A literal that holds LIKE, IN and AND makes no restriction of those forms."""
+    case = where("name = 'like in and or not'", 1)
+    server = Obedient(case)
+    view = View(case, server.freeze(server.run()), server.table)
+
+    assert form_of(view.sessions[0]) is Form.COMPARISON
+
+
+def test_every_reason_class_of_a_bad_restriction_has_a_clause() -> None:
+    """No reason class stands in the list without a deviation here."""
+    reasons = {d.case.steps[0].expect.reason for d in DEVIATIONS}
+
+    assert set(BAD_RESTRICTIONS) <= reasons
