@@ -20,7 +20,7 @@ def refused(call: Any, *arguments: Any, **named: Any) -> tuple[grpc.StatusCode, 
     """The status that a call ends in."""
     with pytest.raises(grpc.RpcError) as error:
         call(*arguments, **named)
-    return error.value.code(), error.value.details()
+    return error.value.code(), error.value.details() or ""
 
 
 def test_names_have_the_patterns(client: Client, table: str) -> None:

@@ -1,7 +1,5 @@
 """Lies in well-formed messages: about sessions, streams, offsets, counts, projection and refusals."""
 
-# a step that a lie replaces is documented where the service defines it
-
 from __future__ import annotations
 
 import dataclasses

@@ -109,7 +109,14 @@ def tokenize(text: str) -> list[Source]:
         tokens = BigQuery().tokenize(f"({text}")[1:]
     except SqlglotError as error:
         raise SqlError(str(error)) from None
-    return [Source(token, text[token.start - 1 : token.end]) for token in tokens]
+    sources: list[Source] = []
+    for token in tokens:
+        written = text[token.start - 1 : token.end]
+        if sources and sources[-1].text.lower() in ("rb", "br") and sources[-1].token.end + 1 == token.start:
+            # sqlglot knows the prefixes r and b, and takes both together for a name.
+            written = sources.pop().text + written
+        sources.append(Source(token, written))
+    return sources
 
 
 def parse_tokens(sources: Sequence[Source]) -> Expression:
