@@ -145,16 +145,29 @@ _TYPES: Final[dict[TypeKind, Maker]] = {
 # --- batches ----------------------------------------------------------------------------------------
 
 
+def _child(made: pa.DataType, number: int) -> pa.DataType:
+    """The type of a child of a nested type; a map's only child is the struct of its entries."""
+    if pa.types.is_map(made):
+        return pa.struct([made.key_field, made.item_field])
+    if pa.types.is_struct(made) or pa.types.is_union(made):
+        return made.field(number).type
+    if pa.types.is_run_end_encoded(made):
+        return (made.run_end_type, made.value_type)[number]
+    return made.value_type
+
+
 @dataclasses.dataclass(slots=True)
 class _Decoder:
     body: Body
 
-    def array(self, op: Op, length: int) -> pa.Array:
-        made = _type(op.field)
+    def array(self, op: Op, made: pa.DataType, length: int) -> pa.Array:
         if op.field.dictionary is not None:
             raise UnsupportedHereError(f"{op.path} is dictionary-encoded, and the dictionary is another message")
         buffers: list[pa.Buffer | None] = [self.buffer(number) for number in self.numbers(op)]
-        children = [self.array(child, self.body.nodes[2 * child.index]) for child in op.children]
+        children = [
+            self.array(child, _child(made, number), self.body.nodes[2 * child.index])
+            for number, child in enumerate(op.children)
+        ]
         if op.has_validity:
             buffers[0] = buffers[0] if buffers[0] is not None and buffers[0].size else None
         if op.layout in (Layout.BINARY, Layout.LIST) and not (buffers[1] and buffers[1].size):
@@ -199,9 +212,10 @@ def batch_to_arrow(batch: BatchMessage) -> pa.RecordBatch:
         raise UndecodableError("the batch cannot be decoded: " + "; ".join(map(str, batch.violations[:3])))
     if batch.schema.endianness is Endianness.BIG:
         raise UnsupportedHereError("the batch is big-endian, which this decoder does not convert")
-    schema, decoder = schema_to_arrow(batch.schema), _Decoder(batch.body)
+    schema, decoder = batch.schema.to_arrow(), _Decoder(batch.body)
     try:
-        columns = [decoder.array(op, batch.length or 0) for op in batch.body.plan.ops if op.parent is None]
+        tops = [op for op in batch.body.plan.ops if op.parent is None]
+        columns = [decoder.array(op, made, batch.length or 0) for op, made in zip(tops, schema.types, strict=True)]
         if not columns:
             return _without_columns(batch.length or 0).select([])
         return pa.RecordBatch.from_arrays(columns, schema=schema)

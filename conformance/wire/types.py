@@ -159,6 +159,7 @@ class Schema:
     features: tuple[str, ...] = ()
     version: str = "V5"
     _plans: dict[bool, Plan] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
+    _arrow: list[pa.Schema] = dataclasses.field(default_factory=list, init=False, repr=False, compare=False)
 
     def walk(self) -> Iterator[tuple[str, Field]]:
         """All fields in pre-order, each with its dotted path."""
@@ -175,13 +176,15 @@ class Schema:
         return plan
 
     def to_arrow(self) -> pa.Schema:
-        """This schema as pyarrow's, built field by field; dictionary-encoded fields become dictionary types.
+        """This schema as pyarrow's, built field by field and once; dictionary-encoded fields become dictionary types.
 
         Raises :class:`conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
         """
         from conformance.wire.arrow import schema_to_arrow  # noqa: PLC0415  # arrow knows Schema, not the reverse
 
-        return schema_to_arrow(self)
+        if not self._arrow:
+            self._arrow.append(schema_to_arrow(self))
+        return self._arrow[0]
 
 
 CHILDREN: Final[dict[TypeKind, int | None]] = {kind: 0 for kind in TypeKind} | {
