@@ -65,11 +65,26 @@ def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
     if is_.is_null(kind):
         return
     yield Part(path, "validity", _validity(array))
-    if is_.is_boolean(kind):
+    if kind.num_fields:
+        yield from _nested(path, array)
+    elif is_.is_boolean(kind):
         yield Part(path, "data", _bits(array.buffers()[1], array.offset, len(array)))
     elif _is_variable(kind):
         yield from _variable(path, array)
-    elif is_.is_list(kind) or is_.is_large_list(kind) or is_.is_map(kind):
+    elif kind.id in _VIEWS:
+        _, views, *variadic = array.buffers()
+        yield Part(path, "views", _bytes(views, array.offset * 16, len(array) * 16))
+        yield from (Part(path, "variadic", data.to_pybytes()) for data in variadic)
+    elif is_.is_primitive(kind) or is_.is_decimal(kind) or is_.is_fixed_size_binary(kind) or is_.is_interval(kind):
+        width = kind.bit_width // 8
+        yield Part(path, "data", _bytes(array.buffers()[1], array.offset * width, len(array) * width))
+    elif not is_.is_struct(kind):
+        raise TypeError(f"column {path!r}: expected a type that the reference writes, got {kind}")
+
+
+def _nested(path: str, array: pa.Array) -> Iterator[Node | Part]:
+    kind = array.type
+    if is_.is_list(kind) or is_.is_large_list(kind) or is_.is_map(kind):
         yield from _list(path, array)
     elif is_.is_fixed_size_list(kind):
         start, size = array.offset * kind.list_size, len(array) * kind.list_size
@@ -78,18 +93,11 @@ def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
         for index, child in enumerate(kind):
             # `field()` keeps the child's own nulls (`flatten()` would fold in the parent's) and applies the slice.
             yield from _field(f"{path}.{child.name}", array.field(index))
-    elif kind.id in _VIEWS:
-        _, views, *variadic = array.buffers()
-        yield Part(path, "views", _bytes(views, array.offset * 16, len(array) * 16))
-        yield from (Part(path, "variadic", data.to_pybytes()) for data in variadic)
     elif kind.id in _LIST_VIEWS:
         width = _LIST_VIEWS[kind.id]
         for role, buffer in zip(("offsets", "sizes"), array.buffers()[1:3], strict=True):
             yield Part(path, role, _bytes(buffer, array.offset * width, len(array) * width))
         yield from _field(f"{path}.{kind.value_field.name}", array.values)
-    elif is_.is_primitive(kind) or is_.is_decimal(kind) or is_.is_fixed_size_binary(kind) or is_.is_interval(kind):
-        width = kind.bit_width // 8
-        yield Part(path, "data", _bytes(array.buffers()[1], array.offset * width, len(array) * width))
     else:
         raise TypeError(f"column {path!r}: expected a type that the reference writes, got {kind}")
 

@@ -271,7 +271,9 @@ def empty_list_as_null(batch: pa.RecordBatch) -> pa.RecordBatch:
 
     def nulled(array: pa.Array) -> pa.Array:
         empty = pa.compute.equal(pa.compute.list_value_length(array), 0)
-        return pa.ListArray.from_arrays(array.offsets, array.values, type=array.type, mask=empty)
+        # A copy: offsets that are a slice of others cannot be given a mask.
+        offsets = pa.array(array.offsets.to_numpy(), pa.int32())
+        return pa.ListArray.from_arrays(offsets, array.values, type=array.type, mask=empty)
 
     return _lists(batch, nulled)
 
