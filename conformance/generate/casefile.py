@@ -135,12 +135,13 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own attribute
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002  # PyYAML's signature
-        keys = [self.construct_object(key, deep=True) for key, _value in node.value]
-        for key, (key_node, _value) in zip(keys, node.value, strict=True):
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"each key once, {key!r} twice", key_node.start_mark
-                )
+        seen: set[str] = set()
+        for key_node, _value in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str) or key in seen:
+                problem = f"each key once and a text, {key!r} here"
+                raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
+            seen.add(key)
         return super().construct_mapping(node, deep)
 
 

@@ -31,6 +31,7 @@ def shrink(case: Case, still_fails: Callable[[Case], bool], *, budget: int) -> C
     search.run(simpler_recipe)
     if _may_be_written(search.best):
         search.offer(explicit(search.best))
+    if search.best.table.rows is not None:
         search.run(simpler_rows)
         search.run(simpler_shape)
         search.run(simpler_rows)
@@ -39,8 +40,13 @@ def shrink(case: Case, still_fails: Callable[[Case], bool], *, budget: int) -> C
 
 def _may_be_written(case: Case) -> bool:
     recipe = case.table.recipe
+    # Rows can be left out of a case with known answers only where they are written out.
     answers = any(not isinstance(step, AppendRows) and step.expect.rows is not None for step in case.steps)
     return recipe is not None and (recipe.rows <= MAX_WRITTEN or answers)
+
+
+class _Spent(BaseException):
+    """The budget is spent. Not an Exception: Hypothesis takes those for failures of what it searches."""
 
 
 class _Search:
@@ -53,9 +59,9 @@ class _Search:
         self._known = {_key(case): True}
 
     def offer(self, case: Case) -> None:
-        """Take this case for the best one if it fails."""
-        if self._fails(case):
-            self.best = case
+        """Take this case for the best one if it fails and the budget allows to ask."""
+        if self._left > 0:
+            self._fails(case)
 
     def run(self, simplifier: Simplifier) -> None:
         """Find the simplest simplification of the best case that fails."""
@@ -76,22 +82,26 @@ class _Search:
             max_examples=_TRIES_BEFORE_SHRINKING,
             database=None,
             deadline=None,
+            report_multiple_bugs=False,
             phases=(Phase.generate, Phase.shrink),
             suppress_health_check=tuple(HealthCheck),
             verbosity=Verbosity.quiet,
         )
         try:
-            self.best = find(simpler(), self._fails, settings=rules, random=random.Random(0))  # noqa: S311
-        except NoSuchExample:
+            find(simpler(), self._fails, settings=rules, random=random.Random(0))  # noqa: S311
+        except (NoSuchExample, _Spent):
             return
 
     def _fails(self, case: Case) -> bool:
+        """Whether the case fails; Hypothesis asks about ever simpler ones, so the last that does is the best."""
         key = _key(case)
         if key not in self._known:
             if self._left <= 0:
-                return False
+                raise _Spent
             self._left -= 1
             self._known[key] = self._still_fails(case)
+        if self._known[key]:
+            self.best = case
         return self._known[key]
 
 

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from conformance.generate import CaseFileError, draw_case, explicit, load_case, load_cases, materialise, save_case
+from conformance.generate.caseschema import case_schema, main
+from conformance.records import BqType, Case, Column, Json, Mode, Table, to_json
+
+CASES = Path(__file__).parents[2] / "cases"
+FILES = sorted(
+    path for path in CASES.rglob("*") if path.suffix in {".yaml", ".json"} and path.name != "case.schema.json"
+)
+SMALL = Case("a.b", "A title", Table((Column("a", BqType.INT64),), rows=(Json({"a": 1}),)))
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    """The published schema of case files."""
+    return jsonschema.Draft202012Validator(json.loads((CASES / "case.schema.json").read_text("utf-8")))
+
+
+def test_every_case_file_loads() -> None:
+    """Every file below cases/ is a case under the id of its path, and there are many."""
+    cases = load_cases(CASES)
+
+    assert len(cases) == len(FILES)
+    assert len({case.id for case in cases}) >= 60
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CASES)))
+def test_case_file_is_sound(path: Path, validator: Any) -> None:
+    """A case file fits the schema, says what it is for, and has rows that can be made."""
+    case = load_case(path)
+
+    validator.validate(to_json(case))
+    assert case.title[0].isupper()
+    assert not case.title.endswith(".")
+    assert case.clauses
+    assert not case.source or case.source.startswith("https://")
+    assert materialise(case.table).num_columns == len(case.table.columns)
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.suffix == ".yaml"], ids=lambda path: path.stem)
+def test_other_yaml_readers_read_the_same(path: Path) -> None:
+    """A common YAML reader finds in a file what ours does: nothing hangs on our reading of plain scalars."""
+    data = yaml.load(path.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+    ours = to_json(load_case(path))
+    assert data["id"] == ours["id"]
+    assert _texts(data["table"]) == _texts(ours["table"])
+
+
+def _texts(data: Any) -> Any:
+    """Data with its numbers as floats: YAML 1.1 takes ``5e-324`` for text."""
+    if isinstance(data, dict):
+        return {key: _texts(value) for key, value in data.items() if value != []} if data else data
+    if isinstance(data, list):
+        return [_texts(item) for item in data]
+    if isinstance(data, bool) or data is None:
+        return data
+    try:
+        return repr(float(data))
+    except ValueError:
+        return data
+
+
+def test_every_type_and_mode_has_a_case() -> None:
+    """No type is without a named case, alone and REPEATED."""
+    types = [case for case in load_cases(CASES) if case.id.startswith("types.")]
+
+    seen = {(column.type, column.mode) for case in types for column in case.table.columns}
+
+    assert {(kind, mode) for kind in BqType for mode in Mode} <= seen
+
+
+def test_schema_file_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+    """The schema file is what the records' annotations make of it."""
+    assert main(["--check", str(CASES / "case.schema.json")]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_schema_check_says_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An outdated schema file is named together with the command that mends it."""
+    path = tmp_path / "case.schema.json"
+    path.write_text("{}")
+
+    status = main(["--check", str(path)])
+
+    assert status == 1
+    assert capsys.readouterr().err == f"{path} is out of date; run: python -m conformance.generate.caseschema {path}\n"
+    assert main([str(path)]) == 0
+    assert main(["--check", str(path)]) == 0
+
+
+def test_schema_is_a_schema() -> None:
+    """The schema is valid under its own draft."""
+    jsonschema.Draft202012Validator.check_schema(case_schema())
+
+
+@pytest.mark.parametrize("suffix", [".json", ".yaml"])
+@pytest.mark.parametrize("profile", ["arrow", "server"])
+def test_saved_cases_load_as_they_were(tmp_path: Path, suffix: str, profile: str, validator: Any) -> None:
+    """A case saved in either form is the same case when loaded, as a recipe and written out."""
+    for index in range(15):
+        drawn = draw_case(11, index, profile=profile)
+        for case in (drawn, explicit(drawn) if materialise(drawn.table).num_rows < 70 else drawn):
+            path = tmp_path / f"case{suffix}"
+            save_case(case, path)
+
+            assert repr(load_case(path)) == repr(case)
+            validator.validate(to_json(case))
+
+
+HEAD = "id: a.b\ntitle: T\ntable:\n  columns: [{name: a, type: INT64}, {name: t, type: STRING}]\n  rows: "
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id: [", "line 1: expected YAML, expected the node content, but found '<stream end>'"),
+        ("- 1\n", "Case: expected an object (Case) but got [1] (list)"),
+        ("id: a.b\nid: c\n", "line 2: expected YAML, each key once and a text, 'id' here"),
+        ("id: a.b\n1: c\n", "line 2: expected YAML, each key once and a text, 1 here"),
+        ("id: a.b\ntitel: x\n", "Case.titel: expected one of the keys id, title, table, steps, clauses, needs, "),
+        (HEAD + "[{a: x}]\n", "Case.table.rows[0].a: expected an integer of 64 bits but got 'x' (str)"),
+        (HEAD + "[{b: 1}]\n", "Case.table.rows[0].b: expected one of the columns a, t but got 'b' (str)"),
+        (
+            HEAD + "[]\nsteps: [{op: read-rows}]\n",
+            "Case.steps[0].session: expected the label of an earlier create-session step but got 's' (str)",
+        ),
+        (
+            HEAD + "[]\nsteps: [{op: create-session}, {op: read-rows, stream: x.primary}]\n",
+            "Case.steps[1].stream: expected a child (x.primary, x.remainder) of an earlier split but got 'x.primary'",
+        ),
+        (
+            HEAD + "[{a: 1}]\nsteps: [{op: create-session, expect: {rows: [1]}}]\n",
+            "Case.steps[0].expect.rows: expected indices into the table's 1 rows but got 1 (int)",
+        ),
+        (
+            HEAD + "[{a: 1}]\nsteps: [{op: append-rows, count: 2}]\n",
+            "Case.steps[0].count: expected no more rows than the table has but got 2 (int)",
+        ),
+    ],
+)
+def test_wrong_file_is_named_with_the_place(tmp_path: Path, text: str, message: str) -> None:
+    """A file that is no case is refused with one sentence: file, place, what was expected."""
+    path = tmp_path / "case.yaml"
+    path.write_text(text)
+
+    with pytest.raises(CaseFileError) as caught:
+        load_case(path)
+
+    assert str(caught.value).startswith(f"{path}: {message}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "line 1: expected JSON, Expecting property name enclosed in double quotes"),
+        ('{"id": NaN}', "case: expected a number, or the text \"NaN\" in quotes but got 'NaN' (str)"),
+        ('{"id": "a", "id": "b"}', "id: expected each key once but got 'id' (str)"),
+    ],
+)
+def test_wrong_json_is_named_with_the_place(tmp_path: Path, text: str, message: str) -> None:
+    """A JSON file that is no JSON, or JSON that Python alone would take, is refused with the place."""
+    path = tmp_path / "case.json"
+    path.write_text(text)
+
+    with pytest.raises(CaseFileError) as caught:
+        load_case(path)
+
+    assert str(caught.value) == f"{path}: {message}"
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    """A file that is not UTF-8 is refused with the byte that is not."""
+    path = tmp_path / "case.yaml"
+    path.write_bytes(b"id: \xff")
+
+    with pytest.raises(CaseFileError, match="expected UTF-8 text but byte 4 is not"):
+        load_case(path)
+
+
+@pytest.mark.parametrize("action", [load_case, lambda path: save_case(SMALL, path)])
+def test_other_suffixes_are_refused(tmp_path: Path, action: Any) -> None:
+    """Only .json and .yaml are case files, for reading and for writing."""
+    with pytest.raises(CaseFileError, match=r"expected the suffix \.json or \.yaml but got '\.toml'"):
+        action(tmp_path / "case.toml")
+
+
+def test_id_is_the_path_below_a_directory(tmp_path: Path) -> None:
+    """Below a directory of cases the path is the id; elsewhere a file may have any name."""
+    (tmp_path / "a").mkdir()
+    save_case(SMALL, tmp_path / "a" / "b.json")
+
+    assert load_cases(tmp_path) == [SMALL]
+
+    save_case(SMALL, tmp_path / "c.json")
+    assert load_case(tmp_path / "c.json") == SMALL
+    with pytest.raises(CaseFileError, match=r"Case\.id: expected 'c', the file's path, but got 'a.b'"):
+        load_cases(tmp_path)
+
+
+def test_plain_yaml_scalars_are_text_unless_json_has_them(tmp_path: Path) -> None:
+    """``NO``, dates and times are text without quotes; numbers, booleans and null are what JSON says."""
+    columns = "[{name: t, type: STRING}, {name: d, type: DATE}, {name: f, type: FLOAT64}, {name: c, type: TIME}]"
+    path = tmp_path / "case.yaml"
+    path.write_text(
+        f"id: a\ntitle: yes\ntable:\n  columns: {columns}\n"
+        "  rows: [{t: NO, d: 2019-03-18, f: 1e3, c: 12:30:00}, {t: null, f: -0.0}, {t: true_, f: 7}]\n"
+    )
+
+    case = load_case(path)
+
+    assert case.title == "yes"
+    assert [row["t"] for row in materialise(case.table).select(["t"]).to_pylist()] == ["NO", None, "true_"]
+    assert repr(materialise(case.table).column("f").to_pylist()) == "[1000.0, -0.0, 7.0]"
