@@ -164,6 +164,10 @@ def _float(value: Any) -> Hashable:
     return repr(number)  # tells -0.0 from 0.0, and NaN equals itself
 
 
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
 def _bool(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise Unreadable(f"expected true or false but got {text!r}")
@@ -233,7 +237,7 @@ _CASE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     BqType.FLOAT64: _float,
     BqType.BOOL: bool,
     BqType.STRING: str,
-    BqType.BYTES: base64.b64decode,
+    BqType.BYTES: _bytes,
     BqType.DATE: dt.date.fromisoformat,
     BqType.DATETIME: _datetime,
     BqType.TIME: dt.time.fromisoformat,
@@ -249,7 +253,7 @@ _LISTED: Final[Mapping[BqType, Callable[[str], Hashable]]] = {
     BqType.FLOAT64: _float,
     BqType.BOOL: _bool,
     BqType.STRING: str,
-    BqType.BYTES: base64.b64decode,
+    BqType.BYTES: _bytes,
     BqType.DATE: dt.date.fromisoformat,
     BqType.DATETIME: _datetime,
     BqType.TIME: dt.time.fromisoformat,

@@ -125,6 +125,7 @@ def serving(fake: FakeServer) -> Iterator[tuple[int, int]]:
 
     class Rest(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # one write per answer: two would wait for each other's acknowledgement
 
         def _serve(self) -> None:
             data = self.rfile.read(int(self.headers.get("Content-Length", 0)))

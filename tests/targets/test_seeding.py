@@ -1,0 +1,202 @@
+"""A table is in the target as the case has it, or the case is untestable for a reason that names the culprit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conformance.records import BqType, Column
+from conformance.targets.errors import CannotSeed
+from conformance.targets.rest import RestClient
+from conformance.targets.seeding import MAX_VERIFIED_ROWS, Seeder
+from tests.targets.fake_server import FakeServer, serving
+
+COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING))
+ROWS: list[dict[str, Any]] = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": None}]
+
+
+@pytest.fixture
+def seeder(fake: FakeServer) -> Iterator[Seeder]:
+    """A seeder of the fake server."""
+    with serving(fake) as (_, port):
+        client = RestClient(f"http://127.0.0.1:{port}", deadline=1)
+        yield Seeder(client, project="p", dataset="d", rows_per_request=2)
+        client.close()
+
+
+def test_a_table_is_made_filled_and_verified(fake: FakeServer, seeder: Seeder) -> None:
+    """Schema and rows arrive, in requests of limited size, and the listing is looked at."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=0)
+
+    stored = fake.tables[table.names.table]
+    assert [field["name"] for field in stored["schema"]["fields"]] == ["a", "b"]
+    assert stored["rows"] == [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}, {"a": None, "b": None}]
+    assert [path.rsplit("/", 1)[-1].partition("?")[0] for _, path in fake.rest_requests] == [
+        "datasets", "tables", "insertAll", "insertAll", "data",
+    ]  # fmt: skip
+
+
+def test_rows_can_be_withheld_and_appended(fake: FakeServer, seeder: Seeder) -> None:
+    """The seed leaves out the last rows; appending brings them in order."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=2)
+    before = len(fake.tables[table.names.table]["rows"])
+
+    table.append(1)
+    table.append(1)
+
+    assert before == 1
+    assert [row["a"] for row in fake.tables[table.names.table]["rows"]] == ["1", "2", None]
+
+
+def test_a_table_without_rows_needs_no_insert(fake: FakeServer, seeder: Seeder) -> None:
+    """An empty table is created and verified to be empty."""
+    seeder.seed("case", COLUMNS, [], withheld=0)
+
+    assert not any("insertAll" in path for _, path in fake.rest_requests)
+
+
+def test_each_drive_of_a_case_has_a_table_of_its_own(seeder: Seeder) -> None:
+    """Names are made of the case's id and counted, so that no two drives share rows."""
+    names = [seeder.seed(case_id, COLUMNS, [], withheld=0).names.table for case_id in ("a/b", "a/b", "a.b")]
+
+    assert len(set(names)) == 3
+    assert names[0].startswith("t_a_b_")
+    assert names[0].removesuffix("_1") == names[1].removesuffix("_2")
+
+
+def test_an_existing_dataset_is_used(fake: FakeServer, seeder: Seeder) -> None:
+    """409 for the dataset is no failure, and it is asked for once."""
+    fake.rest = lambda method, path, body: (409, {}) if path.endswith("/datasets") else None
+
+    seeder.seed("one", COLUMNS, ROWS, withheld=0)
+    seeder.seed("two", COLUMNS, ROWS, withheld=0)
+
+    assert sum(path.endswith("/datasets") for _, path in fake.rest_requests) == 1
+
+
+def refused(seeder: Seeder) -> str:
+    """Why the rows could not be seeded."""
+    with pytest.raises(CannotSeed) as raised:
+        seeder.seed("case", COLUMNS, ROWS, withheld=0)
+    return str(raised.value)
+
+
+def test_a_refused_schema_names_the_columns(fake: FakeServer, seeder: Seeder) -> None:
+    """A target that cannot make the table is quoted, with the types that it was asked for."""
+    fake.rest = lambda method, path, body: (
+        (500, {"error": {"message": "no such type"}}) if path.endswith("/tables") else None
+    )
+
+    assert refused(seeder) == (
+        "POST /bigquery/v2/projects/p/datasets/d/tables: HTTP 500 no such type (columns: a INT64, b STRING)"
+    )
+
+
+def test_refused_rows_are_quoted(fake: FakeServer, seeder: Seeder) -> None:
+    """insertErrors in a 200 answer count as a refusal."""
+    fake.rest = lambda method, path, body: (
+        (200, {"insertErrors": [{"index": 0, "errors": [{"reason": "invalid"}]}]}) if "insertAll" in path else None
+    )
+
+    assert refused(seeder).startswith('insertAll refused rows: [{"index": 0, "errors": [{"reason": "invalid"}]}]')
+
+
+def listing(fake: FakeServer, answer: dict[str, Any]) -> None:
+    """Have tabledata.list answer with ``answer``."""
+    fake.rest = lambda method, path, body: (200, answer) if "/data?" in path else None
+
+
+def row(*values: str | None) -> dict[str, Any]:
+    """A row as tabledata.list shows it."""
+    return {"f": [{"v": value} for value in values]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"totalRows": "2", "rows": [row("1", "x")]}, "3 rows were inserted but tabledata.list counts '2'"),
+        ({"rows": []}, "3 rows were inserted but tabledata.list counts None"),
+        ({"totalRows": "3", "rows": [row("1", "x")]}, "3 rows were inserted but tabledata.list ends after 1"),
+        (
+            {"totalRows": "3", "rows": [row("1"), row("2"), row(None)]},
+            "tabledata.list returned a row of another shape than the 2 columns",
+        ),
+        (
+            {"totalRows": "3", "rows": [row("1", "x"), row("-2", "y"), row(None, None)]},
+            "column 'a' (INT64): tabledata.list shows -2, which was not put in; 2 was",
+        ),
+        (
+            {"totalRows": "3", "rows": [row("1", "y"), row("2", "x"), row(None, None)]},
+            "tabledata.list shows the cells of different rows in one row",
+        ),
+        (
+            {"totalRows": "3", "rows": [row("1", "x"), row("1", "x"), row(None, None)]},
+            "column 'a' (INT64): tabledata.list shows 1, which was not put in; 2 was",
+        ),
+    ],
+)
+def test_a_seed_that_was_changed_is_noticed(
+    fake: FakeServer, seeder: Seeder, answer: dict[str, Any], message: str
+) -> None:
+    """What tabledata.list shows has to be what was put in; the message names the column and both values."""
+    listing(fake, answer)
+
+    assert refused(seeder) == message
+
+
+def test_rows_may_be_listed_in_any_order(fake: FakeServer, seeder: Seeder) -> None:
+    """A listing has no order."""
+    listing(fake, {"totalRows": "3", "rows": [row(None, None), row("2", "y"), row("1", "x")]})
+
+    assert seeder.seed("case", COLUMNS, ROWS, withheld=0).inserted == 3
+
+
+def test_a_column_of_unknown_texts_is_compared_by_its_nulls(fake: FakeServer, seeder: Seeder) -> None:
+    """A text without a fixed form is no reason to refuse, but a NULL where none was is."""
+    columns = (Column("g", BqType.GEOGRAPHY),)
+    rows: list[dict[str, Any]] = [{"g": "POINT(1 2)"}, {"g": None}]
+    listing(fake, {"totalRows": "2", "rows": [row("Point (1.0 2.0)"), row(None)]})
+    accepted = seeder.seed("one", columns, rows, withheld=0)
+    listing(fake, {"totalRows": "2", "rows": [row(None), row(None)]})
+
+    assert accepted.inserted == 2
+    with pytest.raises(CannotSeed, match=r"column 'g' \(GEOGRAPHY\)"):
+        seeder.seed("two", columns, rows, withheld=0)
+
+
+def test_a_big_table_is_verified_by_its_first_rows(fake: FakeServer, seeder: Seeder) -> None:
+    """Of many rows the listing asks for some, and the count for all."""
+    rows = [{"a": value, "b": "x"} for value in range(MAX_VERIFIED_ROWS + 5)]
+    seeder._rows_per_request = 10_000
+    seeder.seed("case", COLUMNS, rows, withheld=0)
+
+    assert f"maxResults={MAX_VERIFIED_ROWS}" in fake.rest_requests[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"<html>", "expected JSON but got b'<html>'"),
+        (b"[]", "expected a JSON object but got list"),
+    ],
+)
+def test_an_answer_that_is_no_json_object_is_quoted(
+    fake: FakeServer, seeder: Seeder, body: bytes, message: str
+) -> None:
+    """Another kind of server behind the port is recognised by what it says."""
+    fake.rest = lambda method, path, request: (200, body)
+
+    assert message in refused(seeder)
+
+
+def test_silence_is_told_from_a_refusal() -> None:
+    """Where nothing listens the failure says so, and that there was no answer."""
+    client = RestClient("http://127.0.0.1:1", deadline=1)
+
+    with pytest.raises(CannotSeed) as raised:
+        Seeder(client, project="p", dataset="d", rows_per_request=2).seed("case", COLUMNS, ROWS, withheld=0)
+
+    assert not raised.value.answered
+    assert "Connection refused" in str(raised.value)

@@ -1,0 +1,338 @@
+"""A server is started, driven, replaced where it breaks, and gone afterwards; a defect costs its own case only."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conformance.records import AppendRows, Call, CallEnd, CreateSession, Exchange, ReadRows
+from conformance.targets import TargetSpec, TargetUnavailable, open_target
+from conformance.targets.server import ServerTarget
+from tests.targets.conftest import Write, case_of, table_of
+from tests.targets.fake_server import FakeServer
+
+Started = Callable[..., TargetSpec]
+
+
+def drive(spec: TargetSpec, *cases: Any) -> list[Exchange]:
+    """Open the target, drive the cases, close it."""
+    with open_target(spec) as target:
+        return [target.drive(case, table_of(case)) for case in cases]
+
+
+def ends(exchange: Exchange) -> list[tuple[str, CallEnd]]:
+    """The methods of an exchange and how they ended."""
+    return [(call.method, call.end) for call in exchange.calls]
+
+
+HONEST = [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.COMPLETE)]
+
+
+def test_a_case_becomes_an_exchange(endpoint: TargetSpec, fake: FakeServer) -> None:
+    """A case is seeded, asked for, and recorded with the names that it was seeded under."""
+    exchange = drive(endpoint, case_of())[0]
+
+    assert ends(exchange) == HONEST
+    assert (exchange.case_id, exchange.target, exchange.untestable) == ("a-case", "fake", "")
+    asked = fake.seen("CreateReadSession")[0].read_session.table
+    assert asked == f"projects/{exchange.project}/datasets/{exchange.dataset}/tables/{exchange.table}"
+    assert abs(exchange.now - time.time_ns() // 1000) < 60_000_000
+
+
+def test_tables_of_a_server_that_is_not_ours_are_removed(endpoint: TargetSpec, fake: FakeServer) -> None:
+    """A server that outlives the run is left as it was found."""
+    drive(endpoint, case_of(), case_of(case_id="b"))
+
+    assert fake.tables == {}
+
+
+def test_a_failed_seed_is_untestable(endpoint: TargetSpec, fake: FakeServer) -> None:
+    """What cannot be seeded is never a read failure: there are no calls, and the reason is kept."""
+    fake.rest = lambda method, path, body: (400, {"error": {"message": "no"}}) if path.endswith("/tables") else None
+
+    exchange = drive(endpoint, case_of())[0]
+
+    assert exchange.calls == ()
+    assert exchange.untestable.startswith("cannot seed: POST /bigquery/v2/projects/test-project/")
+    assert fake.requests == []
+
+
+def test_a_failed_append_is_untestable(endpoint: TargetSpec, fake: FakeServer) -> None:
+    """Rows that cannot be appended make the case untestable as well."""
+    done: list[str] = []
+
+    def rest(method: str, path: str, body: Any) -> tuple[int, Any] | None:
+        if "insertAll" in path:
+            done.append(path)
+            return None if len(done) == 1 else (400, {"error": {"message": "full"}})
+        return None
+
+    fake.rest = rest
+
+    exchange = drive(endpoint, case_of(CreateSession(), AppendRows(1), ReadRows()))[0]
+
+    assert exchange.calls == ()
+    assert "full" in exchange.untestable
+
+
+def test_a_snapshot_lies_between_seed_and_append(endpoint: TargetSpec, fake: FakeServer) -> None:
+    """The instant ``before-append`` is after the seed was verified and before the next insert."""
+    times: dict[str, int] = {}
+
+    def rest(method: str, path: str, body: Any) -> tuple[int, Any] | None:
+        times[path.rsplit("/", 1)[-1].partition("?")[0]] = time.time_ns() // 1000
+        return None
+
+    fake.rest = rest
+
+    drive(endpoint, case_of(AppendRows(1), CreateSession(snapshot="before-append"), ReadRows()))
+
+    session = fake.seen("CreateReadSession")[0].read_session
+    snapshot = session.table_modifiers.snapshot_time.ToMicroseconds()
+    assert times["data"] + 10_000 < snapshot < times["insertAll"] - 10_000
+
+
+def test_an_isolated_case_needs_a_server_that_can_be_started(endpoint: TargetSpec) -> None:
+    """A server at an endpoint cannot give a case a process of its own."""
+    exchange = drive(endpoint, case_of(isolated=True))[0]
+
+    assert exchange.untestable == "the case needs a server process of its own, and this target is one that runs already"
+
+
+def test_a_dead_endpoint_is_one_sentence(target_file: Write) -> None:
+    """Nothing at the address is found out before any case."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    spec = target_file(
+        f"""
+        name = "x"
+        kind = "server"
+        [endpoint]
+        grpc = "127.0.0.1:{port}"
+        rest = "http://127.0.0.1:{port}"
+        [deadlines]
+        start = 0.2
+        """
+    )
+
+    with pytest.raises(TargetUnavailable) as raised, open_target(spec):
+        pytest.fail("opened")
+    assert str(raised.value).endswith(f"nothing serves at 127.0.0.1:{port}: no gRPC connection within the deadline")
+
+
+def test_a_server_is_started_and_stopped(started: Started) -> None:
+    """The process lives as long as the target is open."""
+    with open_target(started()) as target:
+        assert isinstance(target, ServerTarget)
+        assert target._shared is not None
+        assert target._shared.process is not None
+        process = os.pidfd_open(target._shared.process.pid)
+        exchange = target.drive(case_of(), table_of(case_of()))
+
+    assert ends(exchange) == HONEST
+    assert select.select([process], [], [], 0)[0] == [process]
+    os.close(process)
+
+
+def test_a_crash_is_told_with_the_processs_last_words(started: Started) -> None:
+    """A process that dies under a call is a crash, with status and output; the next case meets a new process."""
+    first, second = drive(started("crash"), case_of(), case_of(case_id="b"))
+
+    assert ends(first) == [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.CRASH)]
+    assert (
+        first.calls[1].details
+        == "the process exited with status 41; its last output: " + first.calls[1].details.partition("output: ")[2]
+    )
+    assert first.calls[1].details.endswith("fatal: out of cheese")
+    assert len(first.calls[1].responses) == 1
+    assert ends(second) == ends(first)
+
+
+def test_a_crash_costs_its_own_case_only(started: Started) -> None:
+    """Cases before and after the one that kills the server are judged on their own."""
+    exchanges = drive(
+        started("crash_on_odd_tables"), case_of(case_id="even-1"), case_of(case_id="odd"), case_of(case_id="even-2")
+    )
+
+    assert ends(exchanges[0]) == HONEST
+    assert ends(exchanges[1]) == [("CreateReadSession", CallEnd.CRASH)]
+    assert ends(exchanges[2]) == HONEST
+
+
+def test_a_hang_costs_its_deadline_and_a_new_process(started: Started) -> None:
+    """A hung server is replaced without waiting for its grace."""
+    with open_target(started("hang", grace=30.0)) as target:
+        assert isinstance(target, ServerTarget)
+        begun = time.monotonic()
+        exchange = target.drive(case_of(), table_of(case_of()))
+        took = time.monotonic() - begun
+        discarded = target._shared is None
+
+    assert ends(exchange)[-1] == ("ReadRows", CallEnd.DEADLINE)
+    assert took < 2
+    assert discarded
+
+
+def test_an_endless_stream_ends(started: Started) -> None:
+    """A server that streams for ever is stopped at the case's budget."""
+    exchange = drive(started("endless", more="case = 20.0"), case_of())[0]
+
+    assert exchange.calls[-1].end in (CallEnd.OVER_BUDGET, CallEnd.DEADLINE)
+    assert len(exchange.calls[-1].responses) <= 1007
+
+
+def test_an_isolated_case_has_a_process_of_its_own(started: Started) -> None:
+    """What an isolated case does to its server, the shared one never sees."""
+    with open_target(started("crash_on_odd_tables")) as target:
+        assert isinstance(target, ServerTarget)
+        shared = target._shared
+        odd = case_of(case_id="odd", isolated=True)
+        exchange = target.drive(odd, table_of(odd))
+
+        assert target._shared is shared
+        assert ends(target.drive(case_of(), table_of(case_of()))) == HONEST
+    assert exchange.calls[-1].end is CallEnd.CRASH
+
+
+def test_a_refused_seed_costs_no_restart(started: Started) -> None:
+    """A server that answers 500 is still the same server afterwards."""
+    with open_target(started("no_rest")) as target:
+        assert isinstance(target, ServerTarget)
+        before = target._shared
+        exchange = target.drive(case_of(), table_of(case_of()))
+
+        assert target._shared is before
+    assert exchange.untestable.startswith("cannot seed: POST ")
+
+
+@pytest.mark.parametrize(
+    ("quirk", "message"),
+    [
+        ("die_at_start", "the process exited with status 3; its last output: cannot load libcheese"),
+        ("say_nothing", "no line with the event 'rest.listen' and a port in the output; the process is still running"),
+    ],
+)
+def test_a_server_that_does_not_start_says_why(started: Started, quirk: str, message: str) -> None:
+    """The reason and the last output stand in one message, and nothing is left running."""
+    spec = started(quirk)
+    spec = dataclasses.replace(spec, deadlines=dataclasses.replace(spec.deadlines, start=1.0))
+
+    with pytest.raises(TargetUnavailable) as raised, open_target(spec):
+        pytest.fail("opened")
+    assert str(raised.value).startswith("fake did not start: ")
+    assert message in str(raised.value)
+
+
+def test_a_stubborn_server_is_killed_with_its_children(started: Started) -> None:
+    """Closing ends a server that ignores SIGTERM, and what it started."""
+    begun = time.monotonic()
+    with open_target(started("stubborn", grace=0.2)) as target:
+        assert isinstance(target, ServerTarget)
+        assert target._shared is not None
+        assert target._shared.process is not None
+        child = os.pidfd_open(target._shared.process.wait_for_port("child", time.monotonic() + 5) or 0)
+
+    assert select.select([child], [], [], 2)[0] == [child]
+    os.close(child)
+    assert time.monotonic() - begun < 10
+
+
+def test_a_port_that_another_process_serves_is_noticed(
+    endpoint: TargetSpec, started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server reached at the right port but in the wrong process is refused: gRPC shares ports silently."""
+    assert endpoint.endpoint is not None
+    foreign = iter(int(address.rpartition(":")[2]) for address in (endpoint.endpoint.rest, endpoint.endpoint.grpc))
+    monkeypatch.setattr("conformance.targets.server.free_port", lambda host: next(foreign))
+    spec = started("say_nothing")
+    spec = dataclasses.replace(spec, ready=dataclasses.replace(spec.ready, grpc_event="", rest_event=""))
+
+    with pytest.raises(TargetUnavailable) as raised, open_target(spec):
+        pytest.fail("opened")
+    assert str(raised.value).endswith("is served by another process than the one that was started")
+
+
+def test_ports_can_be_handed_over(started: Started, tmp_path: Any) -> None:
+    """Without events, ports are chosen first and the command is given them."""
+    server = tmp_path / "serve.py"
+    server.write_text(
+        "import sys\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "from http.server import HTTPServer, BaseHTTPRequestHandler\n"
+        "import grpc\n"
+        "server = grpc.server(ThreadPoolExecutor(2))\n"
+        "assert server.add_insecure_port(f'127.0.0.1:{sys.argv[1]}') == int(sys.argv[1])\n"
+        "server.start()\n"
+        "class Rest(BaseHTTPRequestHandler):\n"
+        "    def do_GET(self):\n"
+        "        self.send_response(200); self.end_headers()\n"
+        "HTTPServer(('127.0.0.1', int(sys.argv[2])), Rest).serve_forever()\n"
+    )
+    spec = started()
+    assert spec.start is not None
+    spec = dataclasses.replace(
+        spec,
+        start=dataclasses.replace(spec.start, command=("{python}", str(server), "{grpc_port}", "{rest_port}")),
+        ready=dataclasses.replace(spec.ready, grpc_event="", rest_event=""),
+    )
+
+    with open_target(spec) as target:
+        exchange = target.drive(case_of(), table_of(case_of()))
+
+    assert exchange.untestable.startswith("cannot seed: ")
+
+
+def test_a_restart_gives_a_fresh_server(started: Started) -> None:
+    """``restart`` replaces the process, and the target can be driven on."""
+    with open_target(started()) as target:
+        assert isinstance(target, ServerTarget)
+        before = target._shared
+        target.restart()
+
+        assert target._shared is not before
+        assert ends(target.drive(case_of(), table_of(case_of()))) == HONEST
+
+
+def test_a_server_that_does_not_start_again_makes_cases_untestable(
+    started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a failed restart the remaining cases say so at once, without trying again."""
+    with open_target(started("crash")) as target:
+        target.drive(case_of(), table_of(case_of()))
+        tries: list[int] = []
+
+        def start(_self: ServerTarget) -> None:
+            tries.append(1)
+            raise TargetUnavailable("out of cheese")
+
+        monkeypatch.setattr(ServerTarget, "_open", start)
+        later = [target.drive(case_of(), table_of(case_of())).untestable for _ in range(2)]
+
+    assert later == ["the server did not start again: out of cheese"] * 2
+    assert tries == [1]
+
+
+def test_deadlines_are_stretched_by_the_multiplier(started: Started) -> None:
+    """A slow machine gets more time for the same file."""
+    with open_target(started("hang"), multiplier=3.0) as target:
+        call: Call = target.drive(case_of(), table_of(case_of())).calls[-1]
+
+    assert call.end is CallEnd.DEADLINE
+    assert 0.85 <= call.seconds < 2
+
+
+def test_the_version_is_in_the_file_or_asked_for(started: Started) -> None:
+    """A fixed version is taken as it is; a command's first line stands in where there is none."""
+    spec = started()
+    asked = dataclasses.replace(spec, version_command=("{python}", "-c", "print('7.1'); print('more')"))
+
+    with open_target(dataclasses.replace(spec, version="1.2")) as fixed, open_target(asked) as told:
+        assert (fixed.version, told.version) == ("1.2", "7.1")
