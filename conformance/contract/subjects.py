@@ -39,6 +39,7 @@ __all__ = [
     "to_refuse",
     "valid_reads",
     "valid_sessions",
+    "was_split",
     "whole_reads",
     "whole_sessions",
 ]
@@ -129,6 +130,12 @@ def is_child(read: ReadView) -> bool:
     return "." in read.step.stream
 
 
+def was_split(read: ReadView) -> bool:
+    """Whether the stream was divided into children before this read."""
+    splits = (split for split in read.view.splits if split.index < read.index and split.answer is not None)
+    return any(split.request.name == read.stream and split.answer.primary_stream.name for split in splits)
+
+
 def answered(call: CallView) -> bool:
     """Whether the target ended the call itself, with any status."""
     return call.raw.end is CallEnd.COMPLETE
@@ -152,8 +159,8 @@ def valid_reads(view: View) -> list[ReadView]:
 
 @once_per_view
 def created(view: View) -> list[SessionView]:
-    """Every session that the target made and described."""
-    return [session for session in view.sessions if session.session is not None]
+    """Every session that the target made and described, and that it had not to refuse."""
+    return [s for s in view.sessions if s.session is not None and "OK" in s.expected_codes]
 
 
 @once_per_view

@@ -22,6 +22,7 @@ from conformance.contract.subjects import (
     read_feature,
     served,
     valid_reads,
+    was_split,
     whole_reads,
     whole_sessions,
 )
@@ -39,7 +40,7 @@ SLACK: Final = 1e-9
 
 
 def _is_plain(read: ReadView) -> bool:
-    return read_feature(read) in OPEN_OPTIONS and not is_child(read)
+    return read_feature(read) in OPEN_OPTIONS and not is_child(read) and not was_split(read)
 
 
 @clause(
@@ -270,7 +271,7 @@ def _plain_sessions(view: View) -> list[SessionRead]:
     return [
         whole
         for whole in whole_sessions(view)
-        if whole.feature in OPEN_OPTIONS and view.table.num_rows and whole.session.expected_codes == ("OK",)
+        if whole.feature in OPEN_OPTIONS and view.table.num_rows
     ]
 
 
@@ -337,12 +338,13 @@ def _came(read: ReadView, row: int) -> str:
 
 
 def _rereads(view: View, *, together: bool) -> list[ReadView]:
-    """Whole reads of a stream that was read wholly before, with no AppendRows in between."""
+    """Whole reads of a stream that was read wholly before, and neither split nor followed by AppendRows since."""
     appends = [index for index, step in enumerate(view.case.steps) if isinstance(step, AppendRows)]
     return [
         read
         for read in whole_reads(view)
         if read.step.together == together
+        and not was_split(read)
         and not any(index < read.raw.step for index in appends)
         and first_read(read) is not read
     ]

@@ -24,7 +24,7 @@ from conformance.contract.subjects import (
     rows_of,
     served,
     valid_reads,
-    whole_reads,
+    was_split,
 )
 from conformance.contract.view import CallView, ReadView, SplitView, View
 from conformance.records import Level
@@ -144,17 +144,9 @@ def children_are_the_parent(family: Family) -> Iterator[Violation]:
         yield Violation(f"the {len(parent)} rows of the parent, in order", together)
 
 
-def _after_their_split(view: View, reads: list[ReadView]) -> list[ReadView]:
-    """Reads of parents after the first split of their stream."""
-    first: dict[str, int] = {}
-    for split in _divided(view):
-        first.setdefault(split.request.name, split.index)
-    return [read for read in reads if first.get(read.stream, read.index) < read.index]
-
-
 @clause(
     "split.parent-is-still-served",
-    over=lambda view: _after_their_split(view, [read for read in valid_reads(view) if read.offset == 0]),
+    over=lambda view: [read for read in valid_reads(view) if read.offset == 0 and was_split(read)],
     source=STORAGE_PROTO,
 )
 def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
@@ -166,8 +158,8 @@ def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
     "split.parent-is-unchanged",
     over=lambda view: [
         read
-        for read in _after_their_split(view, [read for read in view.reads if read.whole and rows_of(read) is not None])
-        if _whole_read_of(view, read.stream) is not read
+        for read in view.reads
+        if read.whole and was_split(read) and rows_of(read) is not None and _whole_read_of(view, read.stream) is not read
     ],
     source=STORAGE_PROTO,
     breaks="readers that go on with the parent while another splits it",

@@ -1,0 +1,54 @@
+"""Completeness of the clauses on calls: each has a text, a source, a lie that it tells, and a case that observes it."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+from pathlib import Path
+
+import pytest
+
+from conformance.contract.clause import Clause
+from conformance.generate.casefile import load_cases
+from tests.contract.exchanges import CHAPTERS, Deviation, call_clauses
+
+CASES = Path(__file__).resolve().parents[2] / "cases"
+CLAUSES = call_clauses()
+
+
+def deviations() -> list[Deviation]:
+    """Every deviation of the test modules beside this one."""
+    modules = (importlib.import_module(f"tests.contract.test_{chapter}") for chapter in sorted(CHAPTERS))
+    return [deviation for module in modules for deviation in module.DEVIATIONS]
+
+
+def test_every_clause_has_a_lie_that_it_tells() -> None:
+    """No clause stands in a chapter without a deviation that fails it."""
+    shown = {deviation.clause for deviation in deviations()}
+
+    assert shown == {clause.id for clause in CLAUSES}
+
+
+def test_every_clause_is_failed_by_some_lie_alone() -> None:
+    """For each clause but one that follows from another, some deviation fails it and nothing else."""
+    alone = {deviation.clause for deviation in deviations() if not deviation.others}
+
+    assert {clause.id for clause in CLAUSES} - alone == {"restriction.bad-one-yields-no-rows"}
+
+
+def test_every_clause_is_named_by_a_case() -> None:
+    """No clause waits for chance to be observed: a case in the repository names each."""
+    named = {pattern for case in load_cases(CASES) for pattern in case.clauses}
+
+    unnamed = {clause.id for clause in CLAUSES if not any(fnmatch.fnmatchcase(clause.id, name) for name in named)}
+
+    assert unnamed == set()
+
+
+@pytest.mark.parametrize("clause", CLAUSES, ids=lambda clause: clause.id)
+def test_every_clause_says_what_where_and_in_whose_words(clause: Clause) -> None:
+    """A clause has an explanation of a sentence or more, and a public source; its id begins with its chapter."""
+    assert clause.explanation.split("\n")[0].endswith((".", ":"))
+    assert len(clause.explanation) > 50
+    assert clause.source.startswith("https://")
+    assert clause.chapter == clause.check.__module__.rpartition(".")[2]
