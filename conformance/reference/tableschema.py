@@ -95,7 +95,8 @@ def _decimal_parameters(name: str, kind: BqType, field: Mapping[str, Any]) -> tu
     if kind not in _LIMITS:
         raise SchemaError(f"field {name}: precision and scale belong to NUMERIC and BIGNUMERIC, not to {kind}")
     whole, fractional = _LIMITS[kind]
-    if precision is None or not 0 <= (scale or 0) <= fractional or not 0 < precision - (scale or 0) <= whole:
+    least = max(1, scale or 0)
+    if precision is None or not 0 <= (scale or 0) <= fractional or not least <= precision <= (scale or 0) + whole:
         raise SchemaError(
             f"field {name}: expected a {kind} of at most {whole} integer and {fractional} fractional digits, "
             f"got precision {precision} and scale {scale}"

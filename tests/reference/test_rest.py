@@ -76,6 +76,8 @@ def test_table_is_described_under_legacy_names(client: Client, table: str) -> No
         [field("a", "INT64", precision="3")],
         [field("a", "NUMERIC", precision="31", scale="0")],
         [field("a", "NUMERIC", scale="2")],
+        [field("a", "NUMERIC", precision="2", scale="3")],
+        [field("a", "BIGNUMERIC", precision="39", scale="0")],
         [field("a", "STRING", maxLength="x")],
     ],
 )
@@ -125,10 +127,11 @@ SPELLINGS: dict[str, list[tuple[Any, str]]] = {
 @pytest.mark.parametrize("mode", ["NULLABLE", "REQUIRED", "REPEATED"])
 def test_every_type_in_every_mode(client: Client, table: str, kind: str, mode: str) -> None:
     """Each spelling of a cell is taken and listed in its canonical form, NULL and arrays included."""
-    sent = [cell for cell, _ in SPELLINGS[kind]]
+    sent: list[Any] = [cell for cell, _ in SPELLINGS[kind]]
     listed = [text for _, text in SPELLINGS[kind]]
-    rows: list[dict[str, Any]] = [{"v": sent}, {}] if mode == "REPEATED" else [{"v": cell} for cell in sent]
-    client.seed(table, [field("v", kind, mode)], rows + [{"v": None}] * (mode == "NULLABLE"))
+    rows = [{"v": sent}, {}] if mode == "REPEATED" else [{"v": cell} for cell in sent]
+    rows += [{"v": None}] * (mode == "NULLABLE")
+    client.seed(table, [field("v", kind, mode)], rows)
 
     found = [cell for (cell,) in cells(client, table, "?formatOptions.useInt64Timestamp=true")]
 
@@ -142,7 +145,7 @@ def test_every_type_in_every_mode(client: Client, table: str, kind: str, mode: s
 @pytest.mark.parametrize("mode", ["NULLABLE", "REQUIRED"])
 def test_ranges_as_objects_and_as_text(client: Client, table: str, of: str, mode: str) -> None:
     """A RANGE is taken in both forms, and an unbounded end stays unbounded even where it is REQUIRED."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"r": {"start": "2020-01-01", "end": None}},
         {"r": "[2020-01-01, 2021-01-01)"},
         {"r": "[UNBOUNDED, null)"},
@@ -172,6 +175,13 @@ def test_records_nest(client: Client, table: str) -> None:
     one = {"v": {"f": [{"v": "1"}, {"v": []}]}}
     two = {"v": {"f": [{"v": None}, {"v": [{"v": "q"}]}]}}
     assert found == [[{"f": [{"v": None}, {"v": [one, two]}]}], [None]]
+
+
+def test_decimals_may_be_all_fraction(client: Client, table: str) -> None:
+    """NUMERIC(9, 9) has no integer digit and is a type all the same."""
+    client.seed(table, [field("n", "NUMERIC", precision="9", scale="9")], [{"n": "0.123456789"}])
+
+    assert cells(client, table) == [["0.123456789"]]
 
 
 def test_timestamps_are_listed_as_seconds_by_default(client: Client, table: str) -> None:
