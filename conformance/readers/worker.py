@@ -7,8 +7,9 @@ Started by :mod:`conformance.readers.pool` with one end of a socket pair. Frames
 ``{"do": "read", "readers": [...], "read": {...}}`` with the recorded bytes
     Answers one frame per reader, in that order: a reading, its table as a byte string.
 
-The memory limit counts from what the process maps once its readers are loaded:
+The memory limit counts from what the process maps when a reading begins:
 gRPC and polars reserve far more address space than they use, and a limit on the total would raise false alarms.
+A worker whose readings left it with half the limit more than it began with says that it is retiring.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Worker:
         self._memory = memory
         self._cpu_seconds = cpu_seconds
         self._loaded: dict[str, Read] = {}
+        self._first_mapped = 0
 
     def serve(self) -> None:
         """Answer frames until the connection closes."""
@@ -60,48 +62,52 @@ class Worker:
                 self._loaded[name] = reader_module(path).load()
             except ImportError as error:
                 absent[name] = f"not installed here: {error}"
-        _limit_memory(self._memory)
+        self._first_mapped = mapped_bytes()
         return absent
 
     def _read(self, frame: Frame) -> None:
         whole = WholeRead.from_frame(Frame(frame.header["read"], frame.blobs))
         for name in frame.header["readers"]:
-            _limit_cpu(self._cpu_seconds)
-            try:
-                table = self._loaded[name](whole)
-                validate(table)
-                data = to_stream_bytes(table)
-            except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
-                self._channel.send(_failure(name, error))
-            else:
-                self._channel.send({"reader": name, "outcome": ReadingOutcome.TABLE}, [data])
+            limit_memory(self._memory)
+            limit_cpu(self._cpu_seconds)
+            header, blobs = self._reading(name, whole)
+            header["retiring"] = mapped_bytes() - self._first_mapped > self._memory // 2
+            self._channel.send(header, blobs)
+
+    def _reading(self, name: str, whole: WholeRead) -> tuple[dict[str, Any], list[bytes]]:
+        try:
+            table = self._loaded[name](whole)
+            validate(table)
+            return _header(ReadingOutcome.TABLE), [to_stream_bytes(table)]
+        except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
+            return _header(ReadingOutcome.ERROR, type(error).__qualname__, str(error)[:MAX_ERROR_TEXT]), []
 
 
-def _failure(name: str, error: BaseException) -> dict[str, Any]:
-    return {
-        "reader": name,
-        "outcome": ReadingOutcome.ERROR,
-        "error_class": type(error).__qualname__,
-        "error_text": str(error)[:MAX_ERROR_TEXT],
-    }
+def _header(outcome: ReadingOutcome, error_class: str = "", error_text: str = "") -> dict[str, Any]:
+    return {"outcome": outcome, "error_class": error_class, "error_text": error_text}
 
 
-def _limit_memory(headroom: int) -> None:
+def mapped_bytes() -> int:
+    """The address space that this process maps; 0 where the platform does not tell."""
+    return int(_STATM.read_text().split()[0]) * resource.getpagesize() if _STATM.exists() else 0
+
+
+def limit_memory(headroom: int) -> None:
     """Let the process map ``headroom`` bytes beyond what it maps now, where the platform tells how much that is."""
-    if not _STATM.exists():
-        return
-    mapped = int(_STATM.read_text().split()[0]) * resource.getpagesize()
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    soft = mapped + headroom
-    resource.setrlimit(resource.RLIMIT_AS, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    mapped = mapped_bytes()
+    if mapped:
+        _limit(resource.RLIMIT_AS, mapped + headroom)
 
 
-def _limit_cpu(seconds: float) -> None:
+def limit_cpu(seconds: float) -> None:
     """Let the process use ``seconds`` of processor time from now on: an end to a loop that outlives the pool."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    soft = int(usage.ru_utime + usage.ru_stime + seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + seconds) + 1)
+
+
+def _limit(kind: int, soft: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
 def main() -> None:

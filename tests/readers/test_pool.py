@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.readers import READERS, ReaderPool, whole_reads
-from conformance.readers.pool import _Process
+from conformance.readers.process import WorkerProcess, last_words
 from conformance.readers.tables import from_stream_bytes
 from conformance.records import BqType, Column, Reading, ReadingOutcome
 from tests.readers.recorded import (
@@ -326,10 +326,28 @@ def test_deadline_is_kept(fragile: ReaderPool) -> None:
 def test_looping_worker_does_not_outlive_its_pool() -> None:
     """A worker that loops while its pool is gone is ended by its limit on processor time."""
     (whole,) = whole_reads(case(label="loop"), exchange(bytes_of(batch(1))))
-    process = _Process({"misbehaving": "tests.readers.misbehaving"}, deadline=0.2, memory=1 << 30)
-    process.start(whole, ["misbehaving"])
+    process = WorkerProcess({"misbehaving": "tests.readers.misbehaving"}, deadline=0.2, memory=1 << 30)
+    process.loaded()
+    process.ask(whole, ["misbehaving"])
 
     process._channel.close()
 
     assert process._process.wait(timeout=30) == -signal.SIGXCPU
     process.close()
+
+
+def test_last_words_are_the_panic_that_was_meant() -> None:
+    """Of a Rust abort the panic's message is shown, not the abort that follows from it."""
+    said = """
+        thread '<unnamed>' panicked at src/buffer.rs:10:9:
+        the offset of the new Buffer cannot exceed the existing length
+        thread '<unnamed>' panicked at library/core/src/panicking.rs:225:5:
+        panic in a function that cannot unwind
+        stack backtrace:
+           0: 0x7f - main
+        thread caused non-unwinding panic. aborting.
+    """
+
+    assert last_words(said) == "the offset of the new Buffer cannot exceed the existing length"
+    assert last_words("Fatal Python error: Aborted\n\n") == "Fatal Python error: Aborted"
+    assert last_words("") == ""

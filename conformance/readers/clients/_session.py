@@ -6,12 +6,12 @@ import functools
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import grpc
-
-from conformance.readers.replay import ReplayServer
 from conformance.readers.whole import WholeRead
+
+if TYPE_CHECKING:
+    from conformance.readers.replay import ReplayServer
 
 PACKAGE: Final = "google-cloud-bigquery-storage"
 CALL_SECONDS: Final = 600.0
@@ -21,12 +21,15 @@ CALL_SECONDS: Final = 600.0
 @functools.cache
 def server() -> ReplayServer:
     """The replay server of this process."""
+    from conformance.readers.replay import ReplayServer  # noqa: PLC0415  # a worker of decoders starts without gRPC
+
     return ReplayServer()
 
 
 @functools.cache
 def storage_client() -> Any:
     """The client of this process, on the replay server, without credentials and without TLS."""
+    import grpc  # noqa: PLC0415  # as in server()
     from google.cloud import bigquery_storage_v1  # noqa: PLC0415  # only a worker imports a library under test
     from google.cloud.bigquery_storage_v1.services.big_query_read import transports  # noqa: PLC0415  # as above
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.readers.clients import _session
-from conformance.readers.clients._rest import ENDPOINT, TablesGet, rest_schema
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.whole import WholeRead
+
+if TYPE_CHECKING:
+    from conformance.readers.clients._rest import TablesGet
 
 INFO = ReaderInfo(
     name="bigquery.list-rows",
@@ -42,6 +44,8 @@ def _client() -> tuple[Any, TablesGet]:
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415  # as above
     from google.cloud import bigquery  # noqa: PLC0415  # as above
     from google.cloud.bigquery import _pandas_helpers  # noqa: PLC0415  # as above
+
+    from conformance.readers.clients._rest import ENDPOINT, TablesGet  # noqa: PLC0415  # it needs requests
 
     if hasattr(_pandas_helpers, "_PROGRESS_INTERVAL"):
         _pandas_helpers._PROGRESS_INTERVAL = _PROGRESS_INTERVAL  # noqa: SLF001  # it has no public name
@@ -71,6 +75,8 @@ def read(whole: WholeRead) -> pa.Table:
         NoTable: The recorded request's table is not ``projects/…/datasets/…/tables/…``.
     """
     from google.cloud import bigquery  # noqa: PLC0415  # only a worker imports a library under test
+
+    from conformance.readers.clients._rest import rest_schema  # noqa: PLC0415  # it needs requests
 
     name = proto.CreateReadSessionRequest.FromString(whole.request).read_session.table
     parts = _TABLE.fullmatch(name)
