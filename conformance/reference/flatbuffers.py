@@ -6,7 +6,7 @@ them all. It shares the facts of :mod:`conformance.wire.tables` with the verifie
 
 A tree is a mapping from slot name to value: numbers for scalars, ``str`` (or ``bytes``, written as they are), mappings
 for tables, a union as two entries ``x_type`` and ``x``, lists for vectors, tuples for structs in field order.
-A slot that is not in the mapping is absent.
+A slot that is not in the mapping is absent. A union whose type byte lies has the pair (table, mapping) as its value.
 """
 
 from __future__ import annotations
@@ -97,9 +97,7 @@ class _Writer:
         for number, slot, value in fields:
             self._inline_value(start + offsets[number], slot, value)
         children = [
-            (start + offsets[number], slot, UNIONS[slot.of][tree[f"{slot.name}_type"]], value)
-            if slot.kind is SlotKind.UNION
-            else (start + offsets[number], slot, slot.of, value)
+            (start + offsets[number], slot, *_referred(slot, tree, value))
             for number, slot, value in fields
             if slot.kind not in (SlotKind.SCALAR, SlotKind.STRUCT)
         ]
@@ -175,6 +173,15 @@ class _Writer:
         self.out += struct.pack("<I", count)
         self.out += data
         return len(self.out) - len(data)
+
+
+def _referred(slot: Slot, tree: Tree, value: Any) -> tuple[str, Any]:
+    """The type of what a reference slot refers to, and the value."""
+    if slot.kind is not SlotKind.UNION:
+        return slot.of, value
+    if isinstance(value, tuple):
+        return value
+    return UNIONS[slot.of][tree[f"{slot.name}_type"]], value
 
 
 DEFAULT: Final = Layout()

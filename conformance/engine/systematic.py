@@ -1,0 +1,216 @@
+"""Systematic mutation, judged: each single-field change is rejected by a clause, or permitted for a written reason.
+
+The messages are those of one small table with every BigQuery type, and of one whole conversation with the reference.
+What no clause rejects has to stand in :data:`PERMITTED`, with the text that permits it; anything else is a *survivor*,
+and a survivor fails the proof.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from conformance.contract import proto
+from conformance.contract.clause import Clause
+from conformance.contract.judge import judge
+from conformance.engine.proof import Tried
+from conformance.generate import materialise
+from conformance.records import (
+    BqType,
+    Call,
+    Case,
+    Column,
+    Exchange,
+    Mode,
+    NullPattern,
+    Outcome,
+    Recipe,
+    Table,
+    ValueProfile,
+)
+from conformance.reference.message import Message, batch_message, frame, schema_message
+from conformance.reference.systematic import Edit, edit_protobuf, edit_tree
+
+__all__ = ["PERMITTED", "Fate", "Permission", "fates", "subject"]
+
+_FIELDS: Final = (
+    Column("text", BqType.STRING),
+    Column("at", BqType.TIMESTAMP, Mode.REQUIRED),
+    Column("many", BqType.INT64, Mode.REPEATED),
+)
+
+
+def subject() -> Case:
+    """The case whose messages are changed: every type once per mode in five rows, half of the nullable values null."""
+    columns = [Column("row_id", BqType.INT64, Mode.REQUIRED)]
+    for kind in BqType:
+        for mode in Mode:
+            columns.append(
+                Column(
+                    f"{kind.lower()}_{mode.lower()}",
+                    kind,
+                    mode,
+                    _FIELDS if kind is BqType.RECORD else (),
+                    range_of=BqType.DATE if kind is BqType.RANGE else None,
+                )
+            )
+    recipe = Recipe(rows=5, seed=7, nulls=NullPattern.ALTERNATE, values=ValueProfile.RANDOM)
+    return Case("proof.systematic", "every type and mode in five rows", Table(tuple(columns), recipe=recipe))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Permission:
+    """Changes that break nothing: globs over path and change, and the text that permits them."""
+
+    path: str
+    change: str
+    reason: str
+    source: str
+
+    def covers(self, edit: Edit) -> bool:
+        """Whether the edit is one of them."""
+        # Indices in brackets are no character sets here.
+        path = edit.path.replace("[", "<").replace("]", ">")
+        return fnmatch.fnmatchcase(path, self.path) and fnmatch.fnmatchcase(edit.change, self.change)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one change: the clauses that rejected it, else the permission, else neither (it survived)."""
+
+    path: str
+    change: str
+    clauses: tuple[str, ...] = ()
+    permission: Permission | None = None
+
+    @property
+    def survived(self) -> bool:
+        """Whether nothing rejected the change and nothing permits it."""
+        return not self.clauses and self.permission is None
+
+
+def fates(
+    clauses: Iterable[Clause], conversation: Sequence[tuple[Tried, Exchange]], *, every: int = 1
+) -> Iterator[Fate]:
+    """Change every field of the subject's two messages, and of every message of the recorded conversations.
+
+    ``conversation`` are cases with what the reference answered; ``every`` takes each n-th change only.
+    """
+    chosen = tuple(clauses)
+    trials = [_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in conversation)]
+    number = 0
+    for trial in trials:
+        for edit, tried, exchange in trial:
+            number += 1
+            if number % every:
+                continue
+            yield _fate(edit, tried, exchange, chosen)
+
+
+def _fate(edit: Edit, tried: Tried, exchange: Exchange, clauses: tuple[Clause, ...]) -> Fate:
+    verdicts = judge(tried.case, exchange, tried.table, clauses=clauses)
+    rejected = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
+    permission = None if rejected else next((it for it in PERMITTED if it.covers(edit)), None)
+    return Fate(edit.path, edit.change, rejected, permission)
+
+
+Trial = Iterator[tuple[Edit, Tried, Exchange]]
+
+
+def _message_trials() -> Trial:
+    case = subject()
+    tried = Tried(case, materialise(case.table))
+    batch = tried.table.combine_chunks().to_batches()[0]
+    schema, rows = schema_message(batch.schema), batch_message(batch)
+    for edit, data in _edited(schema, "Schema"):
+        yield edit, tried, _exchange(case, data, rows.encode())
+    for edit, data in _edited(rows, "RecordBatch"):
+        yield edit, tried, _exchange(case, schema.encode(), data)
+
+
+def _edited(message: Message, name: str) -> Iterator[tuple[Edit, bytes]]:
+    tree, body = message.complete()
+    for edit in edit_tree("Message", tree, name):
+        yield edit, frame(edit.result, body)
+
+
+def _exchange(case: Case, schema: bytes, batch: bytes) -> Exchange:
+    calls = (
+        Call(0, "schema", "SerializeSchema", b"", (schema,)),
+        Call(1, "batch/0", "SerializeBatch", b"", (batch,)),
+    )
+    return Exchange(case.id, "systematic", calls=calls)
+
+
+def _call_trials(tried: Tried, exchange: Exchange) -> Trial:
+    for number, call in enumerate(exchange.calls):
+        for place, data in enumerate(call.responses):
+            for edit in edit_protobuf(proto.RESPONSES[call.method].FromString(data)):
+                responses = (*call.responses[:place], edit.result, *call.responses[place + 1 :])
+                other = dataclasses.replace(call, responses=responses)
+                calls = (*exchange.calls[:number], other, *exchange.calls[number + 1 :])
+                yield edit, tried, dataclasses.replace(exchange, calls=calls)
+
+
+_SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
+_COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
+_STREAM_PROTO: Final = "google/cloud/bigquery/storage/v1/stream.proto"
+_STORAGE_PROTO: Final = "google/cloud/bigquery/storage/v1/storage.proto"
+
+_OPEN_PROTO: Final = (
+    ("ReadRowsResponse.stats*", "absent", "progress need not be told", _STORAGE_PROTO),
+    ("ReadRowsResponse.stats.progress.*", "zero", "progress is rough; it may stand still", _STORAGE_PROTO),
+    (
+        "ReadRowsResponse.total_estimated_row_count",
+        "*",
+        "an estimate of job streams, not yet available",
+        _STORAGE_PROTO,
+    ),
+    (
+        "ReadRowsResponse.arrow_record_batch.row_count",
+        "+1",
+        "the deprecated count is 0 or true; after a batch of one row both stand beside each other",
+        "google/cloud/bigquery/storage/v1/arrow.proto",
+    ),
+    ("ReadRowsResponse.arrow_schema", "absent", "a resumed call need not repeat the schema", _STORAGE_PROTO),
+    ("ReadSession.streams<*>.name", "longer", "ids are opaque", _STREAM_PROTO),
+    ("ReadSession.streams", "first two exchanged", "streams have no order", _STREAM_PROTO),
+    ("ReadSession.read_options", "absent", "what was asked comes back as it was or not at all", _STREAM_PROTO),
+    ("ReadSession.expire_time.*", "[+-]1", "a lifetime is six hours, give or take", _STREAM_PROTO),
+    ("ReadSession.expire_time.nanos", "absent", "a lifetime is six hours, give or take", _STREAM_PROTO),
+    ("ReadSession.expire_time.nanos", "zero", "a lifetime is six hours, give or take", _STREAM_PROTO),
+    ("ReadSession.estimated_*", "*", "an estimate from metadata may be stale; it may not be negative", _STREAM_PROTO),
+    ("SplitReadStreamResponse.*.name", "longer", "ids are opaque", _STORAGE_PROTO),
+)
+
+PERMITTED: Final[tuple[Permission, ...]] = (
+    Permission(
+        "RecordBatch.header.buffers<*>.offset",
+        "* of nothing",
+        "a buffer without bytes may be said to stand anywhere",
+        f"{_COLUMNAR}#recordbatch-message",
+    ),
+    Permission(
+        "RecordBatch.header.buffers<*>.length",
+        "+1",
+        "a buffer's length may include padding, where the buffer has some behind it",
+        f"{_COLUMNAR}#recordbatch-message",
+    ),
+    Permission("Schema.*.children", "absent", "a field without children need not have a vector of them", _SCHEMA_FBS),
+    Permission(
+        "Schema.*.custom_metadata",
+        "last doubled",
+        "the format does not forbid a key to repeat",
+        f"{_COLUMNAR}#custom-application-metadata",
+    ),
+    Permission(
+        "Schema.*.custom_metadata",
+        "first two exchanged",
+        "key-value pairs have no order",
+        f"{_COLUMNAR}#custom-application-metadata",
+    ),
+    *(Permission(*row) for row in _OPEN_PROTO),
+)
+"""Changes that no clause may reject: nothing forbids them."""
