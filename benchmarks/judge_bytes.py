@@ -7,7 +7,7 @@ Prints one line per batch: the time of ``read_batch``, the time of ``pyarrow.ipc
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import decimal
 import time
 from collections.abc import Callable
@@ -24,7 +24,7 @@ BIG_BYTES = 64 << 20
 def small() -> pa.RecordBatch:
     """Ten columns of the types that BigQuery sends, twelve rows, nulls in each."""
     rows = range(SMALL_ROWS)
-    day = datetime.date(2024, 1, 1)
+    day = dt.date(2024, 1, 1)
     columns = {
         "int64": pa.array([None if row == 3 else row for row in rows], pa.int64()),
         "float64": pa.array([None if row == 4 else row / 3 for row in rows]),

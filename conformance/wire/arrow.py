@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from conformance.wire.layout import Layout, Op
-from conformance.wire.types import Endianness, Field, KeyValues, Schema, Type, TypeKind
+from conformance.wire.messages import KeyValues
+from conformance.wire.types import Endianness, Field, Schema, Type, TypeKind
 
 if TYPE_CHECKING:
     from conformance.wire.batch import BatchMessage
@@ -72,7 +73,7 @@ def _value_type(field: Field) -> pa.DataType:
 
 
 def _lacking(name: str) -> Callable[..., Any]:
-    """pyarrow's type factory ``name``; a typed error on use where this pyarrow has none."""
+    """The type factory ``name`` of pyarrow; a typed error on use where this pyarrow has none."""
 
     def make(*arguments: Any, **named: Any) -> Any:
         factory = getattr(pa, name, None)

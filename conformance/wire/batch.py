@@ -124,11 +124,11 @@ def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
     if message.header is Header.RECORD_BATCH:
         return frame.header is not None
     if message.header is Header.END_OF_STREAM:
-        report(faults, Rule.MESSAGE_END_OF_STREAM, message.start, message.end, "", "a marker instead of a batch")
+        report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", "a marker instead of a batch")
     elif message.header not in (Header.UNKNOWN, Header.STRAY):
         observed = f"{message.header} instead of RecordBatch"
         start, end = message.metadata_start, message.metadata_end
-        report(faults, Rule.MESSAGE_HEADER_KIND, start, end, "Message.header", observed)
+        report(faults, Rule.MESSAGE_HEADER_KIND, (start, end), "Message.header", observed)
     return False
 
 
@@ -149,7 +149,7 @@ def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
     if message.version and message.version != schema.version:
         place = verifier.base + (frame.root or header).place("version")
         observed = f"{message.version} after a schema of {schema.version}"
-        report(faults, Rule.MESSAGE_VERSION_DIFFERS, place, place + 2, "Message.version", observed)
+        report(faults, Rule.MESSAGE_VERSION_DIFFERS, (place, place + 2), "Message.version", observed)
     plan = schema.plan(union_validity=message.version == _V4)
     if _lost(header, "nodes", nodes_run) or _lost(header, "buffers", buffers_run):
         return
@@ -157,9 +157,17 @@ def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
     nodes_at = base + (nodes_run.start if nodes_run else header.start)
     if length < 0:
         place = base + header.place("length")
-        report(faults, Rule.BATCH_LENGTH_NEGATIVE, place, place + 8, "RecordBatch.length", f"{length}")
+        report(faults, Rule.BATCH_LENGTH_NEGATIVE, (place, place + 8), "RecordBatch.length", f"{length}")
         return
-    body = Body(view, message.body_start, max(message.body_length, 0), plan, faults, nodes, nodes_at)
+    body = Body(
+        view,
+        message.body_start,
+        max(message.body_length, 0),
+        plan=plan,
+        faults=faults,
+        nodes=nodes,
+        nodes_at=nodes_at,
+    )
     fits = _count(batch, body, header, base, verifier.int64s(variadic_run))
     body.cut(buffers)
     if batch.codec == "unknown" or not fits or not _node_numbers(body, length):
@@ -186,19 +194,19 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
     fits = count == wanted
     if not fits:
         observed = f"{count} nodes, {wanted} needed"
-        report(faults, Rule.BATCH_NODE_COUNT, start, end, "RecordBatch.nodes", observed)
+        report(faults, Rule.BATCH_NODE_COUNT, (start, end), "RecordBatch.nodes", observed)
     wanted = plan.buffers
     if plan.views or variadic:
         if len(variadic) != plan.views or min(variadic, default=0) < 0:
             observed = f"{len(variadic)} counts for {plan.views} view fields: {', '.join(map(str, variadic[:16]))}"
-            report(faults, Rule.BATCH_VARIADIC_COUNT, start, end, "RecordBatch.variadicBufferCounts", observed)
+            report(faults, Rule.BATCH_VARIADIC_COUNT, (start, end), "RecordBatch.variadicBufferCounts", observed)
             return False
         wanted += sum(variadic)
         body.starts = _starts(plan, variadic)
     count = len(batch.flat_buffers) >> 1
     if count != wanted:
         observed = f"{count} buffers, {wanted} needed"
-        report(faults, Rule.BATCH_BUFFER_COUNT, start, end, "RecordBatch.buffers", observed)
+        report(faults, Rule.BATCH_BUFFER_COUNT, (start, end), "RecordBatch.buffers", observed)
     return fits and count == wanted
 
 

@@ -5,6 +5,8 @@ A :class:`Body` is what the judges of columns work on; it also knows where to po
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import Final
 
 from conformance.wire.compression import Budget, decompress
@@ -49,6 +51,7 @@ class Body:
         data: memoryview,
         base: int,
         length: int,
+        *,
         plan: Plan,
         faults: list[Fault],
         nodes: tuple[int, ...],
@@ -121,7 +124,7 @@ class Body:
         self._diagnose_gaps(sorted(inside), size)
 
     def _diagnose_order(self, inside: list[tuple[int, int, int]]) -> None:
-        for (before, _, _), (start, end, number) in zip(inside, inside[1:], strict=False):
+        for (before, _, _), (start, end, number) in itertools.pairwise(inside):
             if start < before:
                 self._wrong(Rule.BUFFER_ORDER, number, f"bytes {start} to {end}, after a buffer at {before}")
                 return
@@ -136,7 +139,7 @@ class Body:
                 self.contents[number] = None
             if start - covered >= MAX_PADDING:
                 place = self.base + covered, self.base + start
-                report(self.faults, Rule.BODY_UNACCOUNTED, *place, "body", f"{start - covered} bytes of no buffer")
+                report(self.faults, Rule.BODY_UNACCOUNTED, place, "body", f"{start - covered} bytes of no buffer")
             elif start > covered and bytes(self.data[self.base + covered : self.base + start]).strip(b"\0"):
                 dirty.append((covered, start))
             if end > covered:
@@ -144,7 +147,7 @@ class Body:
         if dirty:
             place = self.base + dirty[0][0], self.base + dirty[0][1]
             observed = f"{len(dirty)} runs of padding that are not all zero, the first here"
-            report(self.faults, Rule.BODY_PADDING_NONZERO, *place, "body", observed)
+            report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", observed)
 
     def decompress(self, codec: str) -> None:
         """Replaces every buffer's bytes by what they decompress to; a buffer that does not decompress becomes None."""
@@ -153,7 +156,7 @@ class Body:
         for number, content in enumerate(self.contents):
             if content is None or not len(content):
                 continue
-            made = decompress(content, codec, budget, lambda rule, observed, n=number: self._wrong(rule, n, observed))
+            made = decompress(content, codec, budget, functools.partial(self._wrong_stored, number))
             self.contents[number] = made
             self.extent += 8 * len(made or b"")
 
@@ -173,23 +176,26 @@ class Body:
         owner = self.owner(number)
         return f"buffer {number}" if owner is None else f"{owner[0].path} {owner[1]}"
 
+    def _wrong_stored(self, number: int, rule: Rule, observed: str) -> None:
+        self._wrong(rule, number, observed)
+
     def _wrong(self, rule: Rule, number: int, observed: str) -> None:
         start = self.base + max(0, min(self.offsets[number], self.length))
         end = max(start, min(start + self.lengths[number], len(self.data)))
-        report(self.faults, rule, start, end, self.name(number), observed)
+        report(self.faults, rule, (start, end), self.name(number), observed)
 
     def fault(self, rule: Rule, op: Op, number: int, observed: str, *, slot: int = -1, width: int = 0) -> None:
-        """Reports ``rule`` broken in buffer ``number`` of ``op``, at one element where ``slot`` and ``width`` say so."""
+        """Reports ``rule`` broken in buffer ``number`` of ``op``; ``slot`` and ``width`` point at one element."""
         start = self.base + self.offsets[number]
         end = start + self.lengths[number]
         if slot >= 0 and self.stored:
             start, end = start + slot * width, min(start + (slot + 1) * width, end)
-        report(self.faults, rule, start, end, self._path(op, number), observed)
+        report(self.faults, rule, (start, end), self._path(op, number), observed)
 
     def node_fault(self, rule: Rule, op: Op, observed: str) -> None:
         """Reports ``rule`` broken by a field node itself."""
         start = self.nodes_at + 16 * op.index
-        report(self.faults, rule, start, start + 16, op.path, observed)
+        report(self.faults, rule, (start, start + 16), op.path, observed)
 
     def broke(self, op: Op) -> None:
         """Marks an op's buffers as unsafe to follow."""

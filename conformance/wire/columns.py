@@ -101,7 +101,7 @@ def _forbidden_nulls(body: Body, op: Op, length: int, bitmap: memoryview, first:
         body.fault(op.null_rule, op, first, f"{count} nulls, the first in slot {int(mask.argmax())}")
 
 
-def _enough(body: Body, op: Op, number: int, needed: int, rule: Rule, length: int) -> memoryview | None:
+def _enough(body: Body, op: Op, number: int, needed: int, *, rule: Rule, length: int) -> memoryview | None:
     """The bytes of a buffer if there are ``needed`` of them; else None, and the op is broken."""
     content = body.contents[number]
     if content is not None and len(content) >= needed:
@@ -112,14 +112,14 @@ def _enough(body: Body, op: Op, number: int, needed: int, rule: Rule, length: in
     return None
 
 
-def _offsets(body: Body, op: Op, length: int, number: int, limit: int, unit: str) -> tuple[int, int] | None:
+def _offsets(body: Body, op: Op, length: int, number: int, *, limit: int, unit: str) -> tuple[int, int] | None:
     """First and last offset of a variable-size column, once all are known to be in order and within ``limit``."""
     width = op.width
     content = body.contents[number]
     if content is not None and not len(content) and not length:
         return 0, 0  # an empty column may leave its offsets out
     needed = (length + 1) * width
-    content = _enough(body, op, number, needed, Rule.OFFSETS_TOO_SMALL, length)
+    content = _enough(body, op, number, needed, rule=Rule.OFFSETS_TOO_SMALL, length=length)
     if content is None:
         return None
     if length <= SMALL:
@@ -167,13 +167,13 @@ def judge_null(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 def judge_bool(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A Bool field has a bitmap of values; its spare bits are free."""
     _validity(body, op, length, nulls, first)
-    _enough(body, op, first + 1, (length + 7) >> 3, Rule.DATA_TOO_SMALL, length)
+    _enough(body, op, first + 1, (length + 7) >> 3, rule=Rule.DATA_TOO_SMALL, length=length)
 
 
 def judge_fixed(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A field of fixed-size values, dictionary indices among them; values are looked at only where a rule says so."""
     _validity(body, op, length, nulls, first)
-    content = _enough(body, op, first + 1, length * op.width, Rule.DATA_TOO_SMALL, length)
+    content = _enough(body, op, first + 1, length * op.width, rule=Rule.DATA_TOO_SMALL, length=length)
     if op.values is not None and length and content is not None:
         op.values(body, op, length, content, first + 1)
 
@@ -185,26 +185,29 @@ def judge_binary(body: Body, op: Op, length: int, nulls: int, first: int) -> Non
     if data is None:
         body.broke(op)
         return
-    bounds = _offsets(body, op, length, first + 1, len(data), "bytes")
+    bounds = _offsets(body, op, length, first + 1, limit=len(data), unit="bytes")
     if bounds is not None and op.parameter and bounds[1] > bounds[0]:
-        judge_text(body, op, length, first, *bounds)
+        judge_text(body, op, length, first, span=bounds)
 
 
 def judge_list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A list or map: offsets into the child."""
     _validity(body, op, length, nulls, first)
-    _offsets(body, op, length, first + 1, body.nodes[2 * op.children[0].index], "slots")
+    _offsets(body, op, length, first + 1, limit=body.nodes[2 * op.children[0].index], unit="slots")
 
 
 def judge_list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A list view: offset and size per slot, in any order, all of them inside the child."""
     _validity(body, op, length, nulls, first)
     needed = length * op.width
-    contents = [_enough(body, op, number, needed, Rule.OFFSETS_TOO_SMALL, length) for number in (first + 1, first + 2)]
+    contents = [
+        _enough(body, op, number, needed, rule=Rule.OFFSETS_TOO_SMALL, length=length)
+        for number in (first + 1, first + 2)
+    ]
     if not length or contents[0] is None or contents[1] is None:
         return
-    offsets = numbers(contents[0], f"i{op.width}", length)
-    sizes = numbers(contents[1], f"i{op.width}", length)
+    offsets = numbers(contents[0], f"i{op.width}", length).astype(np.int64)
+    sizes = numbers(contents[1], f"i{op.width}", length).astype(np.int64)
     limit = body.nodes[2 * op.children[0].index]
     # Written as a difference, since a sum could wrap around.
     wrong = (offsets < 0) | (sizes < 0) | (offsets > limit) | (sizes > limit - np.minimum(offsets, limit))
@@ -245,18 +248,13 @@ def judge_union(body: Body, op: Op, length: int, nulls: int, first: int) -> None
     if nulls:
         body.node_fault(Rule.UNION_NULL_COUNT, op, f"a null count of {nulls}")
     if op.has_validity:
-        bitmap = body.contents[first]
-        if bitmap is None:
-            body.broke(op)
-        elif len(bitmap):
-            body.fault(Rule.UNION_VALIDITY_V4, op, first, f"a bitmap of {len(bitmap)} bytes")
-            _validity(body, op, length, nulls, first)
+        _union_validity(body, op, length, nulls, first)
         first += 1
-    content = _enough(body, op, first, length, Rule.DATA_TOO_SMALL, length)
-    offsets = content
+    content = _enough(body, op, first, length, rule=Rule.DATA_TOO_SMALL, length=length)
     if op.layout is Layout.DENSE_UNION:
-        offsets = _enough(body, op, first + 1, 4 * length, Rule.OFFSETS_TOO_SMALL, length)
+        offsets = _enough(body, op, first + 1, 4 * length, rule=Rule.OFFSETS_TOO_SMALL, length=length)
     else:
+        offsets = memoryview(b"")
         for child in op.children:
             count = body.nodes[2 * child.index]
             if count < length:
@@ -274,6 +272,16 @@ def judge_union(body: Body, op: Op, length: int, nulls: int, first: int) -> None
         body.broke(op)
     elif op.layout is Layout.DENSE_UNION:
         _dense_offsets(body, op, first + 1, type_ids, numbers(offsets, "i4", length))
+
+
+def _union_validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """Under V4 a union has a bitmap, which every known writer leaves empty."""
+    bitmap = body.contents[first]
+    if bitmap is None:
+        body.broke(op)
+    elif len(bitmap):
+        body.fault(Rule.UNION_VALIDITY_V4, op, first, f"a bitmap of {len(bitmap)} bytes")
+        _validity(body, op, length, nulls, first)
 
 
 def _dense_offsets(
@@ -330,10 +338,10 @@ def judge_run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: in
 def judge_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """Views of 16 bytes: short values inline, longer ones in one of the field's data buffers."""
     _validity(body, op, length, nulls, first)
-    content = _enough(body, op, first + 1, 16 * length, Rule.DATA_TOO_SMALL, length)
+    content = _enough(body, op, first + 1, 16 * length, rule=Rule.DATA_TOO_SMALL, length=length)
     after = body.starts[op.index + 1] if op.index + 1 < len(body.starts) else len(body.contents)
     buffers = [buffer for buffer in body.contents[first + 2 : after] if buffer is not None]
     if len(buffers) < after - first - 2:
         body.broke(op)
     elif content is not None and length:
-        judge_views(body, op, length, first + 1, content, buffers)
+        judge_views(body, op, length, first + 1, content=content, buffers=buffers)

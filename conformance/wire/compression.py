@@ -24,6 +24,9 @@ FACTOR: Final = 255
 ZSTD_BLOCK: Final = 128 << 10
 """The most that one ZSTD block decompresses to."""
 
+PADDING: Final = 64
+"""Zero bytes after a frame that can still be padding are fewer than this."""
+
 _LZ4_MAGIC: Final = 0x184D2204
 _ZSTD_MAGIC: Final = 0xFD2FB528
 _read_i64: Final = struct.Struct("<q").unpack_from
@@ -60,32 +63,34 @@ def decompress(content: memoryview, codec: str, budget: Budget, wrong: Wrong) ->
         return None
     announced: int = _read_i64(content)[0]
     frame = content[8:]
-    if announced == -1:
-        return frame
-    if announced < 0:
+    if announced < -1:
         wrong(Rule.COMPRESSION_PREFIX_NEGATIVE, f"an uncompressed length of {announced}")
         return None
     if announced == 0 and not len(frame):
         wrong(Rule.COMPRESSION_EMPTY_WITHOUT_FRAME, "a length of 0 and nothing else")
+    if announced == -1 or not (announced or len(frame)):
         return frame
     try:
-        scan = _scan_lz4(frame) if codec == "lz4" else _scan_zstd(frame)
+        scan = _SCANS[codec](frame)
     except _BadFrameError as error:
         wrong(Rule.COMPRESSION_FRAME, str(error))
         return None
-    rest = bytes(frame[scan.end :])
-    if rest and len(rest) < 64 and not rest.strip(b"\0"):
+    _judge_rest(bytes(frame[scan.end :]), wrong)
+    if announced > scan.most:
+        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{announced} bytes announced by a frame of at most {scan.most}")
+    elif announced > budget.remaining:
+        wrong(Rule.COMPRESSION_EXPANSION, f"{announced} bytes announced, {budget.remaining} left of the limit")
+    else:
+        budget.remaining -= announced
+        return _expand(frame[: scan.end], codec, announced, wrong)
+    return None
+
+
+def _judge_rest(rest: bytes, wrong: Wrong) -> None:
+    if rest and len(rest) < PADDING and not rest.strip(b"\0"):
         wrong(Rule.COMPRESSION_PADDING_IN_LENGTH, f"{len(rest)} zero bytes after the frame")
     elif rest:
         wrong(Rule.COMPRESSION_TRAILING_BYTES, f"{len(rest)} bytes after the frame")
-    if announced > scan.most:
-        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{announced} bytes announced by a frame of at most {scan.most}")
-        return None
-    if announced > budget.remaining:
-        wrong(Rule.COMPRESSION_EXPANSION, f"{announced} bytes announced, {budget.remaining} left of the limit")
-        return None
-    budget.remaining -= announced
-    return _expand(frame[: scan.end], codec, announced, wrong)
 
 
 def _expand(frame: memoryview, codec: str, announced: int, wrong: Wrong) -> memoryview | None:
@@ -162,3 +167,6 @@ def _scan_zstd_frame(frame: memoryview, at: int) -> tuple[int, int]:
     if at > size:
         raise _BadFrameError("a ZSTD frame that is cut short")
     return at, most
+
+
+_SCANS: Final = {"lz4": _scan_lz4, "zstd": _scan_zstd}

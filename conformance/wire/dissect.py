@@ -215,7 +215,7 @@ class _Metadata:
     def claims(self, span: Span) -> Iterable[Region]:
         start, end, kind, path, thing = span
         if kind is SpanKind.ROOT:
-            return [self.region(0, 4, RegionKind.TABLE, path, "root table", self.target(0))]
+            return [self.region((0, 4), RegionKind.TABLE, path, "root table", self.target(0))]
         if kind is SpanKind.VTABLE:
             return self.vtable(thing)
         if kind is SpanKind.TABLE:
@@ -224,29 +224,29 @@ class _Metadata:
             return self.vector(start, end, path, thing)
         return self.string(start, end, path, thing)
 
-    def region(self, start: int, end: int, kind: RegionKind, path: str, meaning: str, value: str = "") -> Region:
-        return Region(self.base + start, self.base + end, kind, path, meaning, value)
+    def region(self, place: tuple[int, int], kind: RegionKind, path: str, meaning: str, value: str = "") -> Region:
+        return Region(self.base + place[0], self.base + place[1], kind, path, meaning, value)
 
     def vtable(self, table: Table) -> Iterator[Region]:
         at, spec, path = table.vtable, table.spec, f"vtable of {_label(table)}"
-        yield self.region(at, at + 2, RegionKind.VTABLE, path, "size of the vtable", f"{table.vtable_size} bytes")
-        yield self.region(at + 2, at + 4, RegionKind.VTABLE, path, "size of the table", f"{table.size} bytes")
+        yield self.region((at, at + 2), RegionKind.VTABLE, path, "size of the vtable", f"{table.vtable_size} bytes")
+        yield self.region((at + 2, at + 4), RegionKind.VTABLE, path, "size of the table", f"{table.size} bytes")
         for number, (slot, place) in enumerate(zip(spec.slots, table.places, strict=False)):
             value = f"at +{place - table.start}" if place else "absent"
             entry = at + 4 + 2 * number
-            yield self.region(entry, entry + 2, RegionKind.VTABLE, path, f"slot {number} {slot.name}", value)
+            yield self.region((entry, entry + 2), RegionKind.VTABLE, path, f"slot {number} {slot.name}", value)
         known, end = at + 4 + 2 * len(table.places), at + table.vtable_size
         if end > known:
-            yield self.region(known, end, RegionKind.VTABLE, path, "slots of no known name")
+            yield self.region((known, end), RegionKind.VTABLE, path, "slots of no known name")
 
     def table(self, table: Table) -> Iterator[Region]:
         at, path = table.start, _label(table)
         back = f"at {self.base + table.vtable:#06x}"
-        yield self.region(at, at + 4, RegionKind.TABLE, path, "its vtable", back)
+        yield self.region((at, at + 4), RegionKind.TABLE, path, "its vtable", back)
         for number, (slot, place) in enumerate(zip(table.spec.slots, table.places, strict=False)):
             if table.start + 4 <= place and place + slot.size <= table.start + table.size:
                 value = self.slot(table, number, slot, place)
-                yield self.region(place, place + slot.size, RegionKind.TABLE, path, slot.name, value)
+                yield self.region((place, place + slot.size), RegionKind.TABLE, path, slot.name, value)
 
     def slot(self, table: Table, number: int, slot: Slot, place: int) -> str:
         if slot.kind is SlotKind.SCALAR:
@@ -285,7 +285,7 @@ class _Metadata:
     def vector(self, start: int, end: int, path: str, slot: Slot) -> Iterator[Region]:
         size = STRUCTS[slot.of].size if slot.of in STRUCTS else WIDTHS.get(slot.of, 4)
         count = (end - start - 4) // size
-        yield self.region(start, start + 4, RegionKind.VECTOR, path, f"count of {slot.of}", str(count))
+        yield self.region((start, start + 4), RegionKind.VECTOR, path, f"count of {slot.of}", str(count))
         for number in range(count):
             at = start + 4 + number * size
             if slot.kind is SlotKind.STRUCTS:
@@ -294,7 +294,7 @@ class _Metadata:
                 value = str(struct.unpack_from("<" + CODES[slot.of], self.meta, at)[0])
             else:
                 value = self.target(at)
-            yield self.region(at, at + size, RegionKind.VECTOR, path, f"[{number}]", value)
+            yield self.region((at, at + size), RegionKind.VECTOR, path, f"[{number}]", value)
 
     def owner(self, struct_name: str, number: int) -> str:
         """Whose node or buffer the element of a vector is, where the schema is known to fit."""
@@ -307,11 +307,11 @@ class _Metadata:
         return f"  · {owner[0].path} {owner[1]}" if owner is not None else ""
 
     def string(self, start: int, end: int, path: str, text: bytes) -> Iterator[Region]:
-        yield self.region(start, start + 4, RegionKind.STRING, path, "length of the string", f"{len(text)} bytes")
+        yield self.region((start, start + 4), RegionKind.STRING, path, "length of the string", f"{len(text)} bytes")
         if text:
             shown = repr(shorten(text.decode(errors="replace"), 56))
-            yield self.region(start + 4, end - 1, RegionKind.STRING, path, "text", shown)
-        yield self.region(end - 1, end, RegionKind.STRING, path, "terminator")
+            yield self.region((start + 4, end - 1), RegionKind.STRING, path, "text", shown)
+        yield self.region((end - 1, end), RegionKind.STRING, path, "terminator")
 
 
 def _label(table: Table) -> str:

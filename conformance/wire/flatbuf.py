@@ -121,7 +121,7 @@ class Verifier:
         return self._table(start, TABLES[name], name, 1)
 
     def _fault(self, rule: Rule, start: int, end: int, path: str, observed: str) -> None:
-        report(self.faults, rule, self.base + start, self.base + end, path, observed)
+        report(self.faults, rule, (self.base + start, self.base + end), path, observed)
 
     # --- objects ------------------------------------------------------------------------------------
 
@@ -135,7 +135,23 @@ class Verifier:
         if depth > MAX_DEPTH:
             self._fault(Rule.FLATBUF_DEPTH, start, start + 4, path, f"a table at depth {depth}")
             return None
-        vtable = start - _read_i32(meta, start)[0]
+        shape = self._shape(start, path)
+        if shape is None:
+            return None
+        vtable, vtable_size, size = shape
+        slots = min((vtable_size - 4) >> 1, len(spec.slots))
+        offsets = _VTABLES[slots].unpack_from(meta, vtable + 4)
+        places = tuple([start + offset if offset else 0 for offset in offsets])
+        table = Table(spec, start, size, vtable, vtable_size, path, [slot.default for slot in spec.slots], places)
+        self.spans.append((vtable, vtable + vtable_size, SpanKind.VTABLE, path, table))
+        self.spans.append((start, start + size, SpanKind.TABLE, path, table))
+        self._slots(table, depth)
+        return table
+
+    def _shape(self, start: int, path: str) -> tuple[int, int, int] | None:
+        """Where the vtable of the table at ``start`` lies, its size, and the table's size."""
+        meta, end = self.meta, len(self.meta)
+        vtable: int = start - _read_i32(meta, start)[0]
         if vtable < 0 or vtable + 4 > end:
             self._fault(Rule.FLATBUF_VTABLE_OUT_OF_RANGE, start, start + 4, path, f"a vtable at offset {vtable}")
             return None
@@ -149,14 +165,7 @@ class Verifier:
         if size < 4 or start + size > end:
             self._fault(Rule.FLATBUF_TABLE_SIZE, vtable + 2, vtable + 4, path, f"a size of {size}")
             return None
-        slots = min((vtable_size - 4) >> 1, len(spec.slots))
-        offsets = _VTABLES[slots].unpack_from(meta, vtable + 4)
-        places = tuple([start + offset if offset else 0 for offset in offsets])
-        table = Table(spec, start, size, vtable, vtable_size, path, [slot.default for slot in spec.slots], places)
-        self.spans.append((vtable, vtable + vtable_size, SpanKind.VTABLE, path, table))
-        self.spans.append((start, start + size, SpanKind.TABLE, path, table))
-        self._slots(table, depth)
-        return table
+        return vtable, vtable_size, size
 
     def _slots(self, table: Table, depth: int) -> None:
         start, stop = table.start + 4, table.start + table.size

@@ -24,7 +24,6 @@ KeyValues = tuple[tuple[str | None, str | None], ...]
 MAX_EXTRA: Final = 64
 """Messages listed after the first: the last entry spans the rest of the bytes."""
 
-_read_prefix: Final = struct.Struct("<ii").unpack_from
 _read_i32: Final = struct.Struct("<i").unpack_from
 _VERSIONS: Final = ENUMS["MetadataVersion"].names
 _V4: Final = _VERSIONS.index("V4")
@@ -88,44 +87,49 @@ def read_frame(data: memoryview, start: int, faults: list[Fault]) -> Frame | Non
     """Reads the message that begins at ``start``, adding what is wrong with it to ``faults``; None for no bytes."""
     size = len(data)
     if start >= size:
-        report(faults, Rule.PREFIX_EMPTY, start, size, "", "no bytes")
+        report(faults, Rule.PREFIX_EMPTY, (start, size), "", "no bytes")
         return None
-    if size - start < 4:
-        report(faults, Rule.PREFIX_TRUNCATED, start, size, "", f"{size - start} bytes")
+    prefix = _read_prefix(data, start, faults)
+    if prefix is None:
         return Frame(Message(start, size, Header.STRAY))
-    length = _read_i32(data, start)[0]
-    legacy = length != -1
-    metadata_start = start + 4
-    if not legacy:
-        metadata_start = start + 8
-        if size < metadata_start:
-            report(faults, Rule.PREFIX_TRUNCATED, start, size, "", f"{size - start} bytes")
-            return Frame(Message(start, size, Header.STRAY))
-        length = _read_prefix(data, start)[1]
-    if legacy and length >= 0:
-        observed = f"the bytes {data[start : start + 4].hex(' ')}"
-        report(faults, Rule.PREFIX_CONTINUATION_MISSING, start, start + 4, "prefix", observed)
+    legacy, metadata_start, length = prefix
     if length == 0:
         return Frame(Message(start, metadata_start, Header.END_OF_STREAM, legacy, metadata_start, metadata_start))
     metadata_end = metadata_start + length
-    if length < 0:
-        report(
-            faults, Rule.PREFIX_LENGTH_NEGATIVE, metadata_start - 4, metadata_start, "prefix", f"a length of {length}"
-        )
-        return Frame(Message(start, size, Header.STRAY, legacy))
     if metadata_end > size:
         observed = f"{size - metadata_start} of {length} bytes"
-        report(faults, Rule.METADATA_TRUNCATED, metadata_start, size, "metadata", observed)
+        report(faults, Rule.METADATA_TRUNCATED, (metadata_start, size), "metadata", observed)
         return Frame(Message(start, size, Header.UNKNOWN, legacy, metadata_start, size))
     if (metadata_end - start) & 7:
         observed = f"{metadata_end - start} bytes"
-        report(faults, Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8, metadata_start - 4, metadata_start, "prefix", observed)
+        rule = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
+        report(faults, rule, (metadata_start - 4, metadata_start), "prefix", observed)
     verifier = Verifier(bytes(data[metadata_start:metadata_end]), metadata_start, faults)
     root = verifier.root("Message")
     verifier.account()
     if root is None:
         return Frame(Message(start, size, Header.UNKNOWN, legacy, metadata_start, metadata_end), verifier)
     return _framed(data, start, verifier, root, legacy=legacy)
+
+
+def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[bool, int, int] | None:
+    """Whether the framing is legacy, where the metadata begins and how long it is; None where nothing says so."""
+    there = len(data) - start
+    word = _read_i32(data, start)[0] if there >= 4 else -1
+    legacy = word != -1
+    if there < 8 and not legacy:
+        report(faults, Rule.PREFIX_TRUNCATED, (start, len(data)), "prefix", f"{there} bytes")
+        return None
+    if legacy and word >= 0:
+        observed = f"the bytes {data[start : start + 4].hex(' ')}"
+        report(faults, Rule.PREFIX_CONTINUATION_MISSING, (start, start + 4), "prefix", observed)
+    metadata_start = start + (4 if legacy else 8)
+    length = word if legacy else _read_i32(data, start + 4)[0]
+    if length < 0:
+        place = (metadata_start - 4, metadata_start)
+        report(faults, Rule.PREFIX_LENGTH_NEGATIVE, place, "prefix", f"a length of {length}")
+        return None
+    return legacy, metadata_start, length
 
 
 def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, legacy: bool) -> Frame:
@@ -135,22 +139,22 @@ def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, le
     body_end = body_start + max(body_length, 0)
     place = base + root.place("bodyLength")
     if body_length < 0:
-        report(faults, Rule.MESSAGE_BODY_LENGTH_NEGATIVE, place, place + 8, "Message.bodyLength", f"{body_length}")
+        report(faults, Rule.MESSAGE_BODY_LENGTH_NEGATIVE, (place, place + 8), "Message.bodyLength", f"{body_length}")
     elif body_length & 7:
         rule = Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8
-        report(faults, rule, place, place + 8, "Message.bodyLength", f"{body_length}")
+        report(faults, rule, (place, place + 8), "Message.bodyLength", f"{body_length}")
     if body_end > len(data):
         body_end = len(data)
         observed = f"{body_end - body_start} of {body_length} bytes"
-        report(faults, Rule.MESSAGE_BODY_TRUNCATED, body_start, body_end, "body", observed)
+        report(faults, Rule.MESSAGE_BODY_TRUNCATED, (body_start, body_end), "body", observed)
     version = "" if version_code is None else _VERSIONS[version_code]
     if version_code is not None and version_code <= _V4:
         rule = Rule.MESSAGE_VERSION_V4 if version_code == _V4 else Rule.MESSAGE_VERSION_BEFORE_V4
         place = base + root.place("version")
-        report(faults, rule, place, place + 2, "Message.version", version)
+        report(faults, rule, (place, place + 2), "Message.version", version)
     if kind == 0:
         place = base + root.start
-        report(faults, Rule.MESSAGE_HEADER_MISSING, place, place + root.size, "Message.header", "no header")
+        report(faults, Rule.MESSAGE_HEADER_MISSING, (place, place + root.size), "Message.header", "no header")
     message = Message(
         start=start,
         end=body_end,
@@ -180,11 +184,11 @@ def read_pairs(table: Table, verifier: Verifier) -> KeyValues:
         key, value = entry.values
         start, end = verifier.base + entry.start, verifier.base + entry.start + entry.size
         if not any(entry.places[:1]):
-            report(verifier.faults, Rule.KEY_VALUE_KEY_MISSING, start, end, entry.path, f"the value {value!r} alone")
+            report(verifier.faults, Rule.KEY_VALUE_KEY_MISSING, (start, end), entry.path, f"the value {value!r} alone")
         if not any(entry.places[1:2]):
-            report(verifier.faults, Rule.KEY_VALUE_VALUE_MISSING, start, end, entry.path, f"the key {key!r} alone")
+            report(verifier.faults, Rule.KEY_VALUE_VALUE_MISSING, (start, end), entry.path, f"the key {key!r} alone")
         if key is not None and key in seen:
-            report(verifier.faults, Rule.KEY_VALUE_KEY_REPEATED, start, end, entry.path, f"{key!r} again")
+            report(verifier.faults, Rule.KEY_VALUE_KEY_REPEATED, (start, end), entry.path, f"{key!r} again")
         elif key is not None:
             seen.add(key)
         pairs.append((key, value))
@@ -215,9 +219,9 @@ def judge_following(extra: tuple[Message, ...], faults: list[Fault]) -> None:
     for message in extra:
         span = message.end - message.start
         if message.header is Header.END_OF_STREAM:
-            report(faults, Rule.MESSAGE_END_OF_STREAM, message.start, message.end, "", f"a marker of {span} bytes")
+            report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", f"a marker of {span} bytes")
         elif message.header in (Header.STRAY, Header.UNKNOWN):
-            report(faults, Rule.MESSAGE_TRAILING_BYTES, message.start, message.end, "", f"{span} bytes more")
+            report(faults, Rule.MESSAGE_TRAILING_BYTES, (message.start, message.end), "", f"{span} bytes more")
         else:
             observed = f"a {message.header} message of {span} bytes more"
-            report(faults, Rule.MESSAGE_SECOND_MESSAGE, message.start, message.end, "", observed)
+            report(faults, Rule.MESSAGE_SECOND_MESSAGE, (message.start, message.end), "", observed)

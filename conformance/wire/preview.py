@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -20,10 +20,9 @@ SHOWN: Final = 6
 MOST: Final = 72
 """Characters shown of all of them."""
 
-_EPOCH: Final = datetime.datetime(1970, 1, 1)  # noqa: DTZ001  # zones are shown by the type, not per value
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # zones are shown by the type, not per value
 _TICKS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-_INTEGERS: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
-_INTERVALS: Final = {"year-month": (4, "<i"), "day-time": (8, "<ii"), "month-day-nano": (16, "<iiq")}
+_INTERVALS: Final = {"year-month": "<i", "day-time": "<ii", "month-day-nano": "<iiq"}
 _FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
 
 
@@ -95,25 +94,25 @@ def _view(raw: memoryview) -> str:
 
 
 def _value(made: Type, width: int) -> Callable[[memoryview], str]:
-    match made.kind:
-        case TypeKind.FLOATING_POINT:
-            return lambda raw: repr(struct.unpack(_FLOATS[width], raw)[0])
-        case TypeKind.DECIMAL:
-            return lambda raw: _decimal(int.from_bytes(raw, "little", signed=True), made.scale)
-        case TypeKind.DATE:
-            days = 1 if made.unit == "day" else 86_400_000
-            return lambda raw: _moment(int.from_bytes(raw, "little", signed=True) // days * 86_400, 1)[:10]
-        case TypeKind.TIMESTAMP:
-            return lambda raw: _moment(int.from_bytes(raw, "little", signed=True), _TICKS[made.unit])
-        case TypeKind.TIME:
-            return lambda raw: _moment(int.from_bytes(raw, "little", signed=True), _TICKS[made.unit])[11:]
-        case TypeKind.INTERVAL:
-            return lambda raw: str(struct.unpack(_INTERVALS[made.unit][1], raw))
-        case TypeKind.FIXED_SIZE_BINARY:
-            return lambda raw: bytes(raw[:12]).hex()
-        case _:
-            signed = made.signed or made.kind is not TypeKind.INT
-            return lambda raw: str(int.from_bytes(raw, "little", signed=signed))
+    """How one value of a fixed-size type is shown."""
+    number = _NUMBERS.get(made.kind)
+    if number is not None:
+        return lambda raw: number(made, int.from_bytes(raw, "little", signed=True))
+    if made.kind is TypeKind.FLOATING_POINT:
+        return lambda raw: repr(struct.unpack(_FLOATS[width], raw)[0])
+    if made.kind is TypeKind.INTERVAL:
+        return lambda raw: str(struct.unpack(_INTERVALS[made.unit], raw))
+    if made.kind is TypeKind.FIXED_SIZE_BINARY:
+        return lambda raw: bytes(raw[:12]).hex()
+    return lambda raw: str(int.from_bytes(raw, "little", signed=made.signed or made.kind is not TypeKind.INT))
+
+
+_NUMBERS: Final[dict[TypeKind, Callable[[Type, int], str]]] = {
+    TypeKind.DECIMAL: lambda made, value: _decimal(value, made.scale),
+    TypeKind.DATE: lambda made, value: _moment(value * (1 if made.unit == "ms" else 86_400_000), 1000)[:10],
+    TypeKind.TIMESTAMP: lambda made, value: _moment(value, _TICKS[made.unit]),
+    TypeKind.TIME: lambda made, value: _moment(value, _TICKS[made.unit])[11:],
+}
 
 
 def _decimal(value: int, scale: int) -> str:
@@ -127,7 +126,7 @@ def _decimal(value: int, scale: int) -> str:
 def _moment(ticks: int, per_second: int) -> str:
     seconds, rest = divmod(ticks, per_second)
     try:
-        moment = (_EPOCH + datetime.timedelta(seconds=seconds)).isoformat()
+        moment = (_EPOCH + dt.timedelta(seconds=seconds)).isoformat()
     except OverflowError:
         return f"{'':11}{ticks}"
     return moment + (f".{rest:0{len(str(per_second)) - 1}d}" if rest else "")

@@ -70,16 +70,16 @@ def schema_of(frame: Frame, faults: list[Fault]) -> Schema | None:
     """The schema in a message's header, adding what is wrong with it to ``faults``."""
     message = frame.message
     if message.header is Header.END_OF_STREAM:
-        report(faults, Rule.MESSAGE_END_OF_STREAM, message.start, message.end, "", "a marker instead of a schema")
+        report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", "a marker instead of a schema")
         return None
     if message.header not in (Header.SCHEMA, Header.UNKNOWN, Header.STRAY):
         observed = f"{message.header} instead of Schema"
         start, end = message.metadata_start, message.metadata_end
-        report(faults, Rule.MESSAGE_HEADER_KIND, start, end, "Message.header", observed)
+        report(faults, Rule.MESSAGE_HEADER_KIND, (start, end), "Message.header", observed)
         return None
     if message.body_length > 0:
         observed = f"a body of {message.body_length} bytes"
-        report(faults, Rule.MESSAGE_SCHEMA_WITH_BODY, message.body_start, message.body_end, "body", observed)
+        report(faults, Rule.MESSAGE_SCHEMA_WITH_BODY, (message.body_start, message.body_end), "body", observed)
     if message.header is not Header.SCHEMA or frame.header is None or frame.verifier is None:
         return None
     return _Builder(frame.verifier).schema(frame.header, message.version)
@@ -136,22 +136,21 @@ class _Builder:
         kept = tuple(child for child in children if child is not None)
         made = _TYPES[kind](self, table["type"], path, kept) if kind else None
         encoding = self.dictionary(table, path)
-        if made is None or encoding is False or not self.children(table, made, path, kept):
+        lost = encoding is None and table.place("dictionary") != table.start
+        if made is None or lost or not self.children(table, made, path, kept):
             return None
-        return Field(name, made, bool(table["nullable"]), pairs, kept, encoding or None)
+        return Field(name, made, bool(table["nullable"]), pairs, kept, encoding)
 
-    def dictionary(self, table: Table, path: str) -> Dictionary | bool | None:
-        """The field's encoding, None for no dictionary, False for one that cannot be used."""
+    def dictionary(self, table: Table, path: str) -> Dictionary | None:
+        """How the field is encoded; None where it is not, or where that cannot be used."""
         encoding: Table | None = table["dictionary"]
         if encoding is None:
-            return False if table.place("dictionary") != table.start else None
-        index = Type(TypeKind.INT, bit_width=32, signed=True)
-        if encoding["indexType"] is not None:
-            made = self.integer(encoding["indexType"], f"{path} indices", ())
-            if made is None:
-                return False
-            index = made
-        return Dictionary(encoding["id"], index, bool(encoding["isOrdered"]))
+            return None
+        index: Type | None = Type(TypeKind.INT, bit_width=32, signed=True)
+        if encoding.place("indexType") != encoding.start:
+            found = encoding["indexType"]
+            index = None if found is None else self.integer(found, f"{path} indices", ())
+        return None if index is None else Dictionary(encoding["id"], index, bool(encoding["isOrdered"]))
 
     def children(self, table: Table, kind: Type, path: str, children: tuple[Field, ...]) -> bool:
         wanted = CHILDREN[kind.kind]
@@ -186,7 +185,8 @@ class _Builder:
     def integer(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
         width, signed = table.values
         if width not in (8, 16, 32, 64):
-            return self.fault(Rule.SCHEMA_INT_WIDTH, table, path, f"a width of {width} bits")
+            self.fault(Rule.SCHEMA_INT_WIDTH, table, path, f"a width of {width} bits")
+            return None
         return Type(TypeKind.INT, bit_width=width, signed=bool(signed))
 
     def floating_point(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
@@ -197,10 +197,12 @@ class _Builder:
         precision, scale, width = table.values
         digits = _DIGITS.get(width)
         if digits is None:
-            return self.fault(Rule.SCHEMA_DECIMAL_WIDTH, table, path, f"a width of {width} bits")
+            self.fault(Rule.SCHEMA_DECIMAL_WIDTH, table, path, f"a width of {width} bits")
+            return None
         if not 1 <= precision <= digits:
             observed = f"a precision of {precision} in {width} bits"
-            return self.fault(Rule.SCHEMA_DECIMAL_PRECISION, table, path, observed)
+            self.fault(Rule.SCHEMA_DECIMAL_PRECISION, table, path, observed)
+            return None
         return Type(TypeKind.DECIMAL, bit_width=width, precision=precision, scale=scale)
 
     def date(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
@@ -212,7 +214,8 @@ class _Builder:
         if unit is None:
             return None
         if width != (32 if unit < 2 else 64):
-            return self.fault(Rule.SCHEMA_TIME_WIDTH, table, path, f"{width} bits in {_UNITS[unit]}")
+            self.fault(Rule.SCHEMA_TIME_WIDTH, table, path, f"{width} bits in {_UNITS[unit]}")
+            return None
         return Type(TypeKind.TIME, bit_width=width, unit=_UNITS[unit])
 
     def timestamp(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
@@ -230,13 +233,15 @@ class _Builder:
     def fixed_size_binary(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
         width = table["byteWidth"]
         if width < 0:
-            return self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a byte width of {width}")
+            self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a byte width of {width}")
+            return None
         return Type(TypeKind.FIXED_SIZE_BINARY, byte_width=width)
 
     def fixed_size_list(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
         size = table["listSize"]
         if size < 0:
-            return self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a list size of {size}")
+            self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a list size of {size}")
+            return None
         return Type(TypeKind.FIXED_SIZE_LIST, list_size=size)
 
     def map(self, table: Table, _: str, __: tuple[Field, ...]) -> Type:
@@ -253,12 +258,13 @@ class _Builder:
         if len(ids) != len(children) or len(set(ids)) != len(ids) or not all(0 <= each <= 127 for each in ids):
             listed = len(ids) if run is None else run.count
             observed = f"{len(children)} children, {listed} ids: {', '.join(map(str, ids[:16]))}"
-            return self.fault(Rule.SCHEMA_UNION_TYPE_IDS, table, path, observed)
+            self.fault(Rule.SCHEMA_UNION_TYPE_IDS, table, path, observed)
+            return None
         return Type(TypeKind.UNION, mode=("sparse", "dense")[mode], type_ids=ids)
 
     def fault(self, rule: Rule, table: Table, path: str, observed: str) -> None:
         start = self.verifier.base + table.start
-        report(self.faults, rule, start, start + table.size, path, observed)
+        report(self.faults, rule, (start, start + table.size), path, observed)
 
 
 def _plain(kind: TypeKind) -> Callable[[_Builder, Table, str, tuple[Field, ...]], Type | None]:

@@ -29,11 +29,12 @@ Bytes8 = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 
 
-def judge_text(body: Body, op: Op, length: int, first: int, start: int, end: int) -> None:
+def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, int]) -> None:
     """Judges the text between the first and the last offset of a column whose offsets are known to be sound."""
     data = body.contents[first + 2]
     if data is None:
         return
+    start, end = span
     text = data[start:end]
     if is_ascii(text):
         return

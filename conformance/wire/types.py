@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from conformance.wire.messages import KeyValues
@@ -89,31 +89,23 @@ class Type:
     keys_sorted: bool = False
 
     def __str__(self) -> str:
-        match self.kind:
-            case TypeKind.INT:
-                return f"{'' if self.signed else 'u'}int{self.bit_width}"
-            case TypeKind.FLOATING_POINT:
-                return f"float{self.bit_width}"
-            case TypeKind.DECIMAL:
-                return f"decimal{self.bit_width}({self.precision}, {self.scale})"
-            case TypeKind.TIME:
-                return f"time{self.bit_width}[{self.unit}]"
-            case TypeKind.DATE:
-                return "date32[day]" if self.unit == "day" else "date64[ms]"
-            case TypeKind.TIMESTAMP:
-                return (
-                    f"timestamp[{self.unit}]" if self.timezone is None else f"timestamp[{self.unit}, {self.timezone}]"
-                )
-            case TypeKind.DURATION | TypeKind.INTERVAL:
-                return f"{self.kind}[{self.unit}]"
-            case TypeKind.FIXED_SIZE_BINARY:
-                return f"{self.kind}[{self.byte_width}]"
-            case TypeKind.FIXED_SIZE_LIST:
-                return f"{self.kind}[{self.list_size}]"
-            case TypeKind.UNION:
-                return f"{self.mode}-union"
-            case _:
-                return str(self.kind)
+        return _NAMES[self.kind](self)
+
+
+_NAMES: Final[dict[TypeKind, Callable[[Type], str]]] = {
+    **{kind: lambda made: str(made.kind) for kind in TypeKind},
+    TypeKind.INT: lambda made: f"{'' if made.signed else 'u'}int{made.bit_width}",
+    TypeKind.FLOATING_POINT: lambda made: f"float{made.bit_width}",
+    TypeKind.DECIMAL: lambda made: f"decimal{made.bit_width}({made.precision}, {made.scale})",
+    TypeKind.TIME: lambda made: f"time{made.bit_width}[{made.unit}]",
+    TypeKind.DATE: lambda made: f"date{made.bit_width}[{made.unit}]",
+    TypeKind.TIMESTAMP: lambda made: f"timestamp[{made.unit}{'' if made.timezone is None else f', {made.timezone}'}]",
+    TypeKind.DURATION: lambda made: f"duration[{made.unit}]",
+    TypeKind.INTERVAL: lambda made: f"interval[{made.unit}]",
+    TypeKind.FIXED_SIZE_BINARY: lambda made: f"fixed-size-binary[{made.byte_width}]",
+    TypeKind.FIXED_SIZE_LIST: lambda made: f"fixed-size-list[{made.list_size}]",
+    TypeKind.UNION: lambda made: f"{made.mode}-union",
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -187,7 +179,8 @@ class Schema:
         return self._arrow[0]
 
 
-CHILDREN: Final[dict[TypeKind, int | None]] = {kind: 0 for kind in TypeKind} | {
+CHILDREN: Final[dict[TypeKind, int | None]] = {
+    **dict.fromkeys(TypeKind, 0),
     TypeKind.LIST: 1,
     TypeKind.LARGE_LIST: 1,
     TypeKind.LIST_VIEW: 1,

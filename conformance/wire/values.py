@@ -30,10 +30,9 @@ _DAY_MS: Final = 86_400_000
 _CODES: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
 
 
-def _report(
-    body: Body, op: Op, number: int, rule: Rule, length: int, content: memoryview, wrong: Callable[[int, int], Mask]
-) -> None:
+def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Callable[[int, int], Mask]) -> None:
     """Reports the live slots that ``wrong`` names, told chunk by chunk: it gets the first and last slot of each."""
+    length, content = body.nodes[2 * op.index], body.contents[number]
     mask: Mask | None = None
     slot, count = -1, 0
     for start in range(0, length, CHUNK):
@@ -49,7 +48,7 @@ def _report(
         count += int(found.sum())
         if slot < 0 and count:
             slot = start + int(found.argmax())
-    if count:
+    if count and content is not None:
         width = op.width
         value = int.from_bytes(content[slot * width : (slot + 1) * width], "little", signed=True)
         body.fault(rule, op, number, f"{value} in slot {slot} ({count} such slots)", slot=slot, width=width)
@@ -68,23 +67,19 @@ def judge_time(body: Body, op: Op, length: int, content: memoryview, number: int
         chunk = array[start:stop]
         return (chunk < 0) | (chunk >= limit)
 
-    _report(body, op, number, Rule.TIME_RANGE, length, content, wrong)
+    _report(body, op, number, Rule.TIME_RANGE, wrong)
 
 
 def judge_date64(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
     """A date in milliseconds is a whole number of days."""
     array = np.frombuffer(content, "<i8", length)
-    _report(
-        body, op, number, Rule.DATE64_WHOLE_DAYS, length, content, lambda start, stop: array[start:stop] % _DAY_MS != 0
-    )
+    _report(body, op, number, Rule.DATE64_WHOLE_DAYS, lambda start, stop: array[start:stop] % _DAY_MS != 0)
 
 
 def judge_indices(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
     """A dictionary index is not negative."""
     array = np.frombuffer(content, f"<i{op.width}", length)
-    _report(
-        body, op, number, Rule.DICTIONARY_INDEX_NEGATIVE, length, content, lambda start, stop: array[start:stop] < 0
-    )
+    _report(body, op, number, Rule.DICTIONARY_INDEX_NEGATIVE, lambda start, stop: array[start:stop] < 0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -127,8 +122,6 @@ def judge_decimal(body: Body, op: Op, length: int, content: memoryview, number: 
             op,
             number,
             Rule.DECIMAL_PRECISION,
-            length,
-            content,
             lambda start, stop: (single[start:stop] >= top) | (single[start:stop] <= bottom),
         )
         return
@@ -142,7 +135,7 @@ def judge_decimal(body: Body, op: Op, length: int, content: memoryview, number: 
             found[found] = _beyond(chunk[found], low[start:stop][found], bounds)
         return found
 
-    _report(body, op, number, Rule.DECIMAL_PRECISION, length, content, wrong)
+    _report(body, op, number, Rule.DECIMAL_PRECISION, wrong)
 
 
 def _beyond(high: npt.NDArray[Any], low: npt.NDArray[Any], bounds: DecimalBounds) -> Mask:

@@ -28,7 +28,9 @@ INLINE: Final = 12
 _VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
 
 
-def judge_views(body: Body, op: Op, length: int, number: int, content: memoryview, buffers: list[memoryview]) -> None:
+def judge_views(
+    body: Body, op: Op, length: int, number: int, *, content: memoryview, buffers: list[memoryview]
+) -> None:
     """Judges the views in buffer ``number`` against the data buffers that they point into."""
     mask = live(body, op, length)
     if mask is None:
@@ -46,13 +48,13 @@ def judge_views(body: Body, op: Op, length: int, number: int, content: memoryvie
         (Rule.VIEW_RANGE, known & ~inside),
     )
     for rule, wrong in unsound:
-        if _report(body, op, number, content, rule, wrong):
+        if _report(body, op, number, rule, wrong):
             body.broke(op)
     short = mask & (sizes >= 0) & ~long
     spare = np.arange(INLINE) >= sizes[:, None]
     inline = np.frombuffer(content, np.uint8, 16 * length).reshape(length, 16)[:, 4:]
     dirty = short & np.where(spare, inline, 0).any(axis=1)
-    _report(body, op, number, content, Rule.VIEW_INLINE_PADDING, dirty)
+    _report(body, op, number, Rule.VIEW_INLINE_PADDING, dirty)
     wrong = np.zeros(length, np.bool_)
     if op.parameter and not is_ascii(content[: 16 * length]):
         starts = 16 * np.flatnonzero(short) + 4
@@ -64,8 +66,8 @@ def judge_views(body: Body, op: Op, length: int, number: int, content: memoryvie
         differs[chosen] = _prefixes(data, starts) != views["prefix"][chosen]
         if op.parameter and not is_ascii(buffer):
             wrong[chosen] = faulty_text(data, starts, starts + sizes[chosen])
-    _report(body, op, number, content, Rule.VIEW_PREFIX, differs)
-    _report(body, op, number, content, Rule.UTF8_INVALID, wrong)
+    _report(body, op, number, Rule.VIEW_PREFIX, differs)
+    _report(body, op, number, Rule.UTF8_INVALID, wrong)
 
 
 def _by_buffer(
@@ -86,11 +88,12 @@ def _prefixes(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> npt
     return prefixes
 
 
-def _report(body: Body, op: Op, number: int, content: memoryview, rule: Rule, wrong: Mask) -> bool:
+def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Mask) -> bool:
     if not wrong.any():
         return False
     slot = int(wrong.argmax())
-    view = content[16 * slot : 16 * slot + 16].hex(" ", 4)
+    content = body.contents[number]
+    view = "" if content is None else content[16 * slot : 16 * slot + 16].hex(" ", 4)
     observed = f"the view {view} in slot {slot} ({int(wrong.sum())} such slots)"
     body.fault(rule, op, number, observed, slot=slot, width=16)
     return True

@@ -5,14 +5,12 @@ Each entry is legal and must be read without a fault; tests that need broken byt
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import functools
 from typing import Any
 
 import pyarrow as pa
-
-UTC = datetime.UTC
 
 
 def _columns() -> dict[str, pa.Array]:
@@ -36,8 +34,8 @@ def _columns() -> dict[str, pa.Array]:
     columns["decimal_small"] = pa.array(
         [decimal.Decimal("9.99"), None, decimal.Decimal("-9.99")] * 1 + [None], pa.decimal128(3, 2)
     )
-    columns["date32"] = pa.array([datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31), datetime.date(1970, 1, 1)])
-    columns["date64"] = pa.array([datetime.date(1, 1, 1), None, datetime.date(9999, 12, 31), None], pa.date64())
+    columns["date32"] = pa.array([dt.date(1, 1, 1), None, dt.date(9999, 12, 31), dt.date(1970, 1, 1)])
+    columns["date64"] = pa.array([dt.date(1, 1, 1), None, dt.date(9999, 12, 31), None], pa.date64())
     for unit in ("s", "ms", "us", "ns"):
         top = {"s": 86_399, "ms": 86_399_999, "us": 86_399_999_999, "ns": 86_399_999_999_999}[unit]
         bits = 32 if unit in ("s", "ms") else 64
