@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fnmatch
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ import jsonschema
 import pytest
 import yaml
 
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES
 from conformance.generate import CaseFileError, draw_case, explicit, load_case, load_cases, materialise, save_case
 from conformance.generate.caseschema import case_schema, main
 from conformance.records import BqType, Case, Column, Json, Mode, Table, to_json
@@ -25,10 +28,14 @@ def validator() -> Any:
     return jsonschema.Draft202012Validator(json.loads((CASES / "case.schema.json").read_text("utf-8")))
 
 
-def test_every_case_file_loads() -> None:
-    """Every file below cases/ is a case under the id of its path, and there are many."""
-    cases = load_cases(CASES)
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    """Every named case."""
+    return load_cases(CASES)
 
+
+def test_every_case_file_loads(cases: list[Case]) -> None:
+    """Every file below cases/ is a case under the id of its path, and there are many."""
     assert len(cases) == len(FILES)
     assert len({case.id for case in cases}) >= 60
 
@@ -70,13 +77,21 @@ def _texts(data: Any) -> Any:
         return data
 
 
-def test_every_type_and_mode_has_a_case() -> None:
+def test_every_type_and_mode_has_a_case(cases: list[Case]) -> None:
     """No type is without a named case, alone and REPEATED."""
-    types = [case for case in load_cases(CASES) if case.id.startswith("types.")]
+    types = [case for case in cases if case.id.startswith("types.")]
 
     seen = {(column.type, column.mode) for case in types for column in case.table.columns}
 
     assert {(kind, mode) for kind in BqType for mode in Mode} <= seen
+
+
+def test_cases_name_clauses_that_exist(cases: list[Case]) -> None:
+    """Every clause, or glob over clauses, that a case is there to observe matches one in the register."""
+    load_chapters()
+
+    dead = [(case.id, glob) for case in cases for glob in case.clauses if not fnmatch.filter(CLAUSES, glob)]
+    assert dead == []
 
 
 def test_schema_file_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
