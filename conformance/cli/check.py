@@ -6,16 +6,19 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 
 from conformance.cli._group import Unusable
 from conformance.contract.files import judge_bytes
-from conformance.engine.evidence import annotate_bytes
+from conformance.engine.evidence import annotate
 from conformance.engine.selection import all_clauses
-from conformance.engine.transcript import text_of
 from conformance.records import Finding, Outcome, Verdict, to_json
+from conformance.wire import Fault, Rule, read_schema
+from conformance.wire.messages import read_frame
 
+_CUT: Final = (Rule.PREFIX_TRUNCATED, Rule.METADATA_TRUNCATED, Rule.MESSAGE_BODY_TRUNCATED)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -39,13 +42,12 @@ def command(*, schema_file: Path, batch_files: tuple[Path, ...], as_json: bool) 
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
 
     \b
-    Exit status: 0 clean, 1 findings, 2 a file is empty or cannot be read.
+    Exit status: 0 clean, 1 findings, 2 a file holds no whole message.
     """  # noqa: D301  # click wants the character, not the escape
     files = (schema_file, *batch_files)
     contents = [path.read_bytes() for path in files]
     for path, data in zip(files, contents, strict=True):
-        if not data:
-            raise Unusable(f"{path}: expected an Arrow message, got an empty file")
+        _refuse_cut(path, data)
     verdicts = judge_bytes(contents[0], contents[1:])
     if as_json:
         click.echo(json.dumps([to_json(verdict) for verdict in verdicts], indent=1, ensure_ascii=False))
@@ -53,6 +55,20 @@ def command(*, schema_file: Path, batch_files: tuple[Path, ...], as_json: bool) 
         for line in _lines(verdicts, files, contents):
             click.echo(line)
     sys.exit(1 if any(verdict.outcome is Outcome.FAIL for verdict in verdicts) else 0)
+
+
+def _refuse_cut(path: Path, data: bytes) -> None:
+    """Refuse a file that holds no whole message: most likely it was cut when it was saved, and says nothing."""
+    if not data:
+        raise Unusable(f"{path}: expected an Arrow message, got an empty file")
+    faults: list[Fault] = []
+    frame = read_frame(memoryview(data), 0, faults)
+    cut = next((fault for fault in faults if fault.rule in _CUT), None)
+    if cut is not None and frame is not None and frame.message.end == len(data):
+        raise Unusable(
+            f"{path}: the file ends inside its first message ({cut.path}: {cut.observed});"
+            f" `conformance dissect {path}` shows what is there"
+        )
 
 
 def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:
@@ -77,6 +93,6 @@ def _finding(finding: Finding, files: tuple[Path, ...], contents: list[bytes]) -
     yield f"  required  {finding.required}"
     yield f"  observed  {finding.observed}"
     if finding.start is not None:
-        schema = None if index == 0 else contents[0]
-        for line in annotate_bytes(contents[index], finding.start, finding.end, schema=schema):
-            yield f"  {'>' if line.marked else ' '} {text_of(line)}"
+        schema = None if index == 0 else read_schema(contents[0]).schema
+        for line in annotate(contents[index], finding.start, finding.end or finding.start + 1, schema):
+            yield f"  {line}"

@@ -36,6 +36,10 @@ class Line:
     meaning: str
     marked: bool = False
 
+    def __str__(self) -> str:
+        field = f"{self.field}: " if self.field.strip() else ""
+        return f"{'>' if self.marked else ' '} 0x{self.offset:04x}  {self.hex:<25}  {field}{self.meaning}".rstrip()
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Evidence:

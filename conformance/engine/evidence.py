@@ -15,14 +15,19 @@ from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.engine.events import Evidence, Line
 from conformance.engine.outcomes import finding_class
 from conformance.records import Exchange, Finding, Verdict
+from conformance.wire import Region, Schema, dissect
 
-__all__ = ["gather", "hex_lines"]
+__all__ = ["annotate", "gather", "hex_lines"]
 
 CONTEXT: Final = 3
 """Lines shown before and after the first and last line at fault."""
 MAX_LINES: Final = 16
 MAX_BYTES: Final = 1 << 20
 """Messages beyond this size are shown as plain bytes: annotating each field of them takes longer than it helps."""
+MAX_ROWS: Final = 4
+"""Lines of a long region's bytes at fault."""
+_HEAD: Final = 8
+"""Bytes of a region in its line: one 64-bit value, or two of the 32-bit values that Arrow's metadata is made of."""
 _ROW: Final = 16
 
 
@@ -50,8 +55,10 @@ def _bytes_of(view: View, finding: Finding, clause: Clause | None) -> tuple[str,
         messages = [item for item in messages if _found_in(item, clause, finding)] or messages
     if messages:
         message = messages[0]
-        kind = "schema" if isinstance(message, SchemaBytes) else "record batch"
-        return f"{kind} message of {_place(finding)}, {len(message.data)} bytes", annotate(message, start, end)
+        kind, schema = ("schema", None) if isinstance(message, SchemaBytes) else ("record batch", message.schema)
+        return f"{kind} message of {_place(finding)}, {len(message.data)} bytes", annotate(
+            message.data, start, end, schema
+        )
     data = _response(view.exchange, finding)
     if data is None:
         return None
@@ -80,9 +87,28 @@ def _response(exchange: Exchange, finding: Finding) -> bytes | None:
     return responses[index] if index < len(responses) else None
 
 
-def annotate(message: SchemaBytes | BatchBytes, start: int, end: int) -> tuple[Line, ...]:
-    """The lines of an Arrow message around ``start`` to ``end``."""
-    return hex_lines(message.data, start, end)
+def annotate(data: bytes, start: int, end: int, schema: Schema | None = None) -> tuple[Line, ...]:
+    """The lines of an Arrow message around ``start`` to ``end``; a batch wants the schema that it has to fit."""
+    if len(data) > MAX_BYTES:
+        return hex_lines(data, start, end)
+    lines = [line for region in dissect(data, schema).regions for line in _region_lines(region, data, start, end)]
+    return window(lines, [line.marked for line in lines])
+
+
+def _region_lines(region: Region, data: bytes, start: int, end: int) -> Iterator[Line]:
+    """One line for a region; of a long one at fault the bytes at fault as well."""
+    size = region.end - region.start
+    marked = region.start < end and start < region.end
+    head = data[region.start : region.start + min(size, _HEAD)].hex(" ") + (" …" if size > _HEAD else "")
+    meaning = (
+        region.meaning + (f" = {region.value}" if region.value else "") + (f", {size} bytes" if size > _HEAD else "")
+    )
+    yield Line(region.start, head, region.path, meaning, marked=marked)
+    if marked and size > _HEAD:
+        first = max(start, region.start)
+        last = min(end, region.end, first + MAX_ROWS * _HEAD)
+        for row in range(first, last, _HEAD):
+            yield Line(row, data[row : min(row + _HEAD, last)].hex(" "), region.path, "at fault", marked=True)
 
 
 def hex_lines(data: bytes, start: int, end: int) -> tuple[Line, ...]:
@@ -105,12 +131,3 @@ def window(lines: Sequence[Line], marks: Sequence[bool]) -> tuple[Line, ...]:
     return tuple(
         dataclasses.replace(line, marked=mark) for line, mark in zip(lines[first:last], marks[first:last], strict=True)
     )
-
-
-def all_lines(message: SchemaBytes | BatchBytes) -> Sequence[Line]:
-    """Every byte of an Arrow message, annotated."""
-    data = message.data
-    return [
-        Line(row, data[row : row + _ROW].hex(" "), "", _text(data[row : row + _ROW]))
-        for row in range(0, len(data), _ROW)
-    ]

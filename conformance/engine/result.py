@@ -170,9 +170,14 @@ def _deviations(
     """Group what is not a pass: findings by clause and reason class, causes without findings by class alone."""
     by_id = {case.case_id: case for case in cases}
     saved = {(item.clause, item.reason): item.file for item in counterexamples}
+    # That a case does not show a clause which another case shows is no gap: it is why there are many cases.
+    shown = {verdict.clause for verdict in raw if verdict.outcome not in NOT_JUDGED}
+    judged = {verdict.case_id for verdict in raw if verdict.outcome not in NOT_JUDGED}
     groups: dict[tuple[Outcome, str, str], list[tuple[Verdict, Finding | None]]] = {}
     for before, after in zip(raw, resolved, strict=True):
-        if after.outcome is Outcome.PASS:
+        if after.outcome is Outcome.PASS or (
+            after.clause in shown and after.case_id in judged and after.outcome in NOT_JUDGED
+        ):
             continue
         if after.findings:
             for finding in after.findings:

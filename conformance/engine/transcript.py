@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from conformance.contract.view import BatchBytes, SchemaBytes, View
-from conformance.engine.events import Line
-from conformance.engine.evidence import all_lines
 from conformance.records import Call
+from conformance.wire import dissect
 
 __all__ = ["transcript"]
 
@@ -62,17 +61,12 @@ def _call(
 
 
 def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
-    kind = "schema" if isinstance(message, SchemaBytes) else "record batch"
-    lines = all_lines(message)
+    kind, schema = ("schema", None) if isinstance(message, SchemaBytes) else ("record batch", message.schema)
+    lines = dissect(message.data, schema).lines()
     yield f"    {kind} message, {len(message.data)} bytes"
-    yield from (f"      {text_of(line)}" for line in lines[:MAX_LINES])
+    yield from (f"      {line}" for line in lines[:MAX_LINES])
     if len(lines) > MAX_LINES:
         yield f"      … {len(lines) - MAX_LINES} more lines; `conformance extract` saves the bytes"
-
-
-def text_of(line: Line) -> str:
-    """``line`` as columns: offset, bytes, field, meaning."""
-    return f"{line.offset:>8}  {line.hex:<23}  {line.field}  {line.meaning}".rstrip()
 
 
 def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:

@@ -100,7 +100,11 @@ def verdict_line(result: Result) -> str:
         return f"FAILED: nothing was judged on {len(result.cases)} cases"
     if not result.fails:
         return f"PASSED: {scope}, nothing unexpected"
-    parts = [_levels(result.failed)] if result.failed else []
+    errors = result.listed(Outcome.ERROR)
+    deviations = [item for item in result.failed if item.outcome is not Outcome.ERROR]
+    parts = [_levels(deviations)] if deviations else []
+    if errors:
+        parts.append(f"{sum(item.count for item in errors)} cases on which the suite itself broke")
     if unexpected := result.listed(Outcome.UNEXPECTED_PASS):
         parts.append(f"{len(unexpected)} unexpected passes")
     if stale := [problem for problem in result.problems if problem.fails_run]:

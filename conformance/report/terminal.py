@@ -64,7 +64,7 @@ def _print_failed(console: Console, result: Result) -> None:
 def print_deviation(console: Console, result: Result, deviation: Deviation) -> None:
     """Print one deviation with everything a person needs to act on it."""
     level = level_of(deviation.clause).upper()
-    names = ", ".join(deviation.clauses)
+    names = _names(deviation)
     console.print(f"\n[bold]{escape(names)}[/] [red]{deviation.outcome}[/] {level}", highlight=False, soft_wrap=True)
     for name, text in _facts(deviation):
         console.print(Text.assemble((f"  {name:<{_LABEL}}", "bold"), text), soft_wrap=True)
@@ -72,6 +72,11 @@ def print_deviation(console: Console, result: Result, deviation: Deviation) -> N
         print_evidence(console, deviation.evidence)
     replay = Text(replay_command(result, deviation), style="green")
     console.print(Text.assemble((f"  {'replay':<{_LABEL}}", "bold"), replay), soft_wrap=True)
+
+
+def _names(deviation: Deviation) -> str:
+    more = len(deviation.clauses) - 3
+    return ", ".join(deviation.clauses[:3]) + (f" and {more} more clauses" if more > 0 else "")
 
 
 def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
@@ -100,9 +105,7 @@ def print_evidence(console: Console, evidence: Evidence) -> None:
     """Print annotated bytes, the lines at fault marked with an arrow."""
     console.print(Text.assemble((f"  {'bytes':<{_LABEL}}", "bold"), evidence.of), soft_wrap=True)
     for line in evidence.lines:
-        mark, style = (">", "bold red") if line.marked else (" ", "")
-        text = f"  {mark} {line.offset:>8}  {line.hex:<23}  {line.field}  {line.meaning}"
-        console.print(Text(text.rstrip(), style=style), soft_wrap=True)
+        console.print(Text(f"  {line}", style="bold red" if line.marked else ""), soft_wrap=True)
 
 
 def _print_short(console: Console, title: str, deviations: list[Deviation], style: str) -> None:
@@ -111,7 +114,7 @@ def _print_short(console: Console, title: str, deviations: list[Deviation], styl
     _title(console, title, len(deviations), style)
     for item in deviations:
         count = f"{len(item.cases)} case{'s'[: len(item.cases) > 1]}"
-        names = ", ".join(item.clauses[:3]) + (f" and {len(item.clauses) - 3} more" if len(item.clauses) > 3 else "")
+        names = _names(item)
         console.print(
             f"  [bold]{escape(names)}[/] ({item.outcome}, {count}, first {escape(item.cases[0])}): {escape(item.text)}",
             highlight=False,

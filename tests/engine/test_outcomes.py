@@ -21,6 +21,8 @@ FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
         ("decimal128(38, 9) at 0x40", "decimal128(#) at #"),
         ("int64 instead of int32", "int64 instead of int32"),
         ("bytes ff ff ff ff, FF FF 10", "bytes #"),
+        ("found -57896044618658097711785492504343953926634992332820 here", "found # here"),
+        ("table t_1e6658b8 of digest 1e6658b8", "table t_1e6658b8 of digest #"),
         ("-1.5e-7 or  twice\nas much", "# or twice as much"),
     ],
 )

@@ -42,6 +42,21 @@ def test_a_cause_that_hides_several_clauses_is_listed_once() -> None:
     assert (deviation.clauses, deviation.text) == (("types.x", "rows.once"), reason)
 
 
+def test_a_clause_that_another_case_shows_is_not_missed() -> None:
+    """Only what no case shows is a gap; a case that was not put to the target at all is listed as such."""
+    silent = Verdict("a", FRAMING, Outcome.UNTESTABLE, reason="nothing shows it")
+    unseeded = Verdict("c", FRAMING, Outcome.UNTESTABLE, reason="cannot seed")
+    events = [
+        judged("a", silent, passing("a", "rows.once")),
+        judged("b", passing("b", FRAMING)),
+        judged("c", unseeded),
+    ]
+
+    result = fold([started(FRAMING, "rows.once"), *events, END])
+
+    assert [item.text for item in result.not_judged] == ["cannot seed"]
+
+
 def test_a_run_that_judged_nothing_fails() -> None:
     """Zero passed and zero failed is not success."""
     untestable = Verdict("a", FRAMING, Outcome.UNTESTABLE, reason="cannot seed")

@@ -49,8 +49,8 @@ framing.x fail MUST
   observed  3 messages
   class     fail: # messages (required: one message)
   bytes     record batch message of call 1, 24 bytes
-           0  ff ff ff ff              continuation  a message follows
-  >        4  10 00 00 00              length  16
+    0x0000  ff ff ff ff                continuation: a message follows
+  > 0x0004  10 00 00 00                length: 16
   replay    conformance replay a --target fake.toml
 """
         in text

@@ -1,0 +1,53 @@
+"""``conformance dissect``: what every byte of an Arrow message is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.cli._group import Unusable
+from conformance.wire import dissect, read_schema
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option(
+    "--schema",
+    "schema_file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The schema message that a record batch has to fit; without it the body is not annotated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Regions, messages and faults as JSON.")
+@click.option(
+    "--width", metavar="N", type=click.IntRange(60), default=110, show_default=True, help="Columns of the dump."
+)
+def command(*, file: Path, schema_file: Path | None, as_json: bool, width: int) -> None:
+    """Annotate every byte of FILE (``-`` for standard input): offset, bytes, field, meaning.
+
+    \b
+    conformance dissect schema.bin
+    conformance dissect batch.bin --schema schema.bin
+
+    \b
+    Exit status: 0 well formed, 1 faults, 2 the file is empty or cannot be read.
+    """  # noqa: D301  # click wants the character, not the escape
+    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    if not data:
+        raise Unusable(f"{file}: expected an Arrow message, got no bytes")
+    schema = None
+    if schema_file is not None:
+        message = read_schema(schema_file.read_bytes())
+        if message.schema is None:
+            raise Unusable(f"{schema_file}: expected a schema message, got bytes that hold none; dissect them first")
+        schema = message.schema
+    dissection = dissect(data, schema)
+    if as_json:
+        click.echo(json.dumps(dissection.to_json(), indent=1, ensure_ascii=False))
+    else:
+        for line in dissection.lines(width=width):
+            click.echo(line)
+    sys.exit(1 if dissection.faults else 0)

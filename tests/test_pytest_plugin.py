@@ -1,0 +1,163 @@
+"""The plugin gives a vendor's pytest one test per clause, and nothing at all unless it is asked to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import conformance
+from conformance.engine.selection import all_clauses
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(conformance.__file__).parent.parent
+PLUGIN = ("-p", "conformance.pytest_plugin", "-p", "no:cacheprovider")
+CASES = ("--conformance-select", "types.int64*", "--conformance-no-readers")
+
+TARGET = """
+name = "vendor"
+kind = "serializer"
+
+[serializer]
+entry = "vendor:serializer"
+path = ["."]
+"""
+HONEST = """
+import pyarrow as pa
+
+class Serializer:
+    def serialize_schema(self, schema: pa.Schema) -> bytes:
+        return schema.serialize().to_pybytes()
+
+    def serialize_batch(self, batch: pa.RecordBatch) -> bytes:
+        return batch.serialize().to_pybytes()
+
+serializer = Serializer()
+"""
+TRAILING = HONEST.replace("return batch.serialize().to_pybytes()", "return batch.serialize().to_pybytes() + bytes(8)")
+
+
+@pytest.fixture
+def vendor(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A vendor's repository with a test of its own and a serializer under test."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makepyfile(test_own="def test_own(): pass", vendor=HONEST)
+    pytester.makefile(".toml", vendor=TARGET)
+    return pytester
+
+
+def test_nothing_happens_unless_a_target_is_named(vendor: pytest.Pytester) -> None:
+    """The vendor's own tests run as ever."""
+    vendor.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)
+
+
+def test_the_plugin_imports_nothing_unless_a_target_is_named(vendor: pytest.Pytester) -> None:
+    """Whoever installs the suite pays nothing for it in other projects."""
+    vendor.makepyfile(
+        test_own="""
+        import sys
+
+        def test_own():
+            assert not [name for name in sys.modules if name.startswith("conformance.")
+                        and name != "conformance.pytest_plugin"]
+            assert "pyarrow" not in sys.modules
+        """
+    )
+
+    vendor.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)
+
+
+def test_each_clause_is_a_test_named_after_it(vendor: pytest.Pytester) -> None:
+    """The ids are those of the clauses, below the target's file."""
+    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "--collect-only", "-q")
+
+    collected = [line for line in result.outlines if line.startswith("vendor.toml::")]
+    assert collected == [f"vendor.toml::{clause}" for clause in (*all_clauses(), "whole-run")]
+    assert "test_own.py::test_own" in result.outlines
+
+
+def test_clauses_pass_or_are_skipped_with_their_reason(vendor: pytest.Pytester) -> None:
+    """A serializer shows nothing of sessions: those clauses are skipped, not passed."""
+    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-rs")
+
+    outcomes = result.parseoutcomes()
+    assert result.ret == 0
+    assert outcomes["passed"] > 20
+    assert outcomes["skipped"] > 20
+    result.stdout.fnmatch_lines(["*no case of this run showed anything to judge*"])
+
+
+def test_a_deviation_fails_its_clause_with_the_report(vendor: pytest.Pytester) -> None:
+    """The failure text is the report on the clause, not a traceback of the suite."""
+    vendor.makepyfile(vendor=TRAILING)
+
+    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml")
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["*framing.*", "  required  *", "  observed  *", "  replay    conformance replay *vendor.toml"]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_an_expected_failure_is_an_xfail(vendor: pytest.Pytester) -> None:
+    """What the vendor knows of does not break the build."""
+    vendor.makepyfile(vendor=TRAILING)
+    entry = '\n[[expected_failures]]\nclause = "*"\nreason = "fail: *"\n'
+    vendor.makefile(".toml", vendor=TARGET + entry)
+
+    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml")
+
+    assert result.ret == 0
+    assert result.parseoutcomes()["xfailed"] >= 1
+
+
+def test_clauses_are_selected_as_tests_are(vendor: pytest.Pytester) -> None:
+    """``-k`` and node ids choose clauses; the rest is not judged."""
+    clause = next(clause for clause in all_clauses() if clause.startswith("framing."))
+
+    by_word = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-k", "framing")
+    by_name = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", f"vendor.toml::{clause}")
+
+    by_word.assert_outcomes(**{**by_word.parseoutcomes(), "deselected": len(all_clauses()) + 2 - _count("framing")})
+    by_name.assert_outcomes(passed=1)
+
+
+def _count(word: str) -> int:
+    return sum(word in clause for clause in all_clauses())
+
+
+def test_a_wrong_target_file_is_a_usage_error(vendor: pytest.Pytester) -> None:
+    """One sentence, before any test runs."""
+    vendor.makefile(".toml", vendor="name = 3")
+
+    result = vendor.runpytest_subprocess(*PLUGIN, "--conformance-target=vendor.toml")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: vendor.toml: *"])
+
+
+def test_a_dead_target_fails_each_clause_with_the_reason(vendor: pytest.Pytester) -> None:
+    """Nothing is judged, so nothing passes."""
+    vendor.makefile(".toml", vendor=TARGET.replace("vendor:serializer", "absent:serializer"))
+
+    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "vendor.toml")
+
+    assert set(result.parseoutcomes()) == {"failed"}
+    result.stdout.fnmatch_lines(["*absent*"])
+
+
+def test_the_installed_entry_point_is_the_module_under_test() -> None:
+    """The name in the package's metadata exists."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import conformance.pytest_plugin as plugin; plugin.pytest_addoption"],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert done.returncode == 0
