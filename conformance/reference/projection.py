@@ -1,8 +1,8 @@
 """From the rows of a table to the rows of a session: fewer columns, and the forms that Arrow clients are sent.
 
-:func:`prune` decides which columns and sub-fields a list of selected fields means; :func:`served` gives the rows
-in exactly those columns. Source: ``TableReadOptions.selected_fields`` in
-googleapis ``google/cloud/bigquery/storage/v1/stream.proto``.
+:func:`prune` decides which columns and sub-fields a list of selected fields means; :func:`served` gives the rows in
+exactly those columns as Arrow clients are sent them, :func:`pruned` as they are stored.
+Source: ``TableReadOptions.selected_fields`` in googleapis ``google/cloud/bigquery/storage/v1/stream.proto``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from conformance.contract import mapping
 from conformance.records import BqType, Column, Mode
+from conformance.reference.catalogue import stored_column
 
-__all__ = ["IntervalOverflowError", "UnknownFieldsError", "prune", "served"]
+__all__ = ["IntervalOverflowError", "UnknownFieldsError", "prune", "pruned", "served"]
 
 _NANOS_PER_MICRO = 1000
 _MAX_MICROS = np.iinfo(np.int64).max // _NANOS_PER_MICRO
@@ -70,6 +71,25 @@ def _keep(columns: Sequence[Column], paths: Sequence[Sequence[str]]) -> tuple[Co
             whole = not all(below)
             kept.append(column if whole else dataclasses.replace(column, fields=_keep(column.fields, below)))
     return tuple(kept)
+
+
+def pruned(rows: pa.Table, columns: Sequence[Column]) -> pa.RecordBatch:
+    """The rows with exactly ``columns``, in stored form."""
+    kept = [stored_column(column) for column in columns]
+    arrays = [_pruned(_whole(rows.column(column.name)), column) for column in kept]
+    return pa.RecordBatch.from_arrays(arrays, schema=mapping.arrow_schema(kept))
+
+
+def _pruned(array: pa.Array, column: Column) -> pa.Array:
+    wanted = mapping.arrow_field(column).type
+    if array.type == wanted:
+        return array
+    if column.mode is Mode.REPEATED:
+        item = dataclasses.replace(column, mode=Mode.NULLABLE)
+        offsets = pc.subtract(array.offsets, array.offsets[0])
+        return pa.ListArray.from_arrays(offsets, _pruned(array.flatten(), item), type=wanted)
+    children = [_pruned(array.field(field.name), field) for field in column.fields]
+    return pa.StructArray.from_arrays(children, fields=list(wanted), mask=array.is_null())
 
 
 def served(rows: pa.Table, columns: Sequence[Column]) -> pa.RecordBatch:

@@ -22,7 +22,7 @@ class Reason(enum.StrEnum):
     """Why a call is refused; every member has one row in :data:`REFUSALS`."""
 
     FORMAT_UNSPECIFIED = "format-unspecified"
-    AVRO = "avro"
+    AVRO_NAME = "avro-name"
     BAD_RESOURCE = "bad-resource"
     MISSING_TABLE = "missing-table"
     UNKNOWN_FIELDS = "unknown-fields"
@@ -63,9 +63,10 @@ REFUSALS: Final[Mapping[Reason, tuple[grpc.StatusCode, str]]] = MappingProxyType
     {
         # https://github.com/googleapis/python-bigquery-storage/issues/264
         Reason.FORMAT_UNSPECIFIED: (_INVALID, "request failed: data format unspecified"),
-        Reason.AVRO: (
-            grpc.StatusCode.UNIMPLEMENTED,
-            "request failed: this reference server speaks ARROW only; ask for data_format ARROW",
+        # No public record; the rule is in the comment of AvroSerializationOptions.enable_display_name_attribute.
+        Reason.AVRO_NAME: (
+            _INVALID,
+            "request failed: column '{name}' has no valid Avro name; set enable_display_name_attribute",
         ),
         # https://github.com/googleapis/google-cloud-python/issues/10025
         Reason.BAD_RESOURCE: (_INVALID, "Invalid resource field value in the request."),

@@ -4,7 +4,7 @@ Every step decides one thing and calls no other step than those it is made of, s
 replaces one method in a few lines. This module decides behaviour; transport is :mod:`conformance.reference.server`'s,
 words of refusal are :mod:`conformance.reference.refusals`'.
 
-Sources: googleapis ``google/cloud/bigquery/storage/v1/{storage,stream,arrow}.proto`` and what public records show
+Sources: googleapis ``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto`` and what public records show
 of the service where the comments there are silent (:mod:`conformance.reference.refusals` names them).
 """
 
@@ -22,6 +22,7 @@ import pyarrow as pa
 from conformance.contract import mapping, proto
 from conformance.records import Column
 from conformance.reference import encoding, projection, restriction
+from conformance.reference.avro import AvroNameError, AvroWriter
 from conformance.reference.catalogue import Catalogue, MissingError, Snapshot, TableId
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.session import Session, Sessions, Stream, opaque
@@ -81,8 +82,8 @@ class Service:
             request=request,
             snapshot=snapshot,
             columns=columns,
-            schema_bytes=self.encode_schema(self.served_schema(columns)),
             expires=self.catalogue.clock() + SESSION_LIFETIME,
+            **self.resolve_schema(asked, columns),
             buffer_codec=codec,
             lz4_responses=lz4,
         )
@@ -111,10 +112,8 @@ class Service:
             self.refuse(Reason.SAMPLE_OUT_OF_RANGE, percentage=percentage)
 
     def check_format(self, data_format: int) -> None:
-        """Refuse every format but ARROW."""
-        if data_format == proto.DATA_FORMAT["AVRO"]:
-            self.refuse(Reason.AVRO)
-        if data_format != proto.DATA_FORMAT["ARROW"]:
+        """Refuse every format but ARROW and AVRO."""
+        if data_format not in (proto.DATA_FORMAT["ARROW"], proto.DATA_FORMAT["AVRO"]):
             self.refuse(Reason.FORMAT_UNSPECIFIED)
 
     def check_stream_counts(self, maximum: int, preferred: int) -> None:
@@ -179,6 +178,16 @@ class Service:
             self.refuse(Reason.TWO_COMPRESSIONS)
         return _BUFFER_CODECS[buffers], bool(responses)
 
+    def resolve_schema(self, asked: Any, columns: Sequence[Column]) -> dict[str, Any]:
+        """What a session keeps of its schema: bytes for ARROW, a writer for AVRO."""
+        if asked.data_format != proto.DATA_FORMAT["AVRO"]:
+            return {"schema_bytes": self.encode_schema(self.served_schema(columns))}
+        options = asked.read_options.avro_serialization_options
+        try:
+            return {"avro": AvroWriter(columns, display_names=options.enable_display_name_attribute)}
+        except AvroNameError as error:
+            self.refuse(Reason.AVRO_NAME, name=error)
+
     def name_session(self, parent: str) -> str:
         """A fresh session name under the parent project."""
         return f"{parent}/locations/us/sessions/{opaque()}"
@@ -226,8 +235,15 @@ class Service:
             if asked.HasField(field):
                 getattr(answer, field).CopyFrom(getattr(asked, field))
         answer.expire_time.FromMicroseconds(session.expires)
-        answer.arrow_schema.serialized_schema = session.schema_bytes
+        self.put_schema(answer, session)
         return answer
+
+    def put_schema(self, answer: Any, session: Session) -> None:
+        """Put the session's schema into an answer, in the session's format."""
+        if session.avro is not None:
+            answer.avro_schema.schema = session.avro.schema
+        else:
+            answer.arrow_schema.serialized_schema = session.schema_bytes
 
     def estimate_bytes(self, session: Session) -> int:
         """Bytes of the columns that the session touches, before any restriction."""
@@ -268,7 +284,9 @@ class Service:
         return stream.rows.slice(offset)
 
     def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
-        """Stored rows as the session's schema has them."""
+        """Stored rows as the session's schema has them; as they are stored for AVRO."""
+        if session.avro is not None:
+            return projection.pruned(rows, session.columns)
         try:
             return projection.served(rows, session.columns)
         except projection.IntervalOverflowError as error:
@@ -290,15 +308,19 @@ class Service:
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
         """One ReadRowsResponse; ``start`` is the offset of its first row in the stream."""
         answer = proto.ReadRowsResponse(row_count=self.count_rows(part))
-        payload = self.encode_batch(part, stream.session.buffer_codec)
-        if stream.session.lz4_responses:
+        session = stream.session
+        payload = session.avro.rows(part) if session.avro else self.encode_batch(part, session.buffer_codec)
+        if session.lz4_responses:
             payload, answer.uncompressed_byte_size = encoding.compress_response(payload)
-        answer.arrow_record_batch.serialized_record_batch = payload
+        if session.avro is not None:
+            answer.avro_rows.serialized_binary_rows = payload
+        else:
+            answer.arrow_record_batch.serialized_record_batch = payload
         at_start, at_end = self.progress(stream, start, start + part.num_rows)
         answer.stats.progress.at_response_start = at_start
         answer.stats.progress.at_response_end = at_end
         if self.carries_schema(first=first):
-            answer.arrow_schema.serialized_schema = stream.session.schema_bytes
+            self.put_schema(answer, session)
         return answer
 
     def carries_schema(self, *, first: bool) -> bool:

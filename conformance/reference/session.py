@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.records import Column
+from conformance.reference.avro import AvroWriter
 from conformance.reference.catalogue import Snapshot
 
 __all__ = ["Session", "Sessions", "Stream", "opaque"]
@@ -28,7 +29,8 @@ def opaque() -> str:
 class Session:
     """A session as it was opened: the request, the snapshot and the columns that it serves.
 
-    ``expires`` is in microseconds since the Unix epoch; ``schema_bytes`` the schema as every response repeats it.
+    ``expires`` is in microseconds since the Unix epoch. An ARROW session has ``schema_bytes``, which every first
+    response repeats; an AVRO session has its writer instead.
     ``buffer_codec`` is the compression inside record batches, ``""``, ``LZ4_FRAME`` or ``ZSTD``; ``lz4_responses``
     says whether whole payloads are compressed.
     """
@@ -37,8 +39,9 @@ class Session:
     request: Any
     snapshot: Snapshot
     columns: tuple[Column, ...]
-    schema_bytes: bytes
     expires: int
+    schema_bytes: bytes = b""
+    avro: AvroWriter | None = None
     buffer_codec: str = ""
     lz4_responses: bool = False
 
