@@ -121,10 +121,10 @@ def whole_reads(case: Case, exchange: Exchange) -> list[WholeRead]:
     """Every whole read of an exchange, in the order of the sessions; empty where nothing was read to its end.
 
     Only reads in Arrow are given: an Avro session is not for these readers.
-    Of several whole reads of one stream the first counts.
+    Of several whole reads of one stream the first counts, of several sessions under one label the last.
     """
-    served = list(_served(case, exchange))
-    return served or list(_serialized(case, exchange))
+    served = {whole.label: whole for whole in _served(case, exchange)}
+    return list(served.values()) or list(_serialized(case, exchange))
 
 
 def _served(case: Case, exchange: Exchange) -> Iterator[WholeRead]:

@@ -1,0 +1,68 @@
+"""What whole reads hold, and that readers are measured against that."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from conformance.contract.view import View
+from conformance.readers import ReaderPool
+from conformance.readers.compare import differences
+from conformance.readers.held import held_tables
+from conformance.records import Case, Exchange
+from tests.readers.recorded import EOS, SCHEMA, batch, bytes_of, case, create, exchange, of_calls, serialized
+
+CASE = case()
+TABLE = pa.Table.from_batches([batch(1, 2, 3)])
+
+
+def held(recorded: Exchange, one: Case = CASE) -> dict[str, pa.Table]:
+    """What the exchange holds."""
+    return dict(held_tables(View(one, recorded, TABLE)))
+
+
+def test_rows_are_those_of_the_bytes() -> None:
+    """What was sent counts, not what the case holds."""
+    sent = held(exchange(bytes_of(batch(7, 8)), bytes_of(batch(9))))
+
+    assert {label: table.column("id").to_pylist() for label, table in sent.items()} == {"s": [7, 8, 9]}
+
+
+def test_serializer_under_its_label() -> None:
+    """A serializer's rows stand under the label that its readings carry."""
+    sent = held(serialized(bytes_of(batch(1, 2))))
+
+    assert {label: table.num_rows for label, table in sent.items()} == {"serializer": 2}
+
+
+def test_session_without_streams_holds_nothing() -> None:
+    """A session without streams holds no rows under the case's columns."""
+    sent = held(of_calls(create(bytes_of(SCHEMA), [])))
+
+    assert sent["s"].schema.names == ["id", "name"]
+    assert sent["s"].num_rows == 0
+
+
+def test_undecodable_reads_are_left_out() -> None:
+    """Nothing is expected of readers where our own decoding fails."""
+    assert held(exchange(bytes_of(batch(1, 2, 3))[:-8])) == {}
+
+
+def test_wrong_values_are_no_fault_of_the_readers(pool: ReaderPool) -> None:
+    """Values that differ from the case's are the values chapter's business: no reader differs from the bytes."""
+    recorded = exchange(bytes_of(batch(1, 2, 99)))
+
+    sent = held(recorded)
+
+    assert [one for reading in pool.read(CASE, recorded) for one in differences(reading, sent[reading.label])] == []
+
+
+def test_markers_are_seen_by_stream_readers(pool: ReaderPool) -> None:
+    """Rows behind an end-of-stream marker are in the bytes, and lost to readers of streams."""
+    recorded = exchange(bytes_of(batch(1, 2)) + EOS, bytes_of(batch(3)), counts=[2, 1])
+
+    sent = held(recorded)
+
+    found = [one for reading in pool.read(CASE, recorded) for one in differences(reading, sent[reading.label])]
+    assert {(one.reader, one.kind, one.rows) for one in found} == {
+        (f"{name}.stream", "lost", 1) for name in ("arro3", "nanoarrow", "polars", "pyarrow")
+    }
