@@ -209,6 +209,7 @@ class Recipe:
     """How to make the rows of a table: the same recipe gives the same values on every machine.
 
     ``rows`` is the row count; ``max_items`` bounds each REPEATED value; ``seed`` decides every random choice.
+    ``cell_bytes``, where above 0, is the size of every STRING and BYTES value under the WIDE profile.
     """
 
     rows: int
@@ -216,6 +217,7 @@ class Recipe:
     nulls: NullPattern = NullPattern.SOME
     values: ValueProfile = ValueProfile.SMALL
     max_items: int = 3
+    cell_bytes: int = 0
 
 
 @_record
@@ -258,6 +260,7 @@ class CreateSession:
     """Call CreateReadSession and remember the session as ``label``.
 
     Empty strings and zeros mean "leave the field unset". ``omit_options`` leaves out the ``read_options`` message.
+    ``restriction_bytes`` pads ``row_restriction`` with blanks at its end up to so many bytes.
     ``parent`` and ``table`` replace the right resource names (``{project}``, ``{dataset}``, ``{table}`` are filled in).
     ``snapshot`` is ``""`` (unset), ``"before-append"`` (an instant after the seed and before the first AppendRows),
     ``"past"`` (outside any time-travel window) or ``"future"``.
@@ -269,6 +272,7 @@ class CreateSession:
     data_format: str = "ARROW"
     selected_fields: tuple[str, ...] = ()
     row_restriction: str = ""
+    restriction_bytes: int = 0
     max_stream_count: int = 0
     preferred_min_stream_count: int = 0
     buffer_compression: str = ""

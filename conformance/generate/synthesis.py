@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from conformance.generate import arrays
 from conformance.generate.arrays import Bools
-from conformance.generate.values import pool, range_pool
-from conformance.records import BqType, Column, Mode, NullPattern, Recipe
+from conformance.generate.values import pool, range_pool, sized_pool
+from conformance.records import BqType, Column, Mode, NullPattern, Recipe, ValueProfile
 
 __all__ = ["ROW_ID", "is_row_id", "synthesise"]
 
@@ -68,13 +68,14 @@ def _row_ids(rows: int) -> pa.Array:
 class _Synthesis:
     """The recipe's choices, applied to one column after another."""
 
-    __slots__ = ("lengths", "nulls", "seed", "values")
+    __slots__ = ("cell_bytes", "lengths", "nulls", "seed", "values")
 
     def __init__(self, recipe: Recipe) -> None:
         self.seed = recipe.seed
         self.nulls = recipe.nulls
         self.values = recipe.values
         self.lengths = np.uint64(recipe.max_items + 1)
+        self.cell_bytes = recipe.cell_bytes if recipe.values is ValueProfile.WIDE else 0
 
     def column(self, column: Column, path: str, arrow: pa.DataType, slots: int, hidden: Bools | None) -> pa.Array:
         """The array of a column with ``slots`` slots; ``hidden`` marks those under a NULL record."""
@@ -115,6 +116,8 @@ class _Synthesis:
             ]
             return arrays.struct(arrow, len(bits), bounds, nulls)
         source = pool(column, self.values)
+        if self.cell_bytes and source.lengths is not None and column.type in (BqType.STRING, BqType.BYTES):
+            source = sized_pool(self.cell_bytes)
         picked = _picked(bits, source.size, hidden)
         if source.raw is not None:
             make = arrays.bits if column.type is BqType.BOOL else arrays.fixed

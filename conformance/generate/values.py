@@ -24,7 +24,7 @@ from conformance.generate.jsonform import DAY, EPOCH, FORMS
 from conformance.generate.written import raw_values
 from conformance.records import BqType, Column, ValueProfile
 
-__all__ = ["PROFILES", "Pool", "RangePool", "pool", "pool_values", "range_pool"]
+__all__ = ["PROFILES", "Pool", "RangePool", "pool", "pool_values", "range_pool", "sized_pool"]
 
 RANDOM_POOL: Final = 251
 """Distinct values of a RANDOM pool: prime, so that no stride of a broken reader hits the same value again."""
@@ -377,6 +377,13 @@ def _pool(
     if isinstance(raw, list):
         return Pool(len(values), None, tuple(raw), np.array([len(item) for item in raw], np.int32))
     return Pool(len(values), raw)
+
+
+@functools.lru_cache(maxsize=4)
+def sized_pool(size: int) -> Pool:
+    """A pool of texts of ``size`` ASCII bytes each, for STRING and BYTES alike; no two of them begin alike."""
+    texts = [(f"{letter} of {size} bytes ".encode() * (size // 10 + 1))[:size] for letter in "abc"]
+    return Pool(len(texts), None, (b"", *texts), np.array([0, *map(len, texts)], np.int32))
 
 
 @functools.lru_cache(maxsize=64)

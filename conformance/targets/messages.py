@@ -67,7 +67,8 @@ def create_request(step: CreateSession, names: Names, *, now: int, before_append
 def _set_options(options: proto.TableReadOptions, step: CreateSession) -> None:
     options.SetInParent()
     options.selected_fields.extend(step.selected_fields)
-    options.row_restriction = step.row_restriction
+    padding = step.restriction_bytes - len(step.row_restriction.encode())
+    options.row_restriction = step.row_restriction + " " * padding
     if step.buffer_compression:
         codec = _number(step.buffer_compression, proto.COMPRESSION, "buffer_compression")
         options.arrow_serialization_options.buffer_compression = codec
