@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from conformance.records import BqType, Case, Column, Step, Table
+from conformance.records import BqType, Case, Column, Json, Step, Table
 from conformance.targets import TargetSpec, load_target
 from tests.targets.fake_server import FakeServer, serving
 
@@ -91,7 +91,7 @@ def started(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[...
 def case_of(*steps: Step, case_id: str = "a-case", rows: int = 3, isolated: bool = False) -> Case:
     """A case over one INT64 column with the values 0, 1, 2 …"""
     columns = (Column("a", BqType.INT64),)
-    table = Table(columns, rows=tuple({"a": value} for value in range(rows)))  # type: ignore[arg-type]
+    table = Table(columns, rows=tuple(Json({"a": value}) for value in range(rows)))
     if steps:
         return Case(case_id, "a title", table, steps=steps, isolated=isolated)
     return Case(case_id, "a title", table, isolated=isolated)

@@ -6,7 +6,6 @@ As a process (``python -m tests.targets.fake_server NAME…``) it prints its por
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -69,6 +68,7 @@ class FakeServer:
     # --- gRPC ---
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
+        """The handler of a call, which notes its request."""
         method = details.method.rsplit("/", 1)[-1]
         metadata = dict(details.invocation_metadata)
 
@@ -91,14 +91,13 @@ class FakeServer:
     # --- REST ---
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
+        """Status and body of a REST request."""
         self.rest_requests.append((method, path))
         special = self.rest(method, path, body)
         if special is not None:
             return special
         parts = path.partition("?")[0].removeprefix("/bigquery/v2/projects/").split("/")
-        if method == "GET" and path == "/ready":
-            return 200, {}
-        if method == "POST" and parts[-1] == "datasets":
+        if path == "/ready" or parts[-1] == "datasets":
             return 200, {}
         if method == "POST" and parts[-1] == "tables":
             self.tables[body["tableReference"]["tableId"]] = {"schema": body["schema"], "rows": []}
@@ -119,7 +118,7 @@ class FakeServer:
 def serving(fake: FakeServer) -> Iterator[tuple[int, int]]:
     """Serve ``fake`` in threads of this process; gives the gRPC and the REST port."""
 
-    class Handlers(grpc.GenericRpcHandler):
+    class Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # generic in the stubs only
         def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
             return fake.service(details)
 
@@ -248,11 +247,6 @@ def main(names: list[str]) -> None:
             signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
         while True:
             signal.pause()
-
-
-def decoded(text: str) -> bytes:
-    """The bytes of a base64 text."""
-    return base64.b64decode(text)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,6 @@ def test_a_refusal_is_complete_with_its_status_details_and_trailers(fake: FakeSe
     def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
         context.set_trailing_metadata((("reason", "no"), ("extra-bin", b"\x00\xff")))
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, "request failed: data format unspecified")
-        return b""
 
     fake.session = refuse
 
@@ -90,7 +89,6 @@ def test_a_status_that_the_target_sends_is_its_answer(fake: FakeServer, caller: 
 
     def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
         context.abort(code, "try later")
-        return b""
 
     fake.session = refuse
 
@@ -245,7 +243,6 @@ def test_the_process_explains_its_own_death(fake: FakeServer) -> None:
 
     def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
         context.abort(grpc.StatusCode.UNAVAILABLE, "going down")
-        return b""
 
     fake.session = refuse
     with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=MESSAGE_LIMIT) as channel:

@@ -147,7 +147,6 @@ def test_what_depends_on_a_refused_session_is_skipped(fake: FakeServer) -> None:
 
     def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
         context.abort(grpc.StatusCode.NOT_FOUND, "no table")
-        return b""
 
     fake.session = refuse
 

@@ -14,7 +14,12 @@ from conformance.targets.errors import TargetUnavailable
 from conformance.targets.process import Process, Tail, free_port
 
 WAIT = "import signal; signal.pause()"
-STUBBORN = 'import signal; signal.signal(15, signal.SIG_IGN); print(\'{"event": "up", "port": 1}\', flush=True); signal.pause()'
+STUBBORN = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print('{"event": "up", "port": 1}', flush=True)
+signal.pause()
+"""
 
 
 @pytest.fixture

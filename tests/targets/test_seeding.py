@@ -95,7 +95,7 @@ def test_a_refused_schema_names_the_columns(fake: FakeServer, seeder: Seeder) ->
 
 
 def test_refused_rows_are_quoted(fake: FakeServer, seeder: Seeder) -> None:
-    """insertErrors in a 200 answer count as a refusal."""
+    """An answer with status 200 and insertErrors in it is a refusal."""
     fake.rest = lambda method, path, body: (
         (200, {"insertErrors": [{"index": 0, "errors": [{"reason": "invalid"}]}]}) if "insertAll" in path else None
     )

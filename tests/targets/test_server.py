@@ -147,12 +147,8 @@ def test_a_crash_is_told_with_the_processs_last_words(started: Started) -> None:
     first, second = drive(started("crash"), case_of(), case_of(case_id="b"))
 
     assert ends(first) == [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.CRASH)]
-    assert (
-        first.calls[1].details
-        == "the process exited with status 41; its last output: " + first.calls[1].details.partition("output: ")[2]
-    )
+    assert first.calls[1].details.startswith("the process exited with status 41; its last output: ")
     assert first.calls[1].details.endswith("fatal: out of cheese")
-    assert len(first.calls[1].responses) == 1
     assert ends(second) == ends(first)
 
 
