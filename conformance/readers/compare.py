@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from conformance.contract.rowmatch import RowMatch, comparable, match_rows, show_row
+from conformance.contract.values import identical
 from conformance.readers.info import ReaderInfo
 from conformance.readers.registry import READERS
 from conformance.readers.tables import from_pandas, from_stream_bytes
@@ -139,7 +140,7 @@ def _of_columns(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Diff
 
 
 def _of_rows(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Difference]:
-    match = match_rows(expected, got)
+    match = _match(expected, got)
     rows = f"{expected.num_rows} rows"
     if match.missing:
         observed = f"{got.num_rows} rows, without {_some(expected, match.missing)}"
@@ -154,6 +155,13 @@ def _of_rows(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Differe
         row, other = match.changed[0]
         required, observed = show_row(expected, row), show_row(got, other)
         yield Difference(reader, DifferenceKind.CHANGED, required, observed, rows=len(match.changed))
+
+
+def _match(expected: pa.Table, got: pa.Table) -> RowMatch:
+    """The match of the rows, found at once where they came in order; rows without columns cannot be counted."""
+    if not expected.num_columns or (expected.column_names == got.column_names and identical(expected, got)):
+        return RowMatch((), (), (), ())
+    return match_rows(expected, got)
 
 
 def _some(table: pa.Table, rows: Sequence[int]) -> str:
@@ -232,13 +240,13 @@ def _same(one: pa.Table, other: pa.Table, info: ReaderInfo) -> bool:
         return True
     if info.through_pandas:
         one, other = _as_text_where_types_differ(from_pandas(one.to_pandas()), other)
-    return not [*_of_columns("", one, other)] and match_rows(one, other).exact
+    return not [*_of_columns("", one, other)] and _match(one, other).exact
 
 
 def _describe(table: pa.Table, largest: pa.Table) -> str:
     made = f"{table.num_rows} rows"
     if table is largest or table.num_rows != largest.num_rows:
         return made
-    match: RowMatch = match_rows(largest, table)
+    match = _match(largest, table)
     row = match.changed[0][1] if match.changed else next(iter((*match.foreign, *match.repeated)), None)
     return made if row is None else f"{made}, among them {show_row(table, row)}"

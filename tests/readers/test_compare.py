@@ -193,6 +193,13 @@ def test_empty_reads_need_no_columns_from_some_clients() -> None:
     assert kinds(reading(nothing), batch()) == [(DifferenceKind.COLUMNS, 0)]
 
 
+def test_rows_without_columns_are_not_counted() -> None:
+    """A table without columns cannot say how many rows it has."""
+    columnless = pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array([{}, {}], pa.struct([])))])
+
+    assert kinds(reading(pa.table({})), columnless) == []
+
+
 def test_pandas_hides_what_it_documents_and_no_more() -> None:
     """Through pandas, NULL beside NaN is forgiven; another value is not."""
     expected = pa.table({"n": pa.array([1, None, 3]), "d": pa.array([decimal.Decimal("1.5"), None, None])})
