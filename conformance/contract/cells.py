@@ -19,6 +19,7 @@ __all__ = ["has_float", "is_list", "is_text", "kind", "same_floats", "text", "va
 Words = npt.NDArray[np.integer]
 """Fixed-width values as a matrix: a row per value, its machine words as columns."""
 
+_FLOATS: Final = frozenset({pa.lib.Type_HALF_FLOAT, pa.lib.Type_FLOAT, pa.lib.Type_DOUBLE})
 _MAX_TEXT: Final = 120
 """Characters of one value that a message shows."""
 _ONE_DAY: Final = 86_400
@@ -39,13 +40,15 @@ def is_list(arrow: pa.DataType) -> bool:
 
 def has_float(arrow: pa.DataType) -> bool:
     """Whether a value of the type holds a floating-point number at any depth."""
+    if not arrow.num_fields:
+        return arrow.id in _FLOATS
     if pa.types.is_struct(arrow):
         return any(has_float(arrow.field(index).type) for index in range(arrow.num_fields))
     if pa.types.is_map(arrow):
         return has_float(arrow.key_type) or has_float(arrow.item_type)
     if is_list(arrow) or pa.types.is_fixed_size_list(arrow):
         return has_float(arrow.value_type)
-    return bool(pa.types.is_floating(arrow))
+    return False
 
 
 def kind(arrow: pa.DataType) -> str:  # noqa: PLR0911  # one return per kind

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
@@ -19,7 +19,7 @@ from conformance.records import Level
 if TYPE_CHECKING:
     from conformance.contract.view import View
 
-__all__ = ["CLAUSES", "Clause", "Subject", "Violation", "clause"]
+__all__ = ["CLAUSES", "PROFILES", "Clause", "Facet", "FacetSelector", "Subject", "Violation", "clause"]
 
 PROFILES: Final = ("bq-arrow", "ipc-message")
 """``bq-arrow``: a Storage Read server or a serializer for one; ``ipc-message``: any writer of bare Arrow messages."""
@@ -51,6 +51,26 @@ class Violation:
     response: int | None = None
 
 
+class Facet(Protocol):
+    """A side of an exchange that can be seen to be clean as a whole: its messages, its schemas, its values.
+
+    A selector with a ``facet`` finds subjects in exchanges without calls to a server, too; any other is asked only
+    where there are such calls.
+    """
+
+    def state(self, view: View) -> Hashable | None:
+        """What the view shows of this side if nothing is wrong with it; None if clauses have to be asked."""
+
+
+class FacetSelector(Protocol):
+    """A selector of one side of an exchange."""
+
+    facet: Facet
+
+    def shown_by(self, state: Any) -> bool:
+        """Whether a view in this clean state of the facet has subjects of this selector."""
+
+
 S = TypeVar("S", bound=Subject)
 Check = Callable[[S], Iterable[Violation]]
 Selector = Callable[["View"], Sequence[S]]
@@ -63,8 +83,6 @@ class Clause:
     ``id`` is dotted: chapter, then what is required; it is never reused and never renamed.
     ``breaks`` names the public client that goes wrong, and how; empty where no client is known to.
     ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one of them.
-    A selector may say at once that nothing is wrong with any of its subjects, by an attribute ``clean`` that takes
-    the view; then no clause over it has to be asked.
     """
 
     id: str

@@ -20,6 +20,7 @@ import pyarrow as pa
 from conformance.contract import texts
 from conformance.contract.cells import kind
 from conformance.contract.clause import Violation
+from conformance.contract.declared import Declarations, declared
 from conformance.contract.expected import expected_columns
 from conformance.contract.rowmatch import fingerprints
 from conformance.contract.subjects import SessionRead, once_per_view, whole_sessions
@@ -27,7 +28,7 @@ from conformance.contract.values import Difference, Kind, Same, differences, ide
 from conformance.contract.view import View
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["Compared", "Place", "Role", "Serialized", "Values", "compared", "serialized", "violation"]
+__all__ = ["Compared", "Counts", "Place", "Role", "Serialized", "Values", "compared", "serialized", "violation"]
 
 
 class Role(enum.StrEnum):
@@ -145,6 +146,11 @@ class Compared:
         """Whether some list could be compared."""
         return any(place.role is Role.LIST for place in self._seen().values())
 
+    @functools.cached_property
+    def shown(self) -> Shown:
+        """What this comparison shows."""
+        return Shown(self.types, has_lists=self.has_lists, from_server=not self.exact)
+
     def _seen(self) -> Mapping[str, Place]:
         if self.clean:
             return self.places
@@ -211,23 +217,115 @@ def _session(read: SessionRead, columns: Sequence[Column]) -> Compared:
     return Compared(read.call, chosen, (read.expected, read.got), ordered=False, exact=False)
 
 
+def bit_for_bit(view: View) -> bool:
+    """Whether a serializer's only batch holds the very bits of the table, under the very schema of its columns.
+
+    Such a batch need not be decoded. Other bits say nothing: padding, absent bitmaps and what lies under NULL are free.
+    """
+    if len(view.serialized) != 1 or len(declared(view)) != 1 or Declarations.facet.state(view) is None:
+        return False
+    message = view.serialized[0].message
+    if message is None or message.faults or message.body is None or message.length != view.table.num_rows:
+        return False
+    wanted, got = _buffers(view.table), message.body.contents
+    return view.table.num_rows > 0 and len(wanted) == len(got) and all(map(_same_bytes, wanted, got))
+
+
+def _same_bytes(wanted: pa.Buffer | bytes | None, got: memoryview | None) -> bool:
+    """Whether a buffer starts with the bytes that came; which are enough, or the wire would have found fault."""
+    if wanted is None or got is None:
+        return wanted is None and got is not None and not len(got)
+    if isinstance(wanted, bytes):
+        return len(got) > 0 and wanted.startswith(got.tobytes())
+    return 0 < len(got) <= wanted.size and bool(wanted.slice(0, len(got)).equals(pa.py_buffer(got)))
+
+
+_SMALL: Final = 4096
+"""Bytes that are compared faster as an object of Python's than through a buffer of pyarrow's."""
+_BUFFERS: dict[int, tuple[pa.Table, list[pa.Buffer | bytes | None]]] = {}
+
+
+def _buffers(table: pa.Table) -> list[pa.Buffer | bytes | None]:
+    """The buffers of a table in the order of a batch; none for one that is cut up or begins inside of its buffers."""
+    if id(table) not in _BUFFERS:
+        if len(_BUFFERS) >= 4:  # tables may be large, and a run judges one case at a time
+            _BUFFERS.clear()
+        chunks = [column.chunks for column in table.columns]
+        whole = all(len(found) == 1 and found[0].offset == 0 for found in chunks)
+        buffers = [buffer for found in chunks for buffer in found[0].buffers()] if whole else []
+        _BUFFERS[id(table)] = (
+            table,
+            [buffer.to_pybytes() if buffer is not None and buffer.size <= _SMALL else buffer for buffer in buffers],
+        )
+    return _BUFFERS[id(table)][1]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shown:
+    """What comparisons show: values of these types, lists, the texts of a server, a serializer's count of rows."""
+
+    types: frozenset[BqType]
+    has_lists: bool = False
+    from_server: bool = False
+    counted: bool = False
+
+
+class ValueFacet:
+    """The values of an exchange; they are clean if all are what and where they should be."""
+
+    def state(self, view: View) -> Shown | None:
+        """What is shown, where all of it is clean."""
+        if ValueFacet not in view.memo:
+            view.memo[ValueFacet] = self._state(view)
+        state: Shown | None = view.memo[ValueFacet]
+        return state
+
+    def _state(self, view: View) -> Shown | None:
+        if bit_for_bit(view):
+            (one,) = declared(view)
+            types = frozenset(kind for kind in one.pairing.shown if kind is not None)
+            return Shown(types, has_lists=one.pairing.has_lists, counted=True)
+        if any(one.expected.num_rows != one.got.num_rows for one in serialized(view)):
+            return None
+        found = compared(view)
+        if not all(one.clean and one.exact for one in found):  # how a server writes texts has to be looked at
+            return None
+        counted = bool(serialized(view))
+        if len(found) == 1:
+            return dataclasses.replace(found[0].shown, counted=counted)
+        types = frozenset().union(*(one.types for one in found))
+        return Shown(types, has_lists=any(one.has_lists for one in found), counted=counted)
+
+
 class Values:
     """A selector of comparisons that show something: values of a type, lists, anything."""
 
-    def __init__(self, shows: Callable[[Compared], bool]) -> None:
+    facet = ValueFacet()
+
+    def __init__(self, shows: Callable[[Shown], bool]) -> None:
         self._shows = shows
 
     def __call__(self, view: View) -> Sequence[Compared]:
         """The comparisons that show it."""
-        return [one for one in compared(view) if self._shows(one)]
+        return [one for one in compared(view) if self._shows(one.shown)]
 
-    def clean(self, view: View) -> bool:
-        """Whether none of them differs in anything."""
-        return all(one.clean for one in compared(view))
+    def shown_by(self, state: Shown) -> bool:
+        """Whether there are any in an exchange whose comparisons show this."""
+        return bool(state.types) and self._shows(state)
 
 
-MAX_SHOWN: Final = 5
-"""Differences that one clause shows of one comparison."""
+class Counts:
+    """The selector of what serializers made."""
+
+    facet = Values.facet
+
+    def __call__(self, view: View) -> Sequence[Serialized]:
+        """Each serializer's batches."""
+        return serialized(view)
+
+    def shown_by(self, state: Shown) -> bool:
+        """Whether there are any."""
+        return state.counted
 
 
 def violation(one: Difference) -> Violation:

@@ -18,7 +18,7 @@ from conformance.contract.subjects import once_per_view
 from conformance.contract.view import SchemaBytes, View
 from conformance.records import BqType, Column, Level, Mode
 
-__all__ = ["Declared", "Layer", "Pair", "about_columns", "declared", "per_schema"]
+__all__ = ["Declared", "Layer", "Pair", "about_columns", "declared"]
 
 LISTS: Final = frozenset(
     {
@@ -79,6 +79,7 @@ class Pairing:
         self.schema = schema
         self.layers: list[Layer] = []
         self.pairs: list[Pair] = []
+        self._clean: bool | None = None
         self._found: dict[Callable[..., object], tuple[Violation, ...]] = {}
         self._add(Layer("", tuple(columns), schema.fields))
 
@@ -97,6 +98,22 @@ class Pairing:
         for pair in self.pairs:
             kinds.setdefault(pair.column.type, []).append(pair)
         return kinds
+
+    @functools.cached_property
+    def has_lists(self) -> bool:
+        """Whether some column is REPEATED."""
+        return any(pair.column.mode is Mode.REPEATED for pair in self.pairs)
+
+    @functools.cached_property
+    def shown(self) -> frozenset[BqType | None]:
+        """The BigQuery types of the pairs, and None beside them."""
+        return frozenset({None, *self.by_type})
+
+    def clean(self, declared: Declared, checks: Sequence[Check]) -> bool:
+        """Whether none of the checks finds anything; asked once, for there are many and they do not change."""
+        if self._clean is None:
+            self._clean = not any(self.found(declared, check) for check in checks)
+        return self._clean
 
     def found(self, declared: Declared, check: Check) -> tuple[Violation, ...]:
         """What a check finds in this pairing."""
@@ -173,52 +190,60 @@ def _declared(schema: SchemaBytes | None, columns: Sequence[Column] | None) -> D
     return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema))
 
 
-@once_per_view
-def _by_type(view: View) -> dict[BqType, list[Declared]]:
-    kinds: dict[BqType, list[Declared]] = {}
-    for one in declared(view):
-        for kind in one.pairing.by_type:
-            kinds.setdefault(kind, []).append(one)
-    return kinds
+class DeclaredFacet:
+    """The declared schemas of an exchange; they are clean if no clause about columns finds anything in them."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+
+    def state(self, view: View) -> frozenset[BqType | None] | None:
+        """The BigQuery types of the columns, and None beside them for any schema at all, where all is clean."""
+        if DeclaredFacet not in view.memo:
+            view.memo[DeclaredFacet] = self._state(view)
+        state: frozenset[BqType | None] | None = view.memo[DeclaredFacet]
+        return state
+
+    def _state(self, view: View) -> frozenset[BqType | None] | None:
+        found = declared(view)
+        if not all(one.pairing.clean(one, self.checks) for one in found):
+            return None
+        return found[0].pairing.shown if len(found) == 1 else frozenset().union(*(one.pairing.shown for one in found))
 
 
-def _holding(types: tuple[BqType, ...]) -> Callable[[View], Sequence[Declared]]:
-    if not types:
-        return declared
-    if len(types) == 1:
-        return lambda view: _by_type(view).get(types[0], ())
-    return lambda view: [one for one in declared(view) if not one.pairing.by_type.keys().isdisjoint(types)]
+class Declarations:
+    """The selector of declared schemas, or of those that have columns of a type at any depth."""
+
+    facet = DeclaredFacet()
+
+    def __init__(self, kind: BqType | None = None) -> None:
+        self._kind = kind
+
+    def __call__(self, view: View) -> Sequence[Declared]:
+        """Those schemas."""
+        return [one for one in declared(view) if self._kind in one.pairing.shown]
+
+    def shown_by(self, state: frozenset[BqType | None]) -> bool:
+        """Whether there are any in an exchange whose columns have these types."""
+        return self._kind in state
+
+
+_ANY: Final = Declarations()
 
 
 def about_columns(
-    clause_id: str, *types: BqType, source: str, breaks: str = "", level: Level = Level.MUST
+    clause_id: str, kind: BqType | None = None, *, source: str, breaks: str = "", level: Level = Level.MUST
 ) -> Callable[[Check], Check]:
-    """Register a clause on declared schemas (on those with columns of ``types``), whose findings are remembered."""
+    """Register a clause on declared schemas (on those with columns of type ``kind``), whose findings are remembered."""
+    over = _ANY if kind is None else Declarations(kind)
 
     def register(check: Check) -> Check:
+        Declarations.facet.checks.append(check)
+
         @functools.wraps(check)
         def remembered(one: Declared) -> Iterable[Violation]:
             return one.pairing.found(one, check)
 
-        clause(clause_id, over=_holding(types), source=source, breaks=breaks, level=level)(remembered)
+        clause(clause_id, over=over, source=source, breaks=breaks, level=level)(remembered)
         return check
 
     return register
-
-
-def per_schema(check: Callable[[wire.Schema], Iterable[Violation]]) -> Callable[[SchemaBytes], Iterable[Violation]]:
-    """Make a check of a schema alone a check of schema messages, worked out once per schema."""
-    known: dict[int, tuple[wire.Schema, tuple[Violation, ...]]] = {}
-
-    @functools.wraps(check)
-    def remembered(message: SchemaBytes) -> Iterable[Violation]:
-        schema = message.message.schema
-        if schema is None:
-            return ()
-        if id(schema) not in known:
-            if len(known) >= MAX_REMEMBERED:
-                known.clear()
-            known[id(schema)] = schema, tuple(check(schema))
-        return known[id(schema)][1]
-
-    return remembered

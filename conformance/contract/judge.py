@@ -8,15 +8,17 @@ of what stood in the way (:meth:`conformance.contract.view.View.obstacle`).
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 import functools
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from typing import cast
 
 import pyarrow as pa
 
 from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause, Subject, Violation
+from conformance.contract.clause import CLAUSES, Clause, Facet, FacetSelector, Subject, Violation
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
@@ -42,7 +44,7 @@ def judge(
     load_chapters()
     chosen = list(CLAUSES.values()) if clauses is None else list(clauses)
     if exchange.untestable:
-        named = (clause.id for clause in chosen if _names(case, clause.id))
+        named = (clause.id for clause in chosen if _names(case.clauses, clause.id))
         return [Verdict(case.id, name, Outcome.UNTESTABLE, reason=exchange.untestable) for name in named]
     return judge_view(View(case, exchange, table, tuple(readings)), chosen)
 
@@ -50,55 +52,69 @@ def judge(
 def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
     """The verdicts of ``clauses`` on a view that the caller has made, in their order."""
     verdicts: list[Verdict] = []
+    served = bool(view.calls)
     for run in _runs(tuple(clauses)):
-        over = run[0].over
-        subjects = over(view)
-        if not subjects:
-            verdicts += _unobserved(view, run)
-        elif (clean := getattr(over, "clean", None)) is not None and clean(view):
-            verdicts += _passed(view.case.id, run)
-        else:
-            verdicts += _asked(view, run, subjects)
+        if run.facet is None:
+            if served or view.case.clauses:
+                verdicts += _asked(view, run, served=served)
+            continue
+        state = run.facet.state(view)
+        passed = None if state is None else _clean(view.case.id, view.case.clauses, run, state)
+        verdicts += _asked(view, run, served=True) if passed is None else passed
     return verdicts
 
 
-Run = tuple[Clause, ...]
-"""Clauses in a row that are asked about the same subjects."""
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    """Clauses in a row that are about the same side of an exchange, or about none of its own."""
+
+    clauses: tuple[Clause, ...]
+    facet: Facet | None
 
 
 @functools.lru_cache(maxsize=16)
-def _runs(clauses: tuple[Clause, ...]) -> tuple[Run, ...]:
-    return tuple(tuple(run) for _, run in itertools.groupby(clauses, key=lambda clause: clause.over))
+def _runs(clauses: tuple[Clause, ...]) -> tuple[_Run, ...]:
+    runs = itertools.groupby(clauses, key=lambda clause: getattr(clause.over, "facet", None))
+    return tuple(_Run(tuple(run), facet) for facet, run in runs)
 
 
 @functools.lru_cache(maxsize=1024)
-def _passed(case_id: str, run: Run) -> tuple[Verdict, ...]:
-    """A pass for each clause; a case is judged on many exchanges, and most verdicts are these."""
-    return tuple(Verdict(case_id, clause.id, Outcome.PASS) for clause in run)
+def _clean(case_id: str, named: tuple[str, ...], run: _Run, state: Hashable) -> tuple[Verdict, ...] | None:
+    """The passes of a run where nothing is wrong; None where a clause that the case names was not observed.
+
+    They follow from the arguments, and most exchanges that are ever judged have no others.
+    """
+    shown, others = _split(run, state)
+    if any(_names(named, clause_id) for clause_id in others if named):
+        return None
+    return tuple([Verdict(case_id, clause_id, Outcome.PASS) for clause_id in shown])
 
 
-def _asked(view: View, run: Run, subjects: Sequence[Subject]) -> list[Verdict]:
-    verdicts = []
-    for clause, passed in zip(run, _passed(view.case.id, run), strict=True):
-        check = clause.check
-        findings = [_finding(clause, subject, violation) for subject in subjects for violation in check(subject)]
+@functools.lru_cache(maxsize=256)
+def _split(run: _Run, state: Hashable) -> tuple[list[str], list[str]]:
+    """The clauses of a run that a clean state shows, and those that it does not."""
+    shown = {clause.id: cast(FacetSelector, clause.over).shown_by(state) for clause in run.clauses}
+    return [one for one, seen in shown.items() if seen], [one for one, seen in shown.items() if not seen]
+
+
+def _asked(view: View, run: _Run, *, served: bool) -> list[Verdict]:
+    """The verdicts of a run, clause by clause."""
+    case_id, verdicts = view.case.id, []
+    for clause in run.clauses:
+        subjects = clause.over(view) if served else ()
+        findings = [_finding(clause, subject, violation) for subject in subjects for violation in clause.check(subject)]
         if findings:
-            verdicts.append(Verdict(view.case.id, clause.id, Outcome.FAIL, tuple(findings[:MAX_FINDINGS])))
-        else:
-            verdicts.append(passed)
+            verdicts.append(Verdict(case_id, clause.id, Outcome.FAIL, tuple(findings[:MAX_FINDINGS])))
+        elif subjects:
+            verdicts.append(Verdict(case_id, clause.id, Outcome.PASS))
+        elif _names(view.case.clauses, clause.id):
+            outcome, reason = view.obstacle()
+            verdicts.append(Verdict(case_id, clause.id, outcome, reason=reason))
     return verdicts
 
 
-def _unobserved(view: View, run: Run) -> list[Verdict]:
-    named = [clause.id for clause in run if _names(view.case, clause.id)]
-    if not named:
-        return []
-    outcome, reason = view.obstacle()
-    return [Verdict(view.case.id, clause_id, outcome, reason=reason) for clause_id in named]
-
-
-def _names(case: Case, clause_id: str) -> bool:
-    return any(fnmatch.fnmatchcase(clause_id, pattern) for pattern in case.clauses)
+def _names(patterns: tuple[str, ...], clause_id: str) -> bool:
+    return any(fnmatch.fnmatchcase(clause_id, pattern) for pattern in patterns)
 
 
 def _finding(clause: Clause, subject: Subject, violation: Violation) -> Finding:

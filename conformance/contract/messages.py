@@ -6,67 +6,117 @@ messages cost nothing where a message is well formed.
 
 from __future__ import annotations
 
+import enum
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, TypeAlias, TypeVar
 
+from conformance import wire
 from conformance.contract.clause import Violation
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.wire import Fault, Rule
 
-__all__ = [
-    "BYTE_SELECTORS",
-    "Message",
-    "Messages",
-    "batches",
-    "broken",
-    "declarations",
-    "messages",
-    "schemas",
-    "violation",
-]
+__all__ = ["Message", "Messages", "batches", "broken", "messages", "per_schema", "schemas", "violation"]
 
 Message: TypeAlias = SchemaBytes | BatchBytes
-M = TypeVar("M", SchemaBytes, BatchBytes, Message)
+M = TypeVar("M", bound=SchemaBytes | BatchBytes)
+SchemaCheck: TypeAlias = Callable[[wire.Schema], Iterable[Violation]]
+
+MAX_REMEMBERED: Final = 256
+"""Schemas kept with what was found about them: a session's schema stands in front of thousands of batches."""
+
+
+class Shown(enum.Flag):
+    """Which messages an exchange shows."""
+
+    NOTHING = 0
+    SCHEMAS = enum.auto()
+    BATCHES = enum.auto()
+
+
+class MessageFacet:
+    """The messages of an exchange; they are clean if the wire had nothing to remark and no check of a schema has."""
+
+    def __init__(self) -> None:
+        self._checks: list[SchemaCheck] = []
+        self._known: dict[int, tuple[wire.Schema, dict[SchemaCheck, tuple[Violation, ...]]]] = {}
+
+    def state(self, view: View) -> Shown | None:
+        """What is shown, where all of it is clean."""
+        if MessageFacet not in view.memo:
+            view.memo[MessageFacet] = self._state(view)
+        state: Shown | None = view.memo[MessageFacet]
+        return state
+
+    def _state(self, view: View) -> Shown | None:
+        if any(message.faults for message in _all(view)):
+            return None
+        if any(found for schema in view.schemas for found in self._found(schema).values()):
+            return None
+        return (Shown.SCHEMAS if view.schemas else Shown.NOTHING) | (Shown.BATCHES if view.batches else Shown.NOTHING)
+
+    def add(self, check: SchemaCheck) -> None:
+        """Take a check of schemas into account."""
+        self._checks.append(check)
+        self._known.clear()
+
+    def found(self, message: SchemaBytes, check: SchemaCheck) -> tuple[Violation, ...]:
+        """What a check finds in a message's schema, worked out once per schema."""
+        return self._found(message).get(check, ())
+
+    def _found(self, message: SchemaBytes) -> dict[SchemaCheck, tuple[Violation, ...]]:
+        schema = message.message.schema
+        if schema is None:
+            return {}
+        if id(schema) not in self._known:
+            if len(self._known) >= MAX_REMEMBERED:
+                self._known.clear()
+            self._known[id(schema)] = schema, {check: tuple(check(schema)) for check in self._checks}
+        return self._known[id(schema)][1]
+
+
+_FACET: Final = MessageFacet()
 
 
 class Messages(Generic[M]):
-    """A selector of messages, for clauses that only :func:`broken` decides: no fault, no violation."""
+    """A selector of messages."""
 
-    def __init__(self, name: str, select: Callable[[View], Sequence[M]]) -> None:
-        self._name = name
+    facet = _FACET
+
+    def __init__(self, shown: Shown, select: Callable[[View], Sequence[M]]) -> None:
+        self._shown = shown
         self._select = select
 
     def __call__(self, view: View) -> Sequence[M]:
         """The messages of the exchange."""
         return self._select(view)
 
-    def clean(self, view: View) -> bool:
-        """Whether the wire found nothing to remark in any of them."""
-        return not any(message.faults for message in self._select(view))
-
-    def __repr__(self) -> str:
-        return self._name
+    def shown_by(self, state: Shown) -> bool:
+        """Whether there are any in an exchange that shows this."""
+        return bool(state & self._shown)
 
 
 def _all(view: View) -> list[Message]:
     return [*view.schemas, *view.batches]
 
 
-schemas: Final = Messages[SchemaBytes]("schemas", lambda view: view.schemas)
+schemas: Final = Messages[SchemaBytes](Shown.SCHEMAS, lambda view: view.schemas)
 """Every ``serialized_schema``."""
-batches: Final = Messages[BatchBytes]("batches", lambda view: view.batches)
+batches: Final = Messages[BatchBytes](Shown.BATCHES, lambda view: view.batches)
 """Every ``serialized_record_batch``."""
-messages: Final = Messages[Message]("messages", _all)
+messages: Final = Messages[Message](Shown.SCHEMAS | Shown.BATCHES, _all)
 """Every message of either byte field."""
 
 
-def declarations(view: View) -> Sequence[SchemaBytes]:
-    """Every ``serialized_schema``, for clauses that ask what it declares and not only what the wire found wrong."""
-    return view.schemas
+def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation]]:
+    """Make a check of what a schema declares a check of schema messages, worked out once per schema."""
+    _FACET.add(check)
 
+    @functools.wraps(check)
+    def remembered(message: SchemaBytes) -> Iterable[Violation]:
+        return _FACET.found(message, check)
 
-BYTE_SELECTORS: Final[tuple[Callable[[View], Sequence[Message]], ...]] = (schemas, batches, messages, declarations)
-"""What can be judged on bytes alone, without a case."""
+    return remembered
 
 
 def broken(message: Message, *rules: Rule) -> Iterable[Violation]:

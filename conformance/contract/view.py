@@ -27,6 +27,7 @@ from conformance.records import (
     ReadRows,
     SplitStream,
 )
+from conformance.wire.arrow import DecodingError
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message as Proto
@@ -111,7 +112,7 @@ class BatchBytes:
     def _decode(self) -> pa.RecordBatch | None:
         try:
             return None if self.message is None else self.message.to_arrow()
-        except wire.CannotDecode:
+        except DecodingError:
             return None
 
 

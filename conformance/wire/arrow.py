@@ -157,6 +157,12 @@ def _child(made: pa.DataType, number: int) -> pa.DataType:
     return made.value_type
 
 
+_WITH_OFFSETS: Final = frozenset({Layout.BINARY, Layout.LIST})
+_UNLIKE_OTHERS: Final = frozenset(
+    {Layout.SPARSE_UNION, Layout.DENSE_UNION, Layout.RUN_END_ENCODED, Layout.FIXED_SIZE_LIST}
+)
+
+
 @dataclasses.dataclass(slots=True)
 class _Decoder:
     body: Body
@@ -164,33 +170,32 @@ class _Decoder:
     def array(self, op: Op, made: pa.DataType, length: int) -> pa.Array:
         if op.field.dictionary is not None:
             raise UnsupportedHereError(f"{op.path} is dictionary-encoded, and the dictionary is another message")
-        buffers: list[pa.Buffer | None] = [self.buffer(number) for number in self.numbers(op)]
+        layout, has_validity = op.layout, op.has_validity
+        buffers = self.buffers(op)
         children = [
             self.array(child, _child(made, number), self.body.nodes[2 * child.index])
             for number, child in enumerate(op.children)
         ]
-        if op.has_validity:
-            buffers[0] = buffers[0] if buffers[0] is not None and buffers[0].size else None
-        if op.layout in (Layout.BINARY, Layout.LIST) and not (buffers[1] and buffers[1].size):
+        if has_validity and not buffers[0].size:
+            buffers[0] = None
+        if layout in _WITH_OFFSETS and not buffers[1].size:
             buffers[1] = pa.py_buffer(bytes(op.width))
-        if op.layout in (Layout.SPARSE_UNION, Layout.DENSE_UNION):
-            return self.union(op, made, length, buffers, children)
-        if op.layout is Layout.RUN_END_ENCODED:
+        if layout not in _UNLIKE_OTHERS:
+            return pa.Array.from_buffers(made, length, buffers or [None], -1 if has_validity else length, 0, children)
+        if layout is Layout.RUN_END_ENCODED:
             return pa.RunEndEncodedArray.from_buffers(made, length, [None], -1, 0, children)
-        if op.layout is Layout.FIXED_SIZE_LIST:
+        if layout is Layout.FIXED_SIZE_LIST:
             return self.fixed_size_list(op, made, length, buffers, children[0])
-        return pa.Array.from_buffers(made, length, buffers or [None], -1 if op.has_validity else length, 0, children)
+        return self.union(op, made, length, buffers, children)
 
-    def numbers(self, op: Op) -> range:
-        starts = self.body.starts
-        after = starts[op.index + 1] if op.index + 1 < len(starts) else len(self.body.contents)
-        return range(starts[op.index], after)
-
-    def buffer(self, number: int) -> pa.Buffer:
-        content = self.body.contents[number]
-        if content is None:
-            raise UndecodableError(f"{self.body.name(number)} cannot be read")
-        return pa.py_buffer(content)
+    def buffers(self, op: Op) -> list[Any]:
+        starts, contents = self.body.starts, self.body.contents
+        first = starts[op.index]
+        after = starts[op.index + 1] if op.index + 1 < len(starts) else len(contents)
+        found = contents[first:after]
+        if None in found:
+            raise UndecodableError(f"{self.body.name(first + found.index(None))} cannot be read")
+        return [pa.py_buffer(content) for content in found]
 
     def union(
         self, op: Op, made: pa.DataType, length: int, buffers: list[pa.Buffer | None], children: list[pa.Array]
@@ -218,11 +223,15 @@ def batch_to_arrow(batch: BatchMessage) -> pa.RecordBatch:
         tops = [op for op in batch.body.plan.ops if op.parent is None]
         columns = [decoder.array(op, made, batch.length or 0) for op, made in zip(tops, schema.types, strict=True)]
         if not columns:
-            return _without_columns(batch.length or 0).select([])
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
+            return _without_columns(batch.length or 0)
+        made = pa.Array.from_buffers(batch.schema.to_struct(), batch.length or 0, [None], 0, 0, columns)
+        decoded = pa.RecordBatch.from_struct_array(made)
+        return decoded.replace_schema_metadata(schema.metadata) if schema.metadata else decoded
     except (pa.ArrowException, ValueError, OverflowError, RecursionError) as error:
         raise UnsupportedHereError(f"pyarrow {pa.__version__} refuses the buffers: {error}") from error
 
 
 def _without_columns(length: int) -> pa.RecordBatch:
-    return pa.record_batch([pa.nulls(length)], names=["none"])
+    # Not pyarrow.nulls, which allocates for as many slots as the bytes care to announce.
+    rows = pa.Array.from_buffers(pa.null(), length, [None])
+    return pa.record_batch([rows], names=["rows"]).select([])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.wire.messages import KeyValues
 
@@ -151,7 +151,7 @@ class Schema:
     features: tuple[str, ...] = ()
     version: str = "V5"
     _plans: dict[bool, Plan] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
-    _arrow: list[pa.Schema] = dataclasses.field(default_factory=list, init=False, repr=False, compare=False)
+    _arrow: list[Any] = dataclasses.field(default_factory=list, init=False, repr=False, compare=False)
 
     def walk(self) -> Iterator[tuple[str, Field]]:
         """All fields in pre-order, each with its dotted path."""
@@ -172,11 +172,19 @@ class Schema:
 
         Raises :class:`conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
         """
+        import pyarrow as pa  # noqa: PLC0415  # types themselves need no pyarrow
+
         from conformance.wire.arrow import schema_to_arrow  # noqa: PLC0415  # arrow knows Schema, not the reverse
 
         if not self._arrow:
-            self._arrow.append(schema_to_arrow(self))
+            made = schema_to_arrow(self)
+            self._arrow.extend((made, pa.struct(list(made))))
         return self._arrow[0]
+
+    def to_struct(self) -> pa.DataType:
+        """The columns of this schema as the fields of a struct type, for building batches."""
+        self.to_arrow()
+        return self._arrow[1]
 
 
 CHILDREN: Final[dict[TypeKind, int | None]] = {

@@ -12,8 +12,7 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.declared import per_schema
-from conformance.contract.messages import Message, batches, broken, declarations, messages, schemas
+from conformance.contract.messages import Message, batches, broken, messages, per_schema, schemas
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Header, Rule
@@ -312,7 +311,7 @@ def batch_without_trailing_bytes(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.schema-without-dictionary",
-    over=declarations,
+    over=schemas,
     source="https://github.com/jjviscomi/bqemulator/blob/main/docs/adr/0033-storage-read-arrow-ipc-bare-message-contract.md",
     breaks="every client: `Dictionary field not found` in pyarrow, for there is no field for dictionaries to arrive in",
 )

@@ -11,9 +11,9 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.declared import LISTS, Declared, Pair, about_columns, per_schema
+from conformance.contract.declared import LISTS, Declared, Pair, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
-from conformance.contract.messages import declarations
+from conformance.contract.messages import per_schema, schemas
 from conformance.records import BqType, Mode
 
 STREAM_PROTO: Final = (
@@ -122,7 +122,7 @@ def repeated_not_nullable(declared: Declared) -> Iterator[Violation]:
             yield Violation("a non-nullable list", str(pair.field), pair.path)
 
 
-@clause("schema.item-name", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.item-name", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def item_name(schema: wire.Schema) -> Iterator[Violation]:
     """The child of a list is called `item`."""
@@ -131,7 +131,7 @@ def item_name(schema: wire.Schema) -> Iterator[Violation]:
             yield Violation(f"a child called {ITEM}", field.children[0].name, path)
 
 
-@clause("schema.item-nullable", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.item-nullable", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def item_nullable(schema: wire.Schema) -> Iterator[Violation]:
     """The child of a list is declared nullable, although BigQuery never sends a NULL inside an array."""
@@ -236,7 +236,7 @@ def metadata_plain(declared: Declared) -> Iterator[Violation]:
             yield Violation("no metadata", _written(marks), pair.path)
 
 
-@clause("schema.metadata-keys", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.metadata-keys", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
     """Fields carry no metadata of the server's own: no key beside those that mark a type."""
@@ -245,7 +245,7 @@ def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
             yield Violation(f"no keys beside {', '.join(sorted(MARKS))}", _written(foreign), path)
 
 
-@clause("schema.no-metadata", over=declarations, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.no-metadata", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def no_metadata(schema: wire.Schema) -> Iterator[Violation]:
     """The schema itself carries no metadata: pandas' or anyone else's does not belong to a table."""
@@ -258,7 +258,7 @@ def no_metadata(schema: wire.Schema) -> Iterator[Violation]:
 
 @clause(
     "schema.little-endian",
-    over=declarations,
+    over=schemas,
     source=SCHEMA_FBS,
     breaks="most readers refuse big-endian bodies; those that ignore the flag read other numbers",
 )
