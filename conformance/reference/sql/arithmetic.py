@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.records import BqType
-from conformance.reference.sql.values import EXACT, SqlError, Value, from_raw, raw, rounded, to_type, unify
+from conformance.reference.sql.values import EXACT, SqlError, Value, from_raw, raw, rounded, scalar, to_type, unify
 
 __all__ = ["arithmetic", "elementwise", "negative"]
 
@@ -51,8 +51,9 @@ def arithmetic(symbol: str, left: Value, right: Value) -> Value:
 
 def negative(value: Value) -> Value:
     """The number with the other sign."""
-    if value.type in _DECIMALS:
-        return elementwise(operator.neg, value.type, value)
+    kind = scalar(value).type
+    if kind is not None and kind in _DECIMALS:
+        return elementwise(operator.neg, kind, value)
     if value.type not in (BqType.INT64, BqType.FLOAT64):
         raise SqlError(f"expected a number after -, got {value.name}")
     return Value(value.type, pc.negate_checked(value.data))

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from conformance.records import BqType
 from conformance.reference import texts
-from conformance.reference.sql.values import EXACT, SqlError, Value, from_raw, raw, rounded, to_type
+from conformance.reference.sql.values import EXACT, SqlError, Value, from_raw, raw, rounded, scalar, to_type
 
 __all__ = ["cast"]
 
@@ -105,7 +105,8 @@ def cast(value: Value, target: BqType, *, safe: bool = False) -> Value:
         SqlError: the types do not convert, or (unless ``safe``) a value does not.
     """
     if value.type is None or value.type is target:
-        return to_type(Value(value.type, value.data), target)
+        return to_type(value, target)
+    scalar(value)
     convert = _TABLE.get((value.type, target))
     if convert is None:
         return to_type(Value(value.type, value.data), target)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from conformance.records import BqType, Mode
+from conformance.records import BqType
 from conformance.reference.sql import functions
 from conformance.reference.sql.arithmetic import arithmetic, negative
 from conformance.reference.sql.casts import cast
@@ -29,6 +29,7 @@ __all__ = ["Scope", "evaluate"]
 Scope = Callable[[tuple[str, ...]], Value]
 """A dotted name to its value; raises SqlError where there is none."""
 
+_NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _COMPARABLE: Final = frozenset(ARROW) - {BqType.JSON, BqType.GEOGRAPHY}
 _TYPES: Final[Mapping[str, BqType]] = MappingProxyType(
@@ -137,6 +138,8 @@ class _Interpreter:
         return Value(BqType.BOOL, functools.reduce(pc.or_kleene, equal))
 
     def _in_array(self, node: exp.Expression, unnest: exp.Expression) -> Value:
+        if len(unnest.expressions) != 1:
+            raise SqlError("expected UNNEST of one array")
         (array,) = unnest.expressions
         if isinstance(array, exp.Array):
             return self.membership(exp.In(this=node, expressions=array.expressions))
@@ -178,12 +181,14 @@ class _Interpreter:
         name = node.args["to"].sql("bigquery").upper()
         if name not in _TYPES:
             raise SqlError(f"expected a scalar type to cast to, got {name}")
-        return cast(_plain(self.value(node.this)), _TYPES[name], safe=isinstance(node, exp.TryCast))
+        return cast(self.value(node.this), _TYPES[name], safe=isinstance(node, exp.TryCast))
 
     def choice(self, node: exp.Expression) -> Value:
         """CASE, both forms, and IF."""
         branches = [node] if isinstance(node, exp.If) else node.args["ifs"]
         subject = None if isinstance(node, exp.If) or node.this is None else self.value(node.this)
+        if isinstance(node, exp.If) and "false" not in set(_given(node)):
+            raise SqlError("expected IF with three arguments")
         default = node.args.get("false" if isinstance(node, exp.If) else "default")
         results = [self.value(branch.args["true"]) for branch in branches]
         *taken, otherwise = unify([*results, NULL if default is None else self.value(default)])
@@ -204,7 +209,7 @@ def _given(node: exp.Expression) -> Iterator[str]:
     return (name for name, given in node.args.items() if given)
 
 
-def _path(node: exp.Expression) -> Iterator[str]:
+def _path(node: exp.Expression | None) -> Iterator[str]:
     """The parts of a dotted name."""
     if isinstance(node, exp.Dot):
         yield from _path(node.this)
@@ -217,7 +222,7 @@ def _path(node: exp.Expression) -> Iterator[str]:
     elif isinstance(node, exp.Identifier):
         yield node.name
     else:
-        raise SqlError(f"expected a field name, got {node.key}")
+        raise SqlError("expected a field name after the dot")
 
 
 def _operands(node: exp.Expression) -> Iterator[exp.Expression]:
@@ -232,6 +237,8 @@ def _operands(node: exp.Expression) -> Iterator[exp.Expression]:
 
 
 def _number(text: str) -> Value:
+    if not _NUMBER.fullmatch(text):
+        raise SqlError(f"expected a number, got {text}")
     if re.fullmatch(r"-?\d+", text):
         if int(text) not in _INT64:
             raise SqlError(f"expected an INT64 literal, got {text}")
@@ -239,15 +246,8 @@ def _number(text: str) -> Value:
     return Value(BqType.FLOAT64, pa.scalar(float(text), pa.float64()), literal=str(decimal.Decimal(text)))
 
 
-def _plain(value: Value) -> Value:
-    if value.column is not None:
-        kind = "an ARRAY" if value.column.mode is Mode.REPEATED else value.name
-        raise SqlError(f"expected a scalar value, got {kind}")
-    return value
-
-
 def _comparable(values: list[Value] | tuple[Value, ...]) -> list[Value]:
-    unified = unify([_plain(value) for value in values])
+    unified = unify(values)
     if unified[0].type not in _COMPARABLE:
         raise SqlError(f"expected values that compare, got {unified[0].name}")
     return unified

@@ -136,8 +136,10 @@ def parse_tokens(sources: Sequence[Source]) -> Expression:
     parser = _Parser(dialect=BigQuery(), error_level=ErrorLevel.RAISE)
     try:
         trees = parser.parse_into(exp.Condition, tokens)
-    except SqlglotError as error:
-        raise SqlError(str(error)) from None
+    except RecursionError:
+        raise
+    except Exception as error:  # noqa: BLE001  # sqlglot trips over some malformed texts with errors of other kinds
+        raise SqlError(f"{type(error).__name__}: {error}") from None
     if len(trees) != 1 or trees[0] is None:
         raise SqlError("expected one expression")
     return Expression(trees[0], literals)

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.contract import mapping
-from conformance.records import BqType, Column
+from conformance.records import BqType, Column, Mode
 from conformance.reference import texts
 
-__all__ = ["ARROW", "EXACT", "NULL", "SqlError", "Value", "from_raw", "raw", "rounded", "to_type", "unify"]
+__all__ = ["ARROW", "EXACT", "NULL", "SqlError", "Value", "from_raw", "raw", "rounded", "scalar", "to_type", "unify"]
 
 
 class SqlError(Exception):
@@ -107,12 +107,26 @@ def from_raw(kind: BqType, items: Sequence[Any], *, constant: bool) -> Value:
     return Value(kind, data[0] if constant else data)
 
 
+def scalar(value: Value) -> Value:
+    """The value, if operators take it.
+
+    Raises:
+        SqlError: it is an array, a record, a range or an interval.
+    """
+    if value.column is not None:
+        kind = "an ARRAY" if value.column.mode is Mode.REPEATED else value.name
+        raise SqlError(f"expected a scalar value, got {kind}")
+    return value
+
+
 def unify(values: Sequence[Value]) -> list[Value]:
     """The values under the one type that they all coerce to.
 
     Raises:
         SqlError: there is no such type.
     """
+    for value in values:
+        scalar(value)
     kinds = {value.type for value in values if value.type is not None}
     firm = {value.type for value in values if value.type is not None and value.literal is None}
     if not kinds:
@@ -146,7 +160,7 @@ def to_type(value: Value, target: BqType) -> Value:
     Raises:
         SqlError: it does not coerce.
     """
-    if value.type is target:
+    if scalar(value).type is target:
         return value
     if value.type is None:
         return Value(target, pa.scalar(None, ARROW[target]))
@@ -168,7 +182,7 @@ def _from_text(text: str, target: BqType) -> Value:
 
 def _to_number(value: Value, target: BqType) -> Value:
     widens = _NUMBERS.index(target) > _NUMBERS.index(value.type or target)
-    if value.type is BqType.FLOAT64 and value.literal is not None:
+    if value.type is BqType.FLOAT64 and value.literal is not None and target is not BqType.INT64:
         return from_raw(target, [rounded(decimal.Decimal(value.literal), target)], constant=True)
     if not widens:
         raise SqlError(f"expected {target}, got {value.name}")
