@@ -19,6 +19,7 @@ from tests.wire.forge import (
     SCHEMA,
     TENSOR,
     Forge,
+    Values,
     batch_message,
     column,
     encapsulate,
@@ -56,7 +57,7 @@ def _schema(rule: Rule, data: bytes) -> None:
     breaks(rule)(lambda: read_schema(data).faults)
 
 
-def _fields(rule: Rule, *fields: dict[str, Any], **schema: Any) -> None:
+def _fields(rule: Rule, *fields: Values, **schema: Any) -> None:
     _schema(rule, schema_message(*fields, schema=schema))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -92,7 +93,7 @@ def _nested() -> dict[str, pa.Array]:
     return columns
 
 
-_LATER = {
+_LATER: dict[str, Callable[[], pa.Array]] = {
     "run_end_encoded": lambda: pa.RunEndEncodedArray.from_arrays([1, 3, 4], pa.array(["a", None, "c"])),
     "string_view": lambda: pa.array(["short", None, "a value longer than twelve", "\u00e9" * 20], pa.string_view()),
     "binary_view": lambda: pa.array([b"short", None, b"\xff" * 40, b""], pa.binary_view()),
@@ -142,4 +143,4 @@ def compressed(batch: pa.RecordBatch, codec: str) -> bytes:
     pa.ipc.read_message(reader)
     start = reader.tell()
     pa.ipc.read_message(reader)
-    return sink.getvalue().to_pybytes()[start : reader.tell()]
+    return bytes(sink.getvalue().to_pybytes()[start : reader.tell()])

@@ -1,0 +1,146 @@
+"""Record batches against their schema: what is legal passes, and each column is judged as its type asks."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.wire import Rule, read_batch, read_schema
+from tests.wire.corpus import batches, one, pair
+from tests.wire.forge import batch_message, column, i1, i4, i8, schema_of
+
+
+@pytest.mark.parametrize("name", list(batches()))
+def test_legal_batch_has_no_fault(name: str) -> None:
+    """Every type, empty, sliced and long, is read without a fault or a note."""
+    schema_bytes, data = pair(batches()[name])
+    schema = read_schema(schema_bytes).schema
+    assert schema is not None
+
+    read = read_batch(data, schema)
+
+    assert read.faults == []
+    assert read.decodable
+    assert read.length == batches()[name].num_rows
+
+
+def test_header_is_described() -> None:
+    """Nodes and buffers are those of the RecordBatch header."""
+    read = read_batch(batch_message(2, [(2, 1)], [b"\1", i4(7, 0)]), column(pa.int32()))
+
+    assert read.nodes == ((2, 1),)
+    assert read.buffers == ((0, 1), (8, 8))
+    assert (read.length, read.codec) == (2, "")
+
+
+def test_surplus_column_is_not_dropped_in_silence() -> None:
+    """A batch of two columns behind a schema of one is malformed, though lenient readers take it."""
+    two = pa.record_batch({"a": [1], "b": [2]})
+
+    read = read_batch(pair(two)[1], schema_of(pa.field("a", pa.int64())))
+
+    assert [fault.rule for fault in read.faults] == [Rule.BATCH_NODE_COUNT, Rule.BATCH_BUFFER_COUNT]
+    assert not read.decodable
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 8, 9, 63, 64, 65, 4095, 4096, 4097, 70_000])
+def test_nulls_are_counted_over_any_length(length: int) -> None:
+    """The null count is checked to the last bit, whichever way the bits are counted."""
+    values = pa.array([None if row % 3 == 0 else row for row in range(length)], pa.int64())
+    data = bytearray(pair(one(values))[1])
+    schema = column(pa.int64())
+    clean = read_batch(data, schema)
+    assert clean.faults == []
+
+    if length > 1:
+        message = clean.message
+        assert message is not None
+        data[message.body_start + (length - 1) // 8] ^= 1 << ((length - 1) % 8)
+        assert [fault.rule for fault in read_batch(data, schema).faults] == [Rule.BATCH_NULL_COUNT_MISMATCH]
+
+
+def test_spare_bits_of_a_bitmap_are_free() -> None:
+    """Bits beyond the last slot count for nothing."""
+    assert read_batch(batch_message(3, [(3, 1)], [b"\xfb", i4(1, 2, 3)]), column(pa.int32())).faults == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "nodes", "buffers"),
+    [
+        pytest.param(pa.utf8(), [(0, 0)], [b"", b"", b""], id="no offsets for no rows"),
+        pytest.param(pa.utf8(), [(0, 0)], [b"", i4(0), b""], id="one offset for no rows"),
+        pytest.param(pa.large_binary(), [(0, 0)], [b"", b"", b""], id="no large offsets for no rows"),
+        pytest.param(pa.list_(pa.int8()), [(0, 0), (0, 0)], [b"", b"", b"", b""], id="no offsets for no lists"),
+        pytest.param(pa.int32(), [(2, 0)], [b"\3", i4(1, 2)], id="a bitmap without nulls"),
+        pytest.param(pa.int32(), [(2, 0)], [b"\3" + bytes(7), i4(1, 2)], id="padding inside the bitmap's length"),
+        pytest.param(pa.int32(), [(2, 0)], [b"", i4(1, 2) + bytes(56)], id="padding inside the data's length"),
+        pytest.param(pa.null(), [(3, 3)], [], id="nulls without buffers"),
+        pytest.param(pa.list_(pa.int8(), 0), [(3, 0), (0, 0)], [b"", b"", b""], id="lists of size zero"),
+        pytest.param(pa.list_(pa.int8()), [(1, 0), (3, 0)], [b"", i4(0, 1), b"", i1(1, 2, 3)], id="child with more"),
+    ],
+)
+def test_legal_variants_have_no_fault(kind: pa.DataType, nodes: list[tuple[int, int]], buffers: list[bytes]) -> None:
+    """What writers are free to do is not a fault."""
+    assert read_batch(batch_message(nodes[0][0], nodes, buffers), column(kind)).faults == []
+
+
+def test_empty_buffers_may_carry_any_offset() -> None:
+    """The offset of a buffer of no bytes means nothing."""
+    data = batch_message(2, [(2, 0)], [b"", i4(1, 2)], places=[(4099, 0), (0, 8)])
+
+    assert read_batch(data, column(pa.int32())).faults == []
+
+
+def test_buffers_aligned_to_64_are_legal() -> None:
+    """Wider padding than 8 bytes is recommended, not wrong."""
+    body = b"\3" + bytes(63) + i4(1, 2) + bytes(56)
+    data = batch_message(2, [(2, 0)], [], places=[(0, 1), (64, 8)], body=body)
+
+    assert read_batch(data, column(pa.int32())).faults == []
+
+
+def test_nulls_of_a_required_child_count_only_under_values() -> None:
+    """A child that may not be null is null where its struct is, and that is legal."""
+    kind = pa.struct([pa.field("a", pa.int8(), nullable=False)])
+    under_null = batch_message(2, [(2, 1), (2, 1)], [b"\1", b"\1", i1(1, 0)])
+    under_value = batch_message(2, [(2, 1), (2, 1)], [b"\1", b"\2", i1(0, 1)])
+
+    assert read_batch(under_null, column(kind)).faults == []
+    assert [fault.rule for fault in read_batch(under_value, column(kind)).faults] == [Rule.BATCH_NULLS_IN_NON_NULLABLE]
+
+
+def test_dense_union_offsets_are_judged_per_child() -> None:
+    """Offsets into different children interleave freely."""
+    kind = pa.dense_union([pa.field("a", pa.int8()), pa.field("b", pa.int8())])
+    buffers = [i1(0, 1, 0, 1), i4(0, 0, 1, 1), b"", i1(1, 2), b"", i1(3, 4)]
+
+    assert read_batch(batch_message(4, [(4, 0), (2, 0), (2, 0)], buffers), column(kind)).faults == []
+
+
+def test_fault_points_at_the_bytes() -> None:
+    """A fault in an element of a buffer spans that element's bytes in the slot."""
+    read = read_batch(batch_message(2, [(2, 0)], [b"", i4(5, 86_400)]), column(pa.time32("s")))
+
+    (fault,) = read.faults
+    assert read.message is not None
+    assert (fault.start, fault.end) == (read.message.body_start + 4, read.message.body_start + 8)
+    assert fault.path == "x data"
+    assert fault.observed == "86400 in slot 1 (1 such slots)"
+
+
+def test_lengths_beyond_all_memory_are_only_numbers() -> None:
+    """A batch may announce any number of rows of no bytes; nothing is allocated for them."""
+    huge = 1 << 60
+    kind = pa.struct([pa.field("a", pa.null())])
+
+    read = read_batch(batch_message(huge, [(huge, 0), (huge, huge)], [b""]), column(kind))
+
+    assert read.faults == []
+
+
+def test_node_numbers_are_judged_before_columns() -> None:
+    """A negative length ends the judgement: nothing can be cut by it."""
+    read = read_batch(batch_message(1, [(1, 0), (-5, 0)], [b"", i4(0, 1), b"", i8(1)]), column(pa.list_(pa.int64())))
+
+    assert [fault.rule for fault in read.faults] == [Rule.BATCH_NODE_LENGTH_NEGATIVE]
+    assert not read.decodable

@@ -1,0 +1,145 @@
+"""FlatBuffers verification: legal layouts pass, hostile ones end in time."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from conformance.wire import Fault, Rule, read_schema
+from conformance.wire.flatbuf import Run, Verifier
+from conformance.wire.tables import ENUMS, STRUCTS, TABLES, UNIONS, SlotKind, TableSpec
+from tests.wire.breaking import INT
+from tests.wire.forge import SAME, Forge, encapsulate, field, schema_message
+
+
+def test_verified_values_are_what_was_written() -> None:
+    """Scalars, strings, vectors and unions come back as written; what is absent has its default."""
+    root = {"version": 4, "header_type": 1, "header": {"fields": [INT]}}
+    meta = Forge().root("Message", root)
+
+    table = Verifier(meta, 0, []).root("Message")
+
+    assert table is not None
+    assert table["version"] == 4
+    assert table["bodyLength"] == 0
+    assert table["custom_metadata"] is None
+    assert table["header"]["fields"][0]["name"] == "x"
+    assert table["header"]["fields"][0]["type"]["bitWidth"] == 32
+
+
+def test_structs_are_found_in_place() -> None:
+    """A vector of structs is a run: where it starts and how many there are."""
+    batch = {"length": 3, "nodes": [(3, 1)], "buffers": [(0, 8), (8, 24)]}
+    verifier = Verifier(Forge().root("RecordBatch", batch), 0, [])
+
+    table = verifier.root("RecordBatch")
+
+    assert table is not None
+    assert isinstance(table["buffers"], Run)
+    assert verifier.int64s(table["buffers"], per_element=2) == (0, 8, 8, 24)
+
+
+def test_vtable_after_its_table_is_legal() -> None:
+    """A table's offset to its vtable is signed: the vtable may lie on either side."""
+    meta = struct.pack("<I4x iI HHH2x I", 8, -8, 12, 6, 8, 4, 1) + b"k\0\0\0"
+    faults: list[Fault] = []
+
+    table = Verifier(meta, 0, faults).root("KeyValue")
+
+    assert faults == []
+    assert table is not None
+    assert table["key"] == "k"
+
+
+def test_written_defaults_and_empty_vectors_are_legal() -> None:
+    """Builders may write defaults out, and empty vectors instead of none."""
+    schema = {"endianness": 0, "custom_metadata": [], "features": []}
+
+    read = read_schema(schema_message(INT | {"custom_metadata": [], "children": []}, schema=schema))
+
+    assert read.faults == []
+
+
+def test_metadata_padded_to_64_is_legal() -> None:
+    """The metadata may be padded further than to 8 bytes."""
+    data = schema_message(INT)
+    metadata = data[8:]
+
+    read = read_schema(encapsulate(metadata + bytes(-(len(metadata) + 8) % 64)))
+
+    assert read.faults == []
+
+
+def test_shared_tables_are_legal_while_they_are_few() -> None:
+    """Two references may lead to one table: nothing in FlatBuffers forbids it."""
+    read = read_schema(schema_message(INT, SAME))
+
+    assert read.faults == []
+    assert read.schema is not None
+    assert [each.name for each in read.schema.fields] == ["x", "x"]
+
+
+def test_references_shared_without_end_are_cut_short() -> None:
+    """Tables that refer to the same tables over and over would double at every level: the walk has a limit."""
+    nested = field("x", "Struct_", [INT])
+    for _ in range(40):
+        nested = field("x", "Struct_", [nested, SAME])
+
+    read = read_schema(schema_message(nested))
+
+    assert Rule.FLATBUF_TABLES in {fault.rule for fault in read.faults}
+    assert read.schema is None
+
+
+def test_text_shared_without_end_is_cut_short() -> None:
+    """Overlapping strings cannot make the reader copy more text than there are bytes."""
+    meta = bytearray(Forge().root("Schema", {"custom_metadata": [{"key": "k"}] * 50}))
+    # Every key refers to a place of its own among words that all read as one long length.
+    size = len(meta)
+    meta += struct.pack("<I", 4096) * 2048 + bytes(16)
+    verifier = Verifier(bytes(meta), 0, [])
+    table = verifier.root("Schema")
+    assert table is not None
+    for number, entry in enumerate(table["custom_metadata"]):
+        at = entry.place("key")
+        struct.pack_into("<I", meta, at, size + 4 * number - at)
+    faults: list[Fault] = []
+
+    Verifier(bytes(meta), 0, faults).root("Schema")
+
+    assert Rule.FLATBUF_TABLES in {fault.rule for fault in faults}
+
+
+def test_one_bad_slot_does_not_hide_another() -> None:
+    """Each broken part of a table is reported."""
+    read = read_schema(schema_message(INT | {"name": b"\xff"}, field("y", "Int", bitWidth=9), {"name": "z"}))
+
+    assert [fault.rule for fault in read.faults] == [
+        Rule.FLATBUF_STRING_NOT_UTF8,
+        Rule.SCHEMA_INT_WIDTH,
+        Rule.SCHEMA_FIELD_WITHOUT_TYPE,
+    ]
+
+
+@pytest.mark.parametrize("table", list(TABLES.values()), ids=lambda table: table.name)
+def test_rows_of_tables_refer_to_rows(table: TableSpec) -> None:
+    """Every table, struct, enum and union that a slot names has a row of its own."""
+    known = {
+        SlotKind.TABLE: TABLES,
+        SlotKind.TABLES: TABLES,
+        SlotKind.STRUCT: STRUCTS,
+        SlotKind.STRUCTS: STRUCTS,
+        SlotKind.UNION: UNIONS,
+    }
+
+    for slot in table.slots:
+        assert slot.of in known.get(slot.kind, {slot.of: None})
+        assert not slot.enum or slot.enum in ENUMS
+
+
+def test_members_of_unions_are_tables() -> None:
+    """Every union's members, after NONE, are tables."""
+    for members in UNIONS.values():
+        assert members[0] == "NONE"
+        assert set(members[1:]) <= set(TABLES)

@@ -1,0 +1,118 @@
+"""The Schema header: types, fields and metadata as the bytes give them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.wire import Dictionary, Endianness, Rule, Type, TypeKind, read_schema
+from tests.wire.breaking import INT
+from tests.wire.corpus import batches, pair
+from tests.wire.forge import field, schema_message, schema_of
+
+
+@pytest.mark.parametrize("name", [name for name in batches() if "," not in name])
+def test_schema_of_every_type_is_read_without_a_fault(name: str) -> None:
+    """What pyarrow writes is legal, and read back as the same schema."""
+    batch = batches()[name]
+
+    read = read_schema(pair(batch)[0])
+
+    assert read.faults == []
+    assert read.schema is not None
+    assert read.schema.to_arrow().equals(batch.schema, check_metadata=True)
+
+
+def test_field_is_described() -> None:
+    """Name, type, nullability, metadata and children of a field are those of the bytes."""
+    struct = pa.struct([pa.field("price", pa.decimal128(38, 9), nullable=False)])
+    schema = schema_of(pa.field("items", pa.list_(pa.field("item", struct)), metadata={"k": "v"}))
+
+    items = schema.fields[0]
+    price = items.children[0].children[0]
+
+    assert (items.name, items.nullable, items.metadata) == ("items", True, (("k", "v"),))
+    assert price.type == Type(TypeKind.DECIMAL, bit_width=128, precision=38, scale=9)
+    assert not price.nullable
+    assert [path for path, _ in schema.walk()] == ["items", "items.item", "items.item.price"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "text"),
+    [
+        ("Date", {}, "date64[ms]"),
+        ("Time", {}, "time32[ms]"),
+        ("Timestamp", {}, "timestamp[s]"),
+        ("Duration", {}, "duration[ms]"),
+        ("Decimal", {"precision": 5}, "decimal128(5, 0)"),
+        ("FloatingPoint", {}, "float16"),
+        ("Interval", {}, "interval[year-month]"),
+        ("Union", {}, "sparse-union"),
+    ],
+)
+def test_absent_slots_mean_their_defaults(kind: str, parameters: dict[str, int], text: str) -> None:
+    """Units and widths that are not written have the defaults of Schema.fbs, which differ by type."""
+    schema = read_schema(schema_message(field("x", kind, **parameters))).schema
+
+    assert schema is not None
+    assert str(schema.fields[0].type) == text
+
+
+def test_dictionary_without_index_type_means_int32() -> None:
+    """The index type of a dictionary-encoded field may be left out."""
+    schema = read_schema(schema_message(field("x", "Utf8") | {"dictionary": {"id": 7}})).schema
+
+    assert schema is not None
+    index = Type(TypeKind.INT, bit_width=32, signed=True)
+    assert schema.fields[0].dictionary == Dictionary(7, index)
+
+
+def test_union_without_type_ids_counts_from_0() -> None:
+    """Absent type ids are the children's positions."""
+    schema = read_schema(schema_message(field("x", "Union", [INT, INT], mode=1))).schema
+
+    assert schema is not None
+    assert schema.fields[0].type == Type(TypeKind.UNION, mode="dense", type_ids=(0, 1))
+
+
+def test_features_and_endianness_are_read() -> None:
+    """Features are named; big-endian bodies are noted."""
+    read = read_schema(schema_message(INT, schema={"endianness": 1, "features": [1, 2]}))
+
+    assert [fault.rule for fault in read.faults] == [Rule.SCHEMA_ENDIANNESS_BIG]
+    assert read.schema is not None
+    assert read.schema.endianness is Endianness.BIG
+    assert read.schema.features == ("DICTIONARY_REPLACEMENT", "COMPRESSED_BODY")
+
+
+def test_names_may_repeat_and_be_empty() -> None:
+    """Arrow does not ask for unique or non-empty names."""
+    read = read_schema(schema_message(INT | {"name": ""}, INT, INT))
+
+    assert read.faults == []
+
+
+def test_schema_with_a_broken_field_cannot_be_used() -> None:
+    """Batches are not judged by a schema that is known in part only."""
+    read = read_schema(schema_message(INT, field("y", "List")))
+
+    assert read.schema is None
+
+
+def test_plan_is_compiled_once() -> None:
+    """A schema keeps its plan, one with and one without validity bitmaps of unions."""
+    schema = schema_of(pa.field("x", pa.dense_union([pa.field("a", pa.int8())])))
+
+    assert schema.plan() is schema.plan()
+    assert schema.plan().buffers == 4
+    assert schema.plan(union_validity=True).buffers == 5
+
+
+def test_buffers_are_counted_as_the_format_lists_them() -> None:
+    """struct(a: int32, b: list(int64), c: float64) and utf8: six nodes, twelve buffers."""
+    struct = pa.struct([("a", pa.int32()), ("b", pa.list_(pa.int64())), ("c", pa.float64())])
+
+    plan = schema_of(pa.field("s", struct), pa.field("t", pa.utf8())).plan()
+
+    assert [op.path for op in plan.ops] == ["s", "s.a", "s.b", "s.b.item", "s.c", "t"]
+    assert plan.buffers == 12
