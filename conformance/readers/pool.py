@@ -58,6 +58,7 @@ class _Slot:
             absent = process.loaded()
             process.ask(whole, [name for name in readers if name not in absent])
             retiring = False
+            tables: list[bytes] = []
             for name in readers:
                 if name in absent:
                     done.append(_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=absent[name]))
@@ -65,7 +66,10 @@ class _Slot:
                 answer = process.answer()
                 retiring = retiring or answer.retiring
                 told = _reading(name, whole, answer.outcome, kind=answer.error_class, text=answer.error_text)
-                done.append(dataclasses.replace(told, table=answer.table))
+                # Most readers make the same bytes; one copy of a large table is enough.
+                table = next((one for one in tables if one == answer.table), answer.table)
+                tables.append(table)
+                done.append(dataclasses.replace(told, table=table))
             if retiring:
                 process.close()
                 self._process = self._start()

@@ -227,6 +227,27 @@ def test_extremes_of_bignumeric_are_read(pool: ReaderPool) -> None:
     assert set(taken.values()) == {"table"}
 
 
+def test_equal_tables_are_kept_once(pool: ReaderPool) -> None:
+    """Readers that share a worker and make the same bytes share them."""
+    readings = pool.read(case(), exchange(bytes_of(batch(1, 2, 3))), ["pyarrow.slots", "pyarrow.stream"])
+
+    assert readings[0].table is readings[1].table
+
+
+def test_bomb_is_not_brought_back(pool: ReaderPool) -> None:
+    """A table far larger than its bytes is read in the worker and stays there."""
+    schema, sink = pa.schema([("s", pa.binary())]), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_batch(pa.record_batch([pa.array([bytes(600 << 20)], pa.binary())], schema=schema))
+    bomb = sink.getvalue().to_pybytes()[len(bytes_of(schema)) : -len(EOS)]
+    assert len(bomb) < 1 << 20
+
+    (reading,) = pool.read(case(rows=1), exchange(bomb, schema=bytes_of(schema), counts=[1]), ["pyarrow.slots"])
+
+    assert (reading.outcome, reading.table) == (ReadingOutcome.UNAVAILABLE, b"")
+    assert "it was not brought back" in reading.error_text
+
+
 def test_nothing_whole_gives_no_readings(pool: ReaderPool) -> None:
     """An exchange without a whole read gives no readings."""
     assert pool.read(case(), of_calls()) == []
