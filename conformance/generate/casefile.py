@@ -17,15 +17,11 @@ from typing import Any, Final
 
 import yaml
 
+from conformance.generate.casecheck import check_case
 from conformance.generate.materialise import materialise
 from conformance.records import (
-    AppendRows,
     Case,
-    CreateSession,
-    ReadRows,
     RecordError,
-    SplitStream,
-    Table,
     from_json,
     to_json,
 )
@@ -49,7 +45,7 @@ def load_case(path: Path) -> Case:
     """The case in a file; raises :class:`CaseFileError` where it is none, :class:`OSError` where it cannot be read."""
     try:
         case = from_json(Case, _parse(path))
-        _check(case)
+        check_case(case)
     except RecordError as error:
         raise CaseFileError(path, str(error)) from None
     if case.table.rows is not None:
@@ -168,47 +164,3 @@ def _construct_int(loader: _Loader, node: yaml.ScalarNode) -> int:
 _Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
 _Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
 _Dumper.add_representer(float, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", repr(value)))
-
-
-# --- checking ---------------------------------------------------------------------------------------
-
-
-def _check(case: Case) -> None:
-    """Refuse a case whose parts do not fit each other; raises :class:`RecordError` with the place."""
-    count = _row_count(case.table)
-    sessions: set[str] = set()
-    splits: set[str] = set()
-    for index, step in enumerate(case.steps):
-        path = f"Case.steps[{index}]"
-        if isinstance(step, CreateSession):
-            sessions.add(step.label)
-        elif isinstance(step, AppendRows):
-            count -= step.count
-            if count < 0:
-                raise RecordError(f"{path}.count", "no more rows than the table has", step.count)
-        else:
-            _check_stream(step, path, sessions, splits)
-        if not isinstance(step, AppendRows):
-            _check_expected_rows(step.expect.rows, path, _row_count(case.table))
-        if isinstance(step, SplitStream):
-            splits.add(step.label)
-
-
-def _check_stream(step: ReadRows | SplitStream, path: str, sessions: set[str], splits: set[str]) -> None:
-    if step.name:
-        return
-    split, dot, child = step.stream.partition(".")
-    if dot and (split not in splits or child not in {"primary", "remainder"}):
-        raise RecordError(f"{path}.stream", "a child (x.primary, x.remainder) of an earlier split", step.stream)
-    if not dot and step.session not in sessions:
-        raise RecordError(f"{path}.session", "the label of an earlier create-session step", step.session)
-
-
-def _check_expected_rows(rows: tuple[int, ...] | None, path: str, count: int) -> None:
-    for row in rows or ():
-        if not 0 <= row < count:
-            raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
-
-
-def _row_count(table: Table) -> int:
-    return table.recipe.rows if table.recipe is not None else len(table.rows or ())

@@ -170,7 +170,7 @@ _PARAMETERS: Final[Mapping[BqType, Sequence[_Parameters]]] = MappingProxyType(
     {
         BqType.NUMERIC: tuple((p, s, None) for p, s in ((10, 2), (1, None), (29, None), (9, 9), (38, 9), (18, 0))),
         BqType.BIGNUMERIC: tuple(
-            (p, s, None) for p, s in ((40, 10), (1, None), (38, None), (38, 38), (76, 38), (20, 5), (39, 0))
+            (p, s, None) for p, s in ((40, 10), (1, None), (38, None), (38, 38), (76, 38), (20, 5), (39, 1))
         ),
         BqType.STRING: ((None, None, 1), (None, None, 10), (None, None, 1000)),
         BqType.BYTES: ((None, None, 1), (None, None, 10), (None, None, 1000)),

@@ -42,7 +42,7 @@ def _nothing(_choices: Choices) -> tuple[Step, ...]:
 
 
 def _resume(choices: Choices) -> tuple[Step, ...]:
-    return (ReadRows(offset=choices.pick(("end", "last", "inside", "boundary", "1"))),)
+    return (ReadRows(offset=choices.pick(("end", "last", "inside", "boundary"))),)
 
 
 def _past_end(choices: Choices) -> tuple[Step, ...]:

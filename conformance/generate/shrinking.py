@@ -40,9 +40,11 @@ def shrink(case: Case, still_fails: Callable[[Case], bool], *, budget: int) -> C
 
 def _may_be_written(case: Case) -> bool:
     recipe = case.table.recipe
+    if recipe is None or recipe.cell_bytes:
+        return False
     # Rows can be left out of a case with known answers only where they are written out.
     answers = any(not isinstance(step, AppendRows) and step.expect.rows is not None for step in case.steps)
-    return recipe is not None and (recipe.rows <= MAX_WRITTEN or answers)
+    return recipe.rows <= MAX_WRITTEN or answers
 
 
 class _Spent(BaseException):

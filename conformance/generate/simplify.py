@@ -73,7 +73,7 @@ def _simpler_step(choices: Choices, step: Step) -> Step:
 
 
 _SESSION_OPTIONS: Final = (
-    *("selected_fields", "max_stream_count", "preferred_min_stream_count"),
+    *("restriction_bytes", "selected_fields", "max_stream_count", "preferred_min_stream_count"),
     *("buffer_compression", "response_compression", "trace_id"),
 )
 _READ_OPTIONS: Final = ("times", "together", "take", "offset")
@@ -193,8 +193,9 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
     if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, AppendRows)):
         return case
     least = min(recipe.rows, sum(step.count for step in case.steps if isinstance(step, AppendRows)))
-    keeps = [_keeps(choices) for _ in range(5)]
+    keeps = [_keeps(choices) for _ in range(6)]
     simpler = Recipe(
+        cell_bytes=_kept(keeps[5], recipe.cell_bytes, 0),
         rows=_kept(keeps[0], recipe.rows, choices.integer(least, recipe.rows)),
         seed=_kept(keeps[1], recipe.seed, 0),
         nulls=_kept(keeps[2], recipe.nulls, NullPattern.NONE),

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from conformance.generate import arrays
 from conformance.generate.arrays import Bools
-from conformance.generate.values import pool, range_pool, sized_pool
+from conformance.generate.pools import pool, range_pool, sized_pool
 from conformance.records import BqType, Column, Mode, NullPattern, Recipe, ValueProfile
 
 __all__ = ["ROW_ID", "is_row_id", "synthesise"]
@@ -107,8 +107,7 @@ class _Synthesis:
             ]
             return arrays.struct(arrow, len(bits), children, nulls)
         if column.type is BqType.RANGE:
-            assert column.range_of is not None
-            ranges = range_pool(column.range_of, self.values)
+            ranges = range_pool(column, self.values)
             picked = _picked(bits, ranges.size, hidden)
             bounds = [
                 arrays.fixed(arrow.field(side).type, ranges.bounds[side][picked], ranges.open[side][picked])

@@ -2,29 +2,23 @@
 
 Values stand here in their JSON form (:class:`conformance.records.Table`), so that the table can be read, and reach
 Arrow through the same reader as written-out rows. A profile is a pool: synthesis picks from it by index.
-This module decides the pools; where NULL stands and how values are picked is :mod:`conformance.generate.synthesis`'s.
+This module decides the values; where NULL stands and how values are picked is :mod:`conformance.generate.synthesis`'s.
 """
 
 from __future__ import annotations
 
 import base64
-import dataclasses
-import functools
 import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
 from conformance.contract.mapping import decimal_parameters
 from conformance.generate.jsonform import DAY, EPOCH, FORMS
-from conformance.generate.written import raw_values
 from conformance.records import BqType, Column, ValueProfile
 
-__all__ = ["PROFILES", "Pool", "RangePool", "pool", "pool_values", "range_pool", "sized_pool"]
+__all__ = ["PROFILES", "RANDOM_POOL", "pool_values"]
 
 RANDOM_POOL: Final = 251
 """Distinct values of a RANDOM pool: prime, so that no stride of a broken reader hits the same value again."""
@@ -338,64 +332,3 @@ def pool_values(column: Column, profile: ValueProfile) -> list[Any]:
     if column.type is BqType.BYTES:
         return _encoded([base64.b64decode(value)[: column.max_length] for value in values])
     return [value[: column.max_length] for value in values]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Pool:
-    """Raw values to pick from by index; index 0 is the zero that stands under a NULL, the profile's begin at 1.
-
-    ``raw`` is a numpy array, or for text None, with ``texts`` and their ``lengths`` instead.
-    """
-
-    size: int
-    raw: npt.NDArray[Any] | None
-    texts: tuple[bytes, ...] = ()
-    lengths: npt.NDArray[np.int32] | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RangePool:
-    """Raw bounds to pick from by one index, with the places where a bound is NULL."""
-
-    size: int
-    bounds: tuple[npt.NDArray[Any], npt.NDArray[Any]]
-    open: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
-
-
-def pool(column: Column, profile: ValueProfile) -> Pool:
-    """The pool of a scalar column."""
-    return _pool(column.type, profile, column.precision, column.scale, column.max_length)
-
-
-@functools.lru_cache(maxsize=1024)
-def _pool(
-    kind: BqType, profile: ValueProfile, precision: int | None, scale: int | None, max_length: int | None
-) -> Pool:
-    column = Column("", kind, precision=precision, scale=scale, max_length=max_length)
-    values = pool_values(column, profile)
-    raw = raw_values(column, [None, *values], lambda index: f"{profile} pool of {kind}, value {index - 1}")
-    if isinstance(raw, list):
-        return Pool(len(values), None, tuple(raw), np.array([len(item) for item in raw], np.int32))
-    return Pool(len(values), raw)
-
-
-@functools.lru_cache(maxsize=4)
-def sized_pool(size: int) -> Pool:
-    """A pool of texts of ``size`` ASCII bytes each, for STRING and BYTES alike; no two of them begin alike."""
-    texts = [(f"{letter} of {size} bytes ".encode() * (size // 10 + 1))[:size] for letter in "abc"]
-    return Pool(len(texts), None, (b"", *texts), np.array([0, *map(len, texts)], np.int32))
-
-
-@functools.lru_cache(maxsize=64)
-def range_pool(range_of: BqType, profile: ValueProfile) -> RangePool:
-    """The pool of a RANGE column over ``range_of``."""
-    values = pool_values(Column("", BqType.RANGE, range_of=range_of), profile)
-    element = Column("", range_of)
-
-    def side(name: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-        bounds = [None, *(value[name] for value in values)]
-        raw = raw_values(element, bounds, lambda index: f"{profile} pool of RANGE, {name} {index - 1}")
-        return raw, np.array([bound is None for bound in bounds])
-
-    (starts, open_starts), (ends, open_ends) = side("start"), side("end")
-    return RangePool(len(values), (starts, ends), (open_starts, open_ends))

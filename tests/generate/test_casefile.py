@@ -149,18 +149,6 @@ HEAD = "id: a.b\ntitle: T\ntable:\n  columns: [{name: a, type: INT64}, {name: t,
             HEAD + "[]\nsteps: [{op: read-rows}]\n",
             "Case.steps[0].session: expected the label of an earlier create-session step but got 's' (str)",
         ),
-        (
-            HEAD + "[]\nsteps: [{op: create-session}, {op: read-rows, stream: x.primary}]\n",
-            "Case.steps[1].stream: expected a child (x.primary, x.remainder) of an earlier split but got 'x.primary'",
-        ),
-        (
-            HEAD + "[{a: 1}]\nsteps: [{op: create-session, expect: {rows: [1]}}]\n",
-            "Case.steps[0].expect.rows: expected indices into the table's 1 rows but got 1 (int)",
-        ),
-        (
-            HEAD + "[{a: 1}]\nsteps: [{op: append-rows, count: 2}]\n",
-            "Case.steps[0].count: expected no more rows than the table has but got 2 (int)",
-        ),
     ],
 )
 def test_wrong_file_is_named_with_the_place(tmp_path: Path, text: str, message: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.generate.values import PROFILES, RANDOM_POOL, pool, pool_values, range_pool
+from conformance.generate.values import PROFILES, RANDOM_POOL, pool_values
 from conformance.generate.written import array_from_values, values_from_array
 from conformance.records import BqType, Column, ValueProfile
 
@@ -76,26 +76,3 @@ def test_boundaries(column: Column, edges: list[object]) -> None:
     )
 
     assert {repr(edge) for edge in edges} <= shown
-
-
-@pytest.mark.parametrize("range_of", RANGES)
-@pytest.mark.parametrize("profile", ValueProfile)
-def test_ranges_start_before_they_end(range_of: BqType, profile: ValueProfile) -> None:
-    """BigQuery has no empty and no backward range."""
-    ranges = range_pool(range_of, profile)
-    starts, ends = (bound[1:] for bound in ranges.bounds)
-    both = ~(ranges.open[0][1:] | ranges.open[1][1:])
-
-    assert (starts < ends)[both].all()
-
-
-@pytest.mark.parametrize("kind", [BqType.STRING, BqType.BYTES])
-@pytest.mark.parametrize("length", [1, 10])
-@pytest.mark.parametrize("profile", ValueProfile)
-def test_declared_lengths_bound_the_values(kind: BqType, length: int, profile: ValueProfile) -> None:
-    """No value of STRING(L) or BYTES(L) is longer, the longest are as long."""
-    texts = pool(Column("v", kind, max_length=length), profile).texts
-    lengths = [len(text.decode()) if kind is BqType.STRING else len(text) for text in texts]
-
-    assert max(lengths) <= length
-    assert profile is not ValueProfile.WIDE or min(lengths[1:]) == length

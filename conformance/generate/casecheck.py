@@ -1,0 +1,116 @@
+"""Whether the parts of a case fit each other: what the records cannot say alone.
+
+A case from a file may be anything that its schema allows; drawn and shrunk cases pass this check by construction.
+Whether written-out rows fit their columns shows when they are materialised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from conformance.records import (
+    AppendRows,
+    BqType,
+    Case,
+    Column,
+    CreateSession,
+    ReadRows,
+    RecordError,
+    SplitStream,
+    Table,
+)
+
+__all__ = ["check_case"]
+
+
+def check_case(case: Case) -> None:
+    """Refuse a case whose parts do not fit each other; raises :class:`RecordError` with the place."""
+    _check_columns(case.table.columns, "Case.table.columns")
+    if case.table.recipe is not None:
+        for name in ("rows", "max_items", "cell_bytes"):
+            if (value := getattr(case.table.recipe, name)) < 0:
+                raise RecordError(f"Case.table.recipe.{name}", "0 or more", value)
+    _check_steps(case)
+
+
+# --- columns ------------------------------------------------------------------------------------------
+
+_RANGES: Final = frozenset({BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP})
+_PARAMETERS: Final = (
+    ("precision", frozenset({BqType.NUMERIC, BqType.BIGNUMERIC})),
+    ("scale", frozenset({BqType.NUMERIC, BqType.BIGNUMERIC})),
+    ("max_length", frozenset({BqType.STRING, BqType.BYTES})),
+)
+_DIGITS: Final = {BqType.NUMERIC: (29, 9), BqType.BIGNUMERIC: (38, 38)}
+"""Most digits before the point, and most after it
+(https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#parameterized_decimal_type)."""
+
+
+def _check_columns(columns: Sequence[Column], path: str) -> None:
+    names: set[str] = set()
+    for index, column in enumerate(columns):
+        here = f"{path}[{index}]"
+        if not column.name or column.name.casefold() in names:
+            raise RecordError(
+                f"{here}.name", "a name that no other column beside it has, whatever the case", column.name
+            )
+        names.add(column.name.casefold())
+        if column.range_of is not None and column.range_of not in _RANGES:
+            raise RecordError(f"{here}.range_of", f"one of {', '.join(sorted(_RANGES))}", column.range_of)
+        _check_parameters(column, here)
+        _check_columns(column.fields, f"{here}.fields")
+
+
+def _check_parameters(column: Column, path: str) -> None:
+    for name, kinds in _PARAMETERS:
+        if (value := getattr(column, name)) is not None and column.type not in kinds:
+            raise RecordError(f"{path}.{name}", f"nothing, for only {' and '.join(sorted(kinds))} have it", value)
+    if column.max_length is not None and column.max_length < 1:
+        raise RecordError(f"{path}.max_length", "1 or more", column.max_length)
+    if column.type in _DIGITS and (column.precision is not None or column.scale is not None):
+        before, after = _DIGITS[column.type]
+        precision, scale = column.precision, column.scale or 0
+        if precision is None or not 0 <= scale <= after or not max(1, scale) <= precision <= scale + before:
+            expected = f"max(1, scale) to scale + {before} with a scale of at most {after}, as {column.type} has it"
+            raise RecordError(f"{path}.precision", expected, precision)
+
+
+# --- steps --------------------------------------------------------------------------------------------
+
+
+def _check_steps(case: Case) -> None:
+    count = _row_count(case.table)
+    unborn = 0
+    sessions: set[str] = set()
+    splits: set[str] = set()
+    for index, step in enumerate(case.steps):
+        path = f"Case.steps[{index}]"
+        if isinstance(step, AppendRows):
+            unborn += step.count
+            if step.count < 0 or unborn > count:
+                raise RecordError(f"{path}.count", f"no more rows in all than the table's {count}", step.count)
+            continue
+        for row in step.expect.rows or ():
+            if not 0 <= row < count:
+                raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
+        if isinstance(step, CreateSession):
+            sessions.add(step.label)
+        else:
+            _check_stream(step, path, sessions, splits)
+        if isinstance(step, SplitStream):
+            splits.add(step.label)
+
+
+def _check_stream(step: ReadRows | SplitStream, path: str, sessions: set[str], splits: set[str]) -> None:
+    if step.name:
+        return
+    split, dot, child = step.stream.partition(".")
+    if dot and (split not in splits or child not in {"primary", "remainder"}):
+        raise RecordError(f"{path}.stream", "a child (x.primary, x.remainder) of an earlier split", step.stream)
+    if not dot and step.session not in sessions:
+        raise RecordError(f"{path}.session", "the label of an earlier create-session step", step.session)
+
+
+def _row_count(table: Table) -> int:
+    return table.recipe.rows if table.recipe is not None else len(table.rows or ())

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pytest
+
+from conformance.generate import draw_case
+from conformance.generate.casecheck import check_case
+from conformance.generate.drawing import PROFILES
+from conformance.records import (
+    AppendRows,
+    BqType,
+    Case,
+    Column,
+    CreateSession,
+    Expect,
+    ReadRows,
+    Recipe,
+    RecordError,
+    SplitStream,
+    Step,
+    Table,
+)
+
+A = Column("a", BqType.INT64)
+
+
+def case(*columns: Column, recipe: Recipe | None = None, steps: tuple[Step, ...] = (CreateSession(),)) -> Case:
+    """A case of ten rows, unless a recipe says otherwise."""
+    return Case("a", "t", Table(columns or (A,), recipe=recipe or Recipe(10)), steps)
+
+
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_drawn_cases_pass(profile: str) -> None:
+    """Whatever is drawn fits together."""
+    for index in range(300):
+        check_case(draw_case(12, index, profile=profile))
+
+
+def test_case_without_columns_passes() -> None:
+    """A table may have no columns: serializers can be given rows of none."""
+    check_case(Case("a", "t", Table((), recipe=Recipe(3))))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            case(A, Column("A", BqType.STRING)),
+            "Case.table.columns[1].name: expected a name that no other column beside it has, whatever the case",
+        ),
+        (
+            case(Column("r", BqType.RECORD, fields=(A, Column("", BqType.BOOL)))),
+            "Case.table.columns[0].fields[1].name: expected a name that no other column beside it has, ",
+        ),
+        (
+            case(Column("r", BqType.RANGE, range_of=BqType.INT64)),
+            "Case.table.columns[0].range_of: expected one of DATE, DATETIME, TIMESTAMP but got ",
+        ),
+        (
+            case(Column("a", BqType.INT64, precision=3)),
+            "Case.table.columns[0].precision: expected nothing, for only BIGNUMERIC and NUMERIC have it but got 3",
+        ),
+        (
+            case(Column("a", BqType.STRING, max_length=0)),
+            "Case.table.columns[0].max_length: expected 1 or more but got 0",
+        ),
+        (
+            case(Column("a", BqType.NUMERIC, precision=30)),
+            "Case.table.columns[0].precision: expected max(1, scale) to scale + 29 with a scale of at most 9, as ",
+        ),
+        (
+            case(Column("a", BqType.NUMERIC, scale=2)),
+            "Case.table.columns[0].precision: expected max(1, scale) to scale",
+        ),
+        (case(recipe=Recipe(-1)), "Case.table.recipe.rows: expected 0 or more but got -1 (int)"),
+        (case(recipe=Recipe(1, max_items=-1)), "Case.table.recipe.max_items: expected 0 or more but got -1 (int)"),
+        (
+            case(steps=(CreateSession(label="t"), ReadRows())),
+            "Case.steps[1].session: expected the label of an earlier create-session step but got 's' (str)",
+        ),
+        (
+            case(steps=(CreateSession(), ReadRows(stream="x.primary"), SplitStream())),
+            "Case.steps[1].stream: expected a child (x.primary, x.remainder) of an earlier split but got 'x.primary'",
+        ),
+        (
+            case(steps=(CreateSession(), SplitStream(), ReadRows(stream="x.rest"))),
+            "Case.steps[2].stream: expected a child (x.primary, x.remainder) of an earlier split but got 'x.rest'",
+        ),
+        (
+            case(steps=(CreateSession(expect=Expect(rows=(9, 10))),)),
+            "Case.steps[0].expect.rows: expected indices into the table's 10 rows but got 10 (int)",
+        ),
+        (
+            case(steps=(AppendRows(6), AppendRows(5))),
+            "Case.steps[1].count: expected no more rows in all than the table's 10 but got 5 (int)",
+        ),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(wrong: Case, message: str) -> None:
+    """The message says where, what was expected, and what stood there."""
+    with pytest.raises(RecordError) as caught:
+        check_case(wrong)
+
+    assert str(caught.value).startswith(message)
+
+
+def test_literal_stream_names_need_no_session() -> None:
+    """A read of a stream by its literal name refers to nothing in the case."""
+    check_case(case(steps=(ReadRows(name="projects/p/locations/l/sessions/s/streams/x"), SplitStream(name="x"))))
