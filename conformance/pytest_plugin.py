@@ -8,7 +8,7 @@ failure of the target file is an ``xfail``. Without the option this module impor
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from conformance.engine.result import Deviation, Result
     from conformance.engine.selection import Plan, Selection
     from conformance.engine.session import Settings
+    from conformance.records import Case
     from conformance.targets import TargetError, TargetSpec
 
 __all__ = ["ClauseItem", "TargetFile"]
@@ -32,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance", "conformance of a BigQuery Storage Read implementation")
     group.addoption("--conformance-target", metavar="FILE", help="TOML file of the implementation: one test per clause")
     group.addoption("--conformance-select", metavar="GLOB", action="append", default=[], help="only such cases")
+    group.addoption("--conformance-corpus", metavar="DIR", help="directory of case files instead of the suite's own")
     group.addoption("--conformance-level", choices=["must", "should", "may"], default="may", help="least binding level")
     group.addoption("--conformance-cases", metavar="N", type=int, default=0, help="generated cases to add")
     group.addoption("--conformance-seed", metavar="S", type=int, default=0, help="seed of the generated cases")
@@ -97,12 +99,22 @@ class _Suite:
         return tuple(clause.id for clause in self._plan(self.selection).clauses)
 
     def _plan(self, selection: Selection) -> Plan:
-        from conformance.engine.corpus import load_corpus  # noqa: PLC0415  # as above
         from conformance.engine.selection import SelectionError, all_clauses, plan  # noqa: PLC0415  # as above
 
         try:
-            return plan(list(load_corpus().values()), all_clauses(), selection)
+            return plan(self._corpus, all_clauses(), selection)
         except SelectionError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    @cached_property
+    def _corpus(self) -> Sequence[Case]:
+        from conformance.engine.corpus import load_corpus  # noqa: PLC0415  # as above
+        from conformance.generate import CaseFileError  # noqa: PLC0415  # as above
+
+        directory = self._config.getoption("conformance_corpus")
+        try:
+            return list(load_corpus(Path(directory) if directory else None).values())
+        except (CaseFileError, OSError) as error:
             raise pytest.UsageError(str(error)) from error
 
     @cached_property

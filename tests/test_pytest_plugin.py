@@ -15,7 +15,8 @@ pytest_plugins = ["pytester"]
 
 ROOT = Path(conformance.__file__).parent.parent
 PLUGIN = ("-p", "conformance.pytest_plugin", "-p", "no:cacheprovider")
-CASES = ("--conformance-select", "types.int64*", "--conformance-no-readers")
+CASES = ("--conformance-corpus=corpus", "--conformance-no-readers")
+CASE = "id: one\ntitle: One column\ntable:\n  columns: [{name: a, type: INT64}]\n  rows: [{a: 1}, {a: null}]\n"
 
 TARGET = """
 name = "vendor"
@@ -46,6 +47,7 @@ def vendor(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makepyfile(test_own="def test_own(): pass", vendor=HONEST)
     pytester.makefile(".toml", vendor=TARGET)
+    pytester.mkdir("corpus").joinpath("one.yaml").write_text(CASE)
     return pytester
 
 

@@ -27,6 +27,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "check": "Judge Arrow messages from files, without any server.",
     "dissect": "Annotate every byte of one Arrow message.",
     "serve": "Start the embedded reference server alone.",
+    "prove": "Show that every clause can fail, and that nothing legal does.",
+    "golden": "Regenerate the golden message pairs, or check them.",
     "prepare": "Make the environment that a target runs in.",
     "expect": "Rewrite the expected failures of a target from a run.",
     "report": "Make reports from the log of an earlier run.",
@@ -60,7 +62,7 @@ class Unusable(click.ClickException):
 def _is_unusable(error: Exception) -> bool:
     """Whether ``error`` blames the input; a class whose module is not loaded cannot have been raised."""
     kinds = [getattr(sys.modules[module], name) for module, name in _UNUSABLE if module in sys.modules]
-    return isinstance(error, (OSError, *kinds))
+    return isinstance(error, (OSError, *kinds)) and not isinstance(error, BrokenPipeError)
 
 
 class LazyGroup(click.Group):

@@ -33,6 +33,7 @@ _HEXADECIMAL = re.compile(
     r"\b0x[0-9a-fA-F]+\b|(?<![\w.])-?(?=[a-f]*\d)[0-9a-f]{8,}\b|\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){2,}\b"
 )
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_PAIRS = re.compile(r"('…': (?:'…'|#))(?:, '…': (?:'…'|#))+")
 _RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
 
 MAX_CLASS: Final = 120
@@ -47,13 +48,19 @@ def shape(text: str) -> str:
     """
     text = _QUOTED.sub("'…'", " ".join(text.split()))
     text = _NUMBER.sub("#", _HEXADECIMAL.sub("#", text))
-    text = _RUN.sub(r"\1", text)
+    text = _RUN.sub(r"\1", _PAIRS.sub(r"\1", text))
     return text if len(text) <= MAX_CLASS else text[: MAX_CLASS - 1] + "…"
 
 
 def finding_class(outcome: Outcome, finding: Finding) -> str:
     """The reason class of one finding of a verdict with ``outcome``."""
-    return f"{outcome}: {shape(finding.observed)} (required: {shape(finding.required)})"
+    return f"{outcome}: {shape(_nameless(finding))} (required: {shape(finding.required)})"
+
+
+def _nameless(finding: Finding) -> str:
+    """What was observed; a description of the very field (``name: type``) is data, for its place is told apart."""
+    name = finding.field.rpartition(".")[2]
+    return "'…': its type" if name and finding.observed.startswith(f"{name}: ") else finding.observed
 
 
 def reason_classes(verdict: Verdict) -> tuple[str, ...]:

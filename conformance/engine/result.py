@@ -147,12 +147,18 @@ def fold(events: Iterable[Event]) -> Result:
     resolution = resolve(raw, start.expectations, skipped_cases=skipped)
     ended = next((event for event in rest if isinstance(event, RunEnded)), None)
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
+    order = {clause: index for index, clause in enumerate(start.clauses)}
     return Result(
         start=start,
         cases=cases,
         verdicts=resolution.verdicts,
         problems=resolution.problems,
-        deviations=tuple(_deviations(cases, raw, resolution.verdicts, counterexamples, start.expectations)),
+        deviations=tuple(
+            sorted(
+                _deviations(cases, raw, resolution.verdicts, counterexamples, start.expectations),
+                key=lambda deviation: order.get(deviation.clause, len(order)),
+            )
+        ),
         counterexamples=counterexamples,
         broke=tuple(event for event in rest if isinstance(event, SuiteBroke)),
         seconds=ended.seconds if ended is not None else sum(case.seconds for case in cases),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.engine.outcomes import WHOLE_CASE, reason_classes, refine, shape, unsupported
-from conformance.records import CallEnd, Outcome, Verdict
+from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes, refine, shape, unsupported
+from conformance.records import CallEnd, Finding, Outcome, Verdict
 from tests.engine.samples import failing, passing, sample_call, sample_case, sample_clause, sample_exchange
 
 CASE = sample_case("a")
@@ -18,6 +18,7 @@ FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
         ("row 3 of column 'a': expected 17, found 18", "row # of column '…': expected #, found #"),
         ("rows 1, 2, 3 are missing", "rows # are missing"),
         ("columns 'a', 'b'", "columns '…'"),
+        ("metadata {'a': 'b', 'c': 'd'}, then {'e': 5}", "metadata {'…': '…'}, then {'…': #}"),
         ("decimal128(38, 9) at 0x40", "decimal128(#) at #"),
         ("int64 instead of int32", "int64 instead of int32"),
         ("bytes ff ff ff ff, FF FF 10", "bytes #"),
@@ -44,6 +45,18 @@ def test_equal_findings_are_one_class() -> None:
         "fail: # messages (required: one message)",
         "fail: none (required: one message)",
     )
+
+
+def test_the_description_of_the_field_itself_is_data() -> None:
+    """One defect in two columns of different types is one deviation."""
+    findings = [
+        Finding("schema.x", "a non-nullable list", text, field=field)
+        for text, field in (("a: list<item: int64>", "a"), ("b: list<item: utf8>", "record.b"))
+    ]
+
+    assert {finding_class(Outcome.FAIL, finding) for finding in findings} == {
+        "fail: '…': its type (required: a non-nullable list)"
+    }
 
 
 @pytest.mark.parametrize(

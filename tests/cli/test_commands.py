@@ -1,0 +1,381 @@
+"""The commands as a user types them: what they print, and the status they end with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click.testing
+import jsonschema
+import pyarrow as pa
+import pytest
+
+import conformance
+from conformance.cli._group import COMMANDS, cli
+from conformance.engine.log import read_log
+from conformance.engine.selection import all_clauses
+from conformance.report.document import report_schema
+
+ROOT = Path(conformance.__file__).parent.parent
+PYARROW = str(ROOT / "targets" / "pyarrow.toml")
+
+CASE = """\
+id: one
+title: One column comes back
+table:
+  columns:
+    - {name: a, type: INT64}
+  rows: [{a: 1}, {a: null}, {a: 3}]
+"""
+SERIALIZER = """\
+import pyarrow as pa
+
+def serialize_schema(schema):
+    return schema.serialize().to_pybytes()
+
+def serialize_batch(batch):
+    return batch.serialize().to_pybytes() + bytes(8)
+
+class Honest:
+    serialize_schema = staticmethod(serialize_schema)
+    @staticmethod
+    def serialize_batch(batch):
+        return batch.serialize().to_pybytes()
+
+class Liar(Honest):
+    serialize_batch = staticmethod(serialize_batch)
+"""
+TARGET = 'name = "{name}"\nkind = "serializer"\n\n[serializer]\nentry = "user_serializer:{name}"\npath = ["."]\n'
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's directory: one case, an honest target, a lying one, and message files."""
+    monkeypatch.chdir(tmp_path)
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "one.yaml").write_text(CASE)
+    (tmp_path / "user_serializer.py").write_text(SERIALIZER)
+    for name in ("Honest", "Liar"):
+        (tmp_path / f"{name.lower()}.toml").write_text(
+            TARGET.format(name=name).replace(f'"{name}"', f'"{name.lower()}"', 1)
+        )
+    schema = pa.schema([pa.field("a", pa.int64())])
+    batch = pa.record_batch([pa.array([1, None, 3])], schema=schema)
+    (tmp_path / "schema.bin").write_bytes(schema.serialize().to_pybytes())
+    (tmp_path / "batch.bin").write_bytes(batch.serialize().to_pybytes())
+    (tmp_path / "trailing.bin").write_bytes(batch.serialize().to_pybytes() + bytes(8))
+    (tmp_path / "cut.bin").write_bytes(batch.serialize().to_pybytes()[:-8])
+    (tmp_path / "empty.bin").write_bytes(b"")
+    return tmp_path
+
+
+def conformance_(*arguments: str) -> click.testing.Result:
+    """The result of one command line."""
+    result = click.testing.CliRunner().invoke(cli, arguments)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def run(*arguments: str) -> click.testing.Result:
+    """``conformance run`` on the user's corpus, without readers."""
+    return conformance_("run", "--corpus", "corpus", "--no-readers", *arguments)
+
+
+class TestRun:
+    """``conformance run``."""
+
+    def test_an_honest_target_ends_in_0(self, user: Path) -> None:
+        """Nothing unexpected, and the log is where the output says."""
+        result = run("--target", "honest.toml")
+
+        assert result.exit_code == 0, result.output
+        assert "PASSED: " in result.output
+        assert "log: .conformance/honest.jsonl" in result.output
+        assert len(list(read_log(user / ".conformance" / "honest.jsonl"))) == 3
+
+    @pytest.mark.usefixtures("user")
+    def test_a_lying_target_ends_in_1_and_says_how_to_see_it_again(self) -> None:
+        """The replay is one line that works as it stands."""
+        result = run("--target", "liar.toml")
+
+        assert result.exit_code == 1
+        assert "replay    conformance replay one --target liar.toml" in result.output
+
+    def test_every_report_is_written(self, user: Path) -> None:
+        """One run, four files."""
+        files = {name: f"out/report.{name}" for name in ("junit", "json", "html", "badge")}
+
+        run("--target", "liar.toml", *(text for name, path in files.items() for text in (f"--{name}", path)))
+
+        assert [(user / path).stat().st_size > 200 for path in files.values()] == [True] * 4
+        jsonschema.validate(json.loads((user / files["json"]).read_text()), report_schema())
+
+    def test_generated_cases_are_added_and_failing_ones_saved(self, user: Path) -> None:
+        """A counterexample is a case file that replays."""
+        result = run("--target", "liar.toml", "--cases", "2", "--seed", "5")
+
+        (saved,) = (user / ".conformance" / "counterexamples").iterdir()
+        again = conformance_("replay", str(saved), "--target", "liar.toml", "--no-readers")
+        assert "2 generated (arrow)" in result.output
+        assert again.exit_code == 1
+        assert "observed" in again.output
+
+    @pytest.mark.usefixtures("user")
+    def test_the_same_seed_gives_the_same_verdicts(self) -> None:
+        """Two runs differ in nothing but time."""
+        logs = []
+        for name in ("a", "b"):
+            run("--target", "honest.toml", "--cases", "5", "--seed", "9", "--log", f"{name}.jsonl")
+            logs.append([event.verdicts for event in read_log(Path(f"{name}.jsonl")) if event.TAG == "case-judged"])
+
+        assert logs[0] == logs[1]
+        assert len(logs[0]) == 6
+
+    @pytest.mark.usefixtures("user")
+    def test_what_was_not_selected_is_counted_in_the_header(self) -> None:
+        """A narrow run cannot be taken for a whole one."""
+        result = run("--target", "honest.toml", "--clause", "framing.*", "--level", "must")
+
+        framing = sum(clause.chapter == "framing" and clause.level == "must" for clause in all_clauses().values())
+        header = f"1 of 1 cases, {framing} of {len(all_clauses())} clauses down to level must [--clause framing.*]"
+        assert header in result.output
+
+
+class TestUnusable:
+    """Input that cannot be used ends in status 2 and one sentence."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["run", "--target", "absent.toml"], "absent.toml: cannot read the target file: No such file or directory"),
+            (["run", "--target", "wrong.toml"], "wrong.toml: expected TOML"),
+            (["run", "--target", "dead.toml", "--corpus", "corpus", "--no-readers"], "dead"),
+            (["run", "--target", "honest.toml", "--corpus", "corpus", "--select", "tow"], "no case matches 'tow'"),
+            (["run", "--target", "honest.toml", "--corpus", "corpus", "--clause", "farming.*"], "no clause matches"),
+            (["run", "--target", "honest.toml", "--corpus", "broken"], "broken/bad.yaml: "),
+            (["replay", "oen", "--corpus", "corpus"], "no case is called 'oen'; did you mean one?"),
+            (["show", "corpus/one.yaml.bak", "--corpus", "corpus"], "no case is called 'corpus/one.yaml.bak'"),
+            (["explain", "framing.batch-singel-message"], "did you mean framing.batch-single-message"),
+            (
+                ["check", "--schema", "schema.bin", "--batch", "cut.bin"],
+                "cut.bin: the file ends inside its first message",
+            ),
+            (["check", "--schema", "empty.bin"], "empty.bin: expected an Arrow message, got an empty file"),
+            (["dissect", "empty.bin"], "empty.bin: expected an Arrow message, got no bytes"),
+            (["dissect", "batch.bin", "--schema", "batch.bin"], "batch.bin: expected a schema message"),
+            (["report", "schema.bin"], "schema.bin, line 1: expected a JSON object"),
+            (["report"], "expected the path of a LOG, or --schema"),
+            (["serve", "--mutant", "nobody"], "no mutant is called 'nobody'"),
+            (["expect", "--target", "honest.toml"], "run `conformance run --target honest.toml` first"),
+            (["list", "cases", "--corpus", "corpus", "--select", "x*"], "no case matches 'x*'"),
+        ],
+        ids=lambda value: " ".join(value[:3]) if isinstance(value, list) else "",
+    )
+    def test_it_is_refused_in_one_sentence(self, user: Path, arguments: Sequence[str], message: str) -> None:
+        """No traceback, nothing on standard output, the cause and the cure on standard error."""
+        (user / "wrong.toml").write_text("name = ")
+        (user / "dead.toml").write_text(
+            'name = "dead"\nkind = "server"\n\n[endpoint]\ngrpc = "127.0.0.1:1"\nrest = "http://127.0.0.1:1"\n'
+            "\n[deadlines]\nstart = 0.5\n"
+        )
+        (user / "broken").mkdir()
+        (user / "broken" / "bad.yaml").write_text("id: bad\ntitle: x\n")
+
+        result = conformance_(*arguments)
+
+        assert result.exit_code == 2, result.output
+        assert message in result.stderr
+        assert "Traceback" not in result.stderr
+        (sentence,) = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+        assert message in sentence
+
+
+class TestFiles:
+    """``check`` and ``dissect``: bytes without a server."""
+
+    @pytest.mark.usefixtures("user")
+    def test_clean_messages_end_in_0(self) -> None:
+        """A schema alone, and with batches."""
+        assert conformance_("check", "--schema", "schema.bin").exit_code == 0
+        assert conformance_("check", "--schema", "schema.bin", "--batch", "batch.bin").exit_code == 0
+
+    @pytest.mark.usefixtures("user")
+    def test_findings_end_in_1_with_the_bytes(self) -> None:
+        """The clause, the source and the marked bytes."""
+        result = conformance_("check", "--schema", "schema.bin", "--batch", "trailing.bin")
+
+        assert result.exit_code == 1
+        assert "  where     trailing.bin" in result.output
+        assert "\n  > 0x" in result.output
+
+    @pytest.mark.usefixtures("user")
+    def test_the_verdicts_are_there_as_json(self) -> None:
+        """For programs."""
+        result = conformance_("check", "--schema", "schema.bin", "--batch", "trailing.bin", "--json")
+
+        outcomes = {verdict["outcome"] for verdict in json.loads(result.stdout)}
+        assert outcomes == {"pass", "fail"}
+
+    @pytest.mark.usefixtures("user")
+    def test_a_dump_accounts_for_every_byte(self) -> None:
+        """Regions cover the file once and in order."""
+        result = conformance_("dissect", "batch.bin", "--schema", "schema.bin", "--json")
+
+        regions = json.loads(result.stdout)["regions"]
+        ends = [region["end"] for region in regions]
+        assert [region["start"] for region in regions] == [0, *ends[:-1]]
+        assert ends[-1] == Path("batch.bin").stat().st_size
+        assert result.exit_code == 0
+
+    def test_standard_input_is_dissected(self, user: Path) -> None:
+        """A dash is standard input."""
+        data = (user / "schema.bin").read_bytes()
+
+        result = click.testing.CliRunner().invoke(cli, ["dissect", "-"], input=data)
+
+        assert "continuation" in result.output
+
+
+class TestWords:
+    """Commands that teach."""
+
+    def test_every_command_has_help(self) -> None:
+        """The help names what the command takes and ends in 0."""
+        for name in COMMANDS:
+            result = conformance_(name, "--help")
+            assert result.exit_code == 0, name
+            assert result.output.startswith(f"Usage: cli {name}"), name
+
+    def test_the_help_states_the_exit_codes(self) -> None:
+        """A script is written from the help alone."""
+        assert "Exit status:\n  0  " in conformance_("--help").output.replace("\n    ", "\n  ")
+
+    def test_clauses_are_listed_with_their_level(self) -> None:
+        """All of them."""
+        result = conformance_("clauses")
+
+        assert f"\n{len(all_clauses())} clauses; " in result.output
+        assert all(f"{clause.id}  [{clause.level.upper()}]" in result.output for clause in all_clauses().values())
+
+    def test_the_clauses_of_a_level_are_listed_as_json(self) -> None:
+        """For tables made by others."""
+        listed = json.loads(conformance_("clauses", "--level", "should", "--json").output)
+
+        assert {clause["level"] for clause in listed} == {"should"}
+        assert len(listed) < len(all_clauses())
+
+    def test_a_clause_is_explained_with_its_source(self) -> None:
+        """What, by whose word, who breaks."""
+        clause = next(iter(all_clauses().values()))
+
+        output = conformance_("explain", clause.id).output
+
+        assert clause.source in output
+        assert " ".join(clause.explanation.split()) in " ".join(output.split())
+
+    @pytest.mark.usefixtures("user")
+    def test_a_case_is_shown_in_words_and_as_its_file(self) -> None:
+        """The JSON form reads back as the case."""
+        words = conformance_("show", "one", "--corpus", "corpus").output
+        data = json.loads(conformance_("show", "one", "--corpus", "corpus", "--json").output)
+
+        assert "  a INT64\n" in words
+        assert '  row 1: {"a": null}' in words
+        assert data["id"] == "one"
+
+    def test_a_generated_case_is_found_by_its_id(self) -> None:
+        """The id alone draws it again."""
+        assert "generated.server.s4.i2" in conformance_("show", "generated.server.s4.i2").output
+
+    def test_schemas_are_printed(self) -> None:
+        """The case file, the report and the log each have one."""
+        for arguments in (["cases", "--schema"], ["report", "--schema", "report"], ["report", "--schema", "log"]):
+            schema = json.loads(conformance_(*arguments).output)
+            jsonschema.Draft202012Validator.check_schema(schema)
+
+    @pytest.mark.usefixtures("user")
+    def test_cases_are_linted(self) -> None:
+        """A pattern that names no clause would observe nothing, ever."""
+        Path("odd.yaml").write_text(CASE + "clauses: [framing.nothing-such, 'framing.*']\n")
+
+        result = conformance_("cases", "odd.yaml")
+
+        assert result.exit_code == 1
+        assert result.output == "one: no clause matches 'framing.nothing-such'\n1 cases, 1 complaints\n"
+
+
+class TestAfterwards:
+    """Commands that work on what a run left."""
+
+    def test_reports_are_made_from_the_log(self, user: Path) -> None:
+        """The same JSON, byte for byte, and the status of the run."""
+        run("--target", "liar.toml", "--json", "at-once.json")
+
+        result = conformance_("report", ".conformance/liar.jsonl", "--json", "later.json")
+
+        assert result.exit_code == 1
+        assert (user / "later.json").read_bytes() == (user / "at-once.json").read_bytes()
+
+    def test_a_log_that_breaks_off_still_gives_a_report(self, user: Path) -> None:
+        """After a crash of ours the verdicts so far are there, and the status is no success."""
+        run("--target", "honest.toml")
+        log = user / ".conformance" / "honest.jsonl"
+        log.write_bytes(log.read_bytes()[:-20])
+
+        result = conformance_("report", str(log))
+
+        assert result.exit_code == 1
+        assert "INCOMPLETE: the log breaks off after" in result.output
+
+    def test_expected_failures_are_written_and_then_excused(self, user: Path) -> None:
+        """Run, repair, run: the second run is clean, and repairing again changes nothing."""
+        assert run("--target", "liar.toml").exit_code == 1
+        assert conformance_("expect", "--target", "liar.toml").exit_code == 1
+        assert conformance_("expect", "--target", "liar.toml", "--write").exit_code == 0
+        written = (user / "liar.toml").read_text()
+
+        assert "[[expected_failures]]" in written
+        assert run("--target", "liar.toml").exit_code == 0
+        assert conformance_("expect", "--target", "liar.toml").exit_code == 0
+
+    def test_a_fixed_target_is_surprised_by_its_own_list(self, user: Path) -> None:
+        """The unexpected pass fails the run, and repairing removes the entry."""
+        run("--target", "liar.toml")
+        conformance_("expect", "--target", "liar.toml", "--write")
+        file = user / "liar.toml"
+        file.write_text(file.read_text().replace("user_serializer:Liar", "user_serializer:Honest"))
+
+        result = run("--target", "liar.toml")
+
+        assert result.exit_code == 1
+        assert "UNEXPECTED PASSES" in result.output
+        conformance_("expect", "--target", "liar.toml", "--write")
+        assert "[[expected_failures]]" not in file.read_text()
+        assert run("--target", "liar.toml").exit_code == 0
+
+
+class TestOneCase:
+    """``replay`` and ``extract``."""
+
+    @pytest.mark.usefixtures("user")
+    def test_a_replay_shows_every_message_annotated(self) -> None:
+        """From the call to the field in the metadata."""
+        result = conformance_("replay", "one", "--target", "honest.toml", "--corpus", "corpus", "--no-readers")
+
+        assert result.exit_code == 0
+        assert "call 0  SerializeSchema" in result.output
+        assert "schema message, " in result.output
+        assert "continuation word" in result.output
+
+    def test_extracted_messages_are_what_check_takes(self, user: Path) -> None:
+        """Any program can be fed with them, ours too."""
+        result = conformance_("extract", "one", "--target", "liar.toml", "--corpus", "corpus", "--out", "out")
+
+        names = sorted(path.relative_to(user / "out").as_posix() for path in (user / "out").rglob("*.*"))
+        assert result.exit_code == 0
+        assert {"case.json", "exchange.json", "verdicts.json"} <= set(names)
+        (schema,) = (user / "out" / "arrow").glob("*-schema.bin")
+        batches = [text for path in (user / "out" / "arrow").glob("*-batch.bin") for text in ("--batch", str(path))]
+        assert conformance_("check", "--schema", str(schema), *batches).exit_code == 1

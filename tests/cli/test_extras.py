@@ -1,0 +1,93 @@
+"""Commands load what they use: bytes are judged without servers, and a missing extra is named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+ABSENT = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {absent!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from conformance.cli import main
+main({arguments!r})
+"""
+
+
+def without(absent: set[str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line in a process where some packages are not installed."""
+    script = ABSENT.format(absent=absent, arguments=list(arguments))
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+SERVERS = {"grpc", "hypothesis", "google", "requests", "sqlglot", "pandas", "jinja2", "yaml", "jsonschema"}
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> str:
+    """A schema message in a file."""
+    path = tmp_path / "schema.bin"
+    path.write_bytes(pa.schema([pa.field("a", pa.int64())]).serialize().to_pybytes())
+    return str(path)
+
+
+def test_checking_files_needs_no_server_and_no_generator(schema: str) -> None:
+    """Only click stands between bytes and their verdicts."""
+    done = without(SERVERS | {"rich"}, "check", "--schema", schema)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_dissecting_needs_no_server_and_no_generator(schema: str) -> None:
+    """As checking."""
+    done = without(SERVERS | {"rich"}, "dissect", schema)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "continuation" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["clauses"], ["explain", "framing.batch-single-message"], ["--help"]], ids=" ".join
+)
+def test_reading_the_contract_needs_no_server_and_no_generator(arguments: list[str]) -> None:
+    """The text of the clauses is there for everybody."""
+    done = without(SERVERS | {"rich"}, *arguments)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_click_the_extra_is_named() -> None:
+    """One sentence that says what to install."""
+    done = without({"click"}, "clauses")
+
+    assert done.returncode == 2
+    assert done.stderr == (
+        "Error: the command line needs click, which is not installed;"
+        " install it with: pip install 'arrow-conformance[run]'\n"
+    )
+
+
+def test_without_an_extra_of_the_command_it_is_named() -> None:
+    """The package that is missing, and what to install."""
+    done = without({"rich"}, "run")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "Error: this command needs rich, which is not installed; install it with: pip install "
+    )
