@@ -1,0 +1,80 @@
+"""The judge's own decoding: equal to what was written, and refused where buffers cannot be followed."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.wire import Rule, read_batch, read_schema
+from conformance.wire.arrow import UndecodableError, UnsupportedHereError
+from tests.wire.corpus import batches, pair
+from tests.wire.forge import batch_message, column, field, i4, schema_message, schema_of
+
+
+@pytest.mark.parametrize("name", list(batches()))
+def test_batch_is_decoded_to_what_was_written(name: str) -> None:
+    """Schema, length and values are those of the batch that the bytes were made from."""
+    batch = batches()[name]
+    schema_bytes, data = pair(batch)
+    schema = read_schema(schema_bytes).schema
+    assert schema is not None
+
+    decoded = read_batch(data, schema).to_arrow()
+    decoded.validate(full=True)
+
+    assert decoded.schema.equals(batch.schema, check_metadata=True)
+    assert decoded.num_rows == batch.num_rows
+    assert str(decoded.to_pylist()) == str(batch.to_pylist())
+
+
+def test_faults_of_values_do_not_prevent_decoding() -> None:
+    """A wrong null count or a stray message is reported, and the values can still be compared."""
+    data = batch_message(2, [(2, 0)], [b"\1", i4(7, 8)]) + b"stray"
+
+    read = read_batch(data, column(pa.int32()))
+
+    assert {fault.rule for fault in read.faults} == {Rule.BATCH_NULL_COUNT_MISMATCH, Rule.MESSAGE_TRAILING_BYTES}
+    assert read.to_arrow().to_pydict() == {"x": [7, None]}
+
+
+def test_unsafe_buffers_are_not_decoded() -> None:
+    """Offsets that lead out of the data are never handed to anybody."""
+    read = read_batch(batch_message(1, [(1, 0)], [b"", i4(0, 9), b"abc"]), column(pa.utf8()))
+
+    with pytest.raises(UndecodableError, match=r"offsets\.beyond-data: x offsets"):
+        read.to_arrow()
+
+
+def test_dictionary_encoded_batches_need_their_dictionary() -> None:
+    """The indices alone say nothing: a typed error, not a guess."""
+    schema = schema_of(pa.field("x", pa.dictionary(pa.int32(), pa.utf8())))
+
+    with pytest.raises(UnsupportedHereError, match="dictionary"):
+        read_batch(batch_message(1, [(1, 0)], [b"", i4(0)]), schema).to_arrow()
+
+
+@pytest.mark.parametrize("unit", [0, 1])
+def test_types_that_pyarrow_lacks_are_a_typed_error(unit: int) -> None:
+    """Legal Arrow that Python cannot represent is told apart from broken bytes."""
+    read = read_schema(schema_message(field("x", "Interval", unit=unit)))
+
+    assert read.faults == []
+    assert read.schema is not None
+    with pytest.raises(UnsupportedHereError, match="interval"):
+        read.schema.to_arrow()
+
+
+def test_big_endian_bodies_are_a_typed_error() -> None:
+    """Bytes in the other order are not read as if they were in ours."""
+    schema = read_schema(schema_message(field("x", "Int", bitWidth=32, is_signed=1), schema={"endianness": 1})).schema
+    assert schema is not None
+
+    with pytest.raises(UnsupportedHereError, match="big-endian"):
+        read_batch(batch_message(1, [(1, 0)], [b"", i4(1)]), schema).to_arrow()
+
+
+def test_rows_without_columns_keep_their_number() -> None:
+    """A batch of no columns still has rows, however many it says."""
+    read = read_batch(batch_message(1 << 40, [], []), schema_of())
+
+    assert read.to_arrow().num_rows == 1 << 40
