@@ -57,7 +57,7 @@ def kind(arrow: pa.DataType) -> str:  # noqa: PLR0911  # one return per kind
     Units, zones, and the widths of offsets and decimals are matters of the schema: the bits are comparable without.
     """
     if is_text(arrow):
-        return "text"
+        return "bytes" if "binary" in str(arrow) else "text"
     if pa.types.is_decimal(arrow):
         return f"decimal with scale {arrow.scale}"
     if pa.types.is_floating(arrow):

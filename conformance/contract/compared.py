@@ -117,6 +117,21 @@ class Compared:
         found = differences(left, right, open_nulls=self._open_nulls(), same=None if self.exact else self._same())
         return found if rows is None else [dataclasses.replace(one, row=rows[one.row]) for one in found]
 
+    @functools.cached_property
+    def reordered(self) -> frozenset[str]:
+        """Paths of lists (not inside of other lists) that all hold the right items, in another order."""
+        if not self._ordered:
+            return frozenset()
+        inside = {one.path for one in self.differences}
+        lists = [path for path, place in self.places.items() if place.role is Role.LIST and ".item" not in path]
+        return frozenset(
+            path
+            for path in lists
+            if any(one.startswith(f"{path}.item") for one in inside)
+            and (sums := _sums(self.expected, path)) is not None
+            and sums == _sums(self.got, path)
+        )
+
     def _in_place(self) -> pa.Table:
         """What came, with exchanged columns under the names that their values belong to."""
         if not self.misplaced or set(self.misplaced) != set(self.misplaced.values()):
@@ -175,6 +190,23 @@ def _bag(table: pa.Table, name: str) -> bytes:
     except (TypeError, ValueError, AttributeError):  # a type that BigQuery does not have
         return name.encode()
     return f"{kind(column.type)}:".encode() + np.sort(hashes).tobytes()
+
+
+def _sums(table: pa.Table, path: str) -> bytes | None:
+    """Per list at a path, a number that its items decide and their order does not; None where there is no such list."""
+    name, *steps = path.split(".")
+    chunks = table.column(name).chunks if name in table.schema.names else []
+    array = pa.concat_arrays(chunks) if chunks else pa.array([])
+    for step in steps:
+        if not pa.types.is_struct(array.type) or array.type.get_field_index(step) < 0:
+            return None
+        array = array.field(step)
+    if not pa.types.is_list(array.type):
+        return None
+    ends = array.offsets.to_numpy()
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(fingerprints(array.values))])
+    totals: bytes = (sums[ends[1:]] - sums[ends[:-1]]).tobytes() + np.diff(ends).tobytes()
+    return totals
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

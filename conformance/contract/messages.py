@@ -14,9 +14,9 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from conformance import wire
 from conformance.contract.clause import Violation
 from conformance.contract.view import BatchBytes, SchemaBytes, View
-from conformance.wire import Fault, Rule
+from conformance.wire import Fault, Rule, Severity
 
-__all__ = ["Message", "Messages", "batches", "broken", "messages", "per_schema", "schemas", "violation"]
+__all__ = ["Message", "Messages", "batches", "broken", "messages", "per_schema", "schemas", "untidy", "violation"]
 
 Message: TypeAlias = SchemaBytes | BatchBytes
 M = TypeVar("M", bound=SchemaBytes | BatchBytes)
@@ -123,6 +123,12 @@ def broken(message: Message, *rules: Rule) -> Iterable[Violation]:
     """A violation for each fault under one of ``rules``."""
     faults = message.faults
     return [violation(fault) for fault in faults if fault.rule in rules] if faults else ()
+
+
+def untidy(message: Message, *rules: Rule) -> Iterable[Violation]:
+    """As :func:`broken`, but nothing where the format itself is violated: disorder then follows from that."""
+    violated = any(fault.severity is Severity.VIOLATION for fault in message.faults)
+    return () if violated else broken(message, *rules)
 
 
 def violation(fault: Fault) -> Violation:

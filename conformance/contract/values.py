@@ -288,7 +288,7 @@ class _Walk:
             self.compare(_Side(left.array.field(index), left.places), _Side(other, right.places), where.below(name))
 
     def _leaves(self, left: _Side, right: _Side, where: _Where, kind: str) -> None:
-        if kind == "text":
+        if kind in ("text", "bytes"):
             wanted, got = (_texts(side) for side in (left, right))
             differ = pc.not_equal(wanted, got).to_numpy(zero_copy_only=False)
         elif kind == str(left.array.type):  # no fixed width: a layout that no BigQuery type has

@@ -51,6 +51,16 @@ _WITHOUT_SCHEMA: Final = frozenset({"prefix", "metadata", "flatbuf", "message", 
 """Groups of rules on a batch that need no schema."""
 
 
+_NO_MESSAGE: Final = frozenset({wire.Header.UNKNOWN, wire.Header.STRAY})
+
+
+def _said(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fault]:
+    """The faults worth telling: bytes that begin no message, not even a legacy one, have that fault alone."""
+    if faults and first is not None and first.legacy and first.header in _NO_MESSAGE:
+        return [fault for fault in faults if fault.rule is wire.Rule.PREFIX_CONTINUATION_MISSING]
+    return faults
+
+
 @functools.lru_cache(maxsize=64)
 def _schema_message(data: bytes) -> wire.SchemaMessage:
     """Parse a schema once per distinct bytes: a session's schema stands in front of thousands of batches."""
@@ -71,7 +81,7 @@ class SchemaBytes:
         self.data = data
         self.where = where
         self.message = _schema_message(data)
-        self.faults = self.message.faults
+        self.faults = _said(self.message.faults, self.message.message)
 
     @property
     def first(self) -> wire.Message | None:
@@ -101,7 +111,7 @@ class BatchBytes:
             self.faults = [fault for fault in message.faults if fault.rule.partition(".")[0] in _WITHOUT_SCHEMA]
         else:
             self.message = message
-            self.faults = message.faults
+            self.faults = _said(message.faults, message.message)
 
     def arrow(self) -> pa.RecordBatch | None:
         """The rows by our own decoding, made once; None where the structure forbids it."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import Message, batches, broken, messages, per_schema, schemas
+from conformance.contract.messages import Message, batches, broken, messages, per_schema, schemas, untidy
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Header, Rule
@@ -155,7 +155,7 @@ def metadata_padding(message: Message) -> Iterable[Violation]:
 
     The bytes are free by the format; writers are asked not to publish stale memory in them.
     """
-    return broken(message, Rule.METADATA_PADDING_NONZERO)
+    return untidy(message, Rule.METADATA_PADDING_NONZERO)
 
 
 # --- which message, and that there is one -----------------------------------------------------------

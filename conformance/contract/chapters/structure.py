@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import Message, batches, broken, messages, schemas
+from conformance.contract.messages import Message, batches, broken, messages, schemas, untidy
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Rule
@@ -182,7 +182,7 @@ def table_count(message: Message) -> Iterable[Violation]:
 @clause("structure.no-stale-bytes", over=messages, source=SECURITY, level=Level.SHOULD, profiles=ANY)
 def no_stale_bytes(message: Message) -> Iterable[Violation]:
     """Bytes of the metadata that belong to no value are zero, so that they publish no stale memory."""
-    return broken(message, Rule.FLATBUF_UNACCOUNTED_BYTES)
+    return untidy(message, Rule.FLATBUF_UNACCOUNTED_BYTES)
 
 
 # --- the Message and Schema tables ------------------------------------------------------------------

@@ -38,7 +38,9 @@ def _different(
     """A violation for each path of the types at which values differ."""
     for found in one.differences:
         place = one.places.get(found.path)
-        if place is not None and place.column.type in types and place.role in roles and _is_value(found, place):
+        if place is None or found.path.partition(".item")[0] in one.reordered:
+            continue
+        if place.column.type in types and place.role in roles and _is_value(found, place):
             yield violation(found)
 
 
@@ -194,9 +196,11 @@ def record(one: Compared) -> Iterator[Violation]:
     "values.repeated", over=_LISTS, source=EMPTY_ARRAYS, breaks="Go: `panic: arrow/array: field has 6 rows. want=3`"
 )
 def repeated(one: Compared) -> Iterator[Violation]:
-    """An array arrives with its items: as many as it has, in one list of its own per row."""
+    """An array arrives with its items: as many as it has, in their order, in one list of its own per row."""
     for found, _ in _of_kind(one, Kind.ITEMS, Role.LIST):
         yield violation(found)
+    for name in sorted(one.reordered):
+        yield Violation("items in the order of the array", "the same items in another order", name)
 
 
 @clause(
