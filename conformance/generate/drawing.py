@@ -118,7 +118,7 @@ def draw_recipe(choices: Choices, profile: Profile) -> Recipe:
 
 
 def draw_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:
-    """One to seven columns, every other one a record where the profile is deep enough, nested to its depth."""
+    """One to seven columns, every third a record while the profile's depth lasts, and so on inside it."""
     return _Columns(choices, profile).draw(choices.integer(1, 7), profile.depth)
 
 
