@@ -25,7 +25,8 @@ FLOORS = (
     ("engine",),
     ("campaign",),
     ("report",),
-    ("cli", "pytest_plugin", "__main__"),
+    ("cli", "pytest_plugin"),
+    ("__main__",),
 )
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -9,7 +9,7 @@ import click
 
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._one import OneCase, deadline_option, put
-from conformance.contract.view import SchemaBytes
+from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.engine.session import Settings
 from conformance.records import to_json
 
@@ -51,7 +51,8 @@ def _files(one: OneCase) -> list[tuple[str, bytes]]:
         folder = f"call-{index:03}-{call.method}"
         files.append((f"{folder}/request.bin", call.request))
         files += [(f"{folder}/response-{at:04}.bin", data) for at, data in enumerate(call.responses)]
-    for message in (*one.view.schemas, *one.view.batches):
+    messages: list[SchemaBytes | BatchBytes] = [*one.view.schemas, *one.view.batches]
+    for message in messages:
         kind = "schema" if isinstance(message, SchemaBytes) else "batch"
         files.append((f"arrow/{message.call:03}-{message.response or 0:04}-{kind}.bin", message.data))
     return files

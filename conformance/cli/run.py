@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from conformance.cli._common import corpus_option, target_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.cli._progress import watch
 from conformance.engine.corpus import load_corpus
+from conformance.engine.events import Event
 from conformance.engine.log import LogWriter
 from conformance.engine.result import fold
 from conformance.engine.selection import Selection, all_clauses, plan
@@ -102,8 +104,14 @@ def command(
         session = stack.enter_context(open_session(load_target(target), chosen, selection, settings))
         path = log or session.default_log
         events = stack.enter_context(LogWriter(path)).copy(session.events())
-        result = fold(watch(events, total=len(chosen.cases) + generated))
+        result = fold(_until_interrupted(watch(events, total=len(chosen.cases) + generated)))
     print_report(Console(soft_wrap=True), result)
     outputs.write(result)
     click.echo(f"log: {path}", err=True)
     sys.exit(1 if result.fails else 0)
+
+
+def _until_interrupted(events: Iterator[Event]) -> Iterator[Event]:
+    """``events``, ended early by an interrupt: what was judged by then is reported, as incomplete."""
+    with suppress(KeyboardInterrupt):
+        yield from events

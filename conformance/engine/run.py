@@ -11,7 +11,7 @@ import dataclasses
 import time
 import traceback
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, Protocol
 
@@ -126,7 +126,7 @@ def run(
     *,
     capabilities: Iterable[str] = (),
     hunt: Hunt | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield what happens, ``start`` first.
 
     ``capabilities`` are those that the target declares. ``hunt`` shrinks failing generated cases and saves them.

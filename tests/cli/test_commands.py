@@ -13,6 +13,7 @@ import pytest
 
 import conformance
 from conformance.cli._group import COMMANDS, cli
+from conformance.engine.events import CaseJudged
 from conformance.engine.log import read_log
 from conformance.engine.selection import all_clauses
 from conformance.report.document import report_schema
@@ -128,7 +129,7 @@ class TestRun:
         logs = []
         for name in ("a", "b"):
             run("--target", "honest.toml", "--cases", "5", "--seed", "9", "--log", f"{name}.jsonl")
-            logs.append([event.verdicts for event in read_log(Path(f"{name}.jsonl")) if event.TAG == "case-judged"])
+            logs.append([event.verdicts for event in read_log(Path(f"{name}.jsonl")) if isinstance(event, CaseJudged)])
 
         assert logs[0] == logs[1]
         assert len(logs[0]) == 6
