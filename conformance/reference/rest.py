@@ -66,7 +66,7 @@ class Api:
     def insert_table(self, body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
         """tables.insert."""
         table = TableId(project, dataset, _reference(body, "tableReference", "tableId"))
-        self.catalogue.create_table(table, read_schema((body.get("schema") or {}).get("fields") or ()))
+        self.catalogue.create_table(table, read_schema(_fields(body)))
         return self._describe(table)
 
     def get_table(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
@@ -83,10 +83,10 @@ class Api:
         place = TableId(project, dataset, table)
         columns = self.catalogue.snapshot(place).columns
         rows, errors = [], {}
-        for index, row in enumerate(body.get("rows") or ()):
+        ignore = bool(body.get("ignoreUnknownValues"))
+        for index, row in enumerate(_rows(body)):
             try:
-                ignore = bool(body.get("ignoreUnknownValues"))
-                rows.append(Json(read_row(row.get("json") or {}, columns, ignore_unknown=ignore)))
+                rows.append(Json(read_row(row, columns, ignore_unknown=ignore)))
             except CellError as error:
                 errors[index] = {"reason": "invalid", "location": error.location, "message": error.message}
         if errors and not body.get("skipInvalidRows"):
@@ -149,13 +149,34 @@ class Api:
         }
 
 
+def _rows(body: Body) -> list[Body]:
+    """The rows of an insertAll request."""
+    entries = body.get("rows") or []
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise _HttpError(400, f'expected "rows" as an array of objects, got {entries!r:.100}')
+    rows = [entry.get("json") or {} for entry in entries]
+    if not all(isinstance(row, dict) for row in rows):
+        raise _HttpError(400, 'expected "json" of every row as an object')
+    return rows
+
+
+def _fields(body: Body) -> list[Body]:
+    """The fields of a table's schema."""
+    schema = body.get("schema") or {}
+    fields = schema.get("fields") or [] if isinstance(schema, dict) else schema
+    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
+        raise _HttpError(400, f'expected "schema.fields" as an array of objects, got {fields!r:.100}')
+    return fields
+
+
 def _dataset(project: str, dataset: str) -> Body:
     reference = {"projectId": project, "datasetId": dataset}
     return {"kind": "bigquery#dataset", "id": f"{project}:{dataset}", "datasetReference": reference, "location": "us"}
 
 
 def _reference(body: Body, key: str, part: str) -> str:
-    name = (body.get(key) or {}).get(part)
+    reference = body.get(key)
+    name = reference.get(part) if isinstance(reference, dict) else None
     if not isinstance(name, str) or not name:
         raise _HttpError(400, f"Required parameter is missing: {key}.{part}")
     return name

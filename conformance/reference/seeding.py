@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 from conformance.contract import mapping
@@ -102,7 +103,7 @@ def _series(tokens: Sequence[Source]) -> tuple[pa.Array, str]:
     first, last = (int(f"{sign}{digits}") for sign, digits in (match.group(1, 2), match.group(3, 4)))
     if last - first >= _MAX_ROWS:
         raise SqlError(f"expected at most {_MAX_ROWS} rows")
-    return pa.array(range(first, last + 1), pa.int64()), match.group(5)
+    return pa.array(np.arange(first, last + 1, dtype=np.int64)), match.group(5)
 
 
 def _split(tokens: Sequence[Source]) -> list[list[Source]]:

@@ -206,13 +206,17 @@ class Service:
         A restriction may leave a stream without a row: such a stream ends in OK without a response.
         """
         rows = snapshot.rows.num_rows
-        if rows == 0:
+        if rows == 0 or self.is_outside_sample(request.read_session.read_options):
             return []
         wanted = min(math.ceil(rows / ROWS_PER_STREAM), DEFAULT_STREAMS)
         wanted = max(wanted, min(request.preferred_min_stream_count, math.ceil(rows / FIRST_RESPONSE_ROWS)))
         count = min(wanted, request.max_stream_count or MAX_STREAMS, MAX_STREAMS)
         edges = [rows * index // count for index in range(count + 1)]
         return list(itertools.pairwise(edges))
+
+    def is_outside_sample(self, options: Any) -> bool:
+        """Whether a sample misses the table: sampling takes whole blocks, a table is one here, and 0 % takes none."""
+        return bool(options.HasField("sample_percentage") and options.sample_percentage == 0)
 
     def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
         """The rows of one stream: a run of the table's, less those that the restriction drops."""

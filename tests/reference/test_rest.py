@@ -318,6 +318,29 @@ def test_other_queries_are_refused(client: Client, table: str, query: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/{t}/insertAll", {"rows": 5}),
+        ("/{t}/insertAll", {"rows": [5]}),
+        ("/{t}/insertAll", {"rows": [{"json": [1]}]}),
+        ("/{t}/insertAll", [1]),
+        ("", {"tableReference": {"tableId": "x"}, "schema": {"fields": 5}}),
+        ("", {"tableReference": {"tableId": "x"}, "schema": [5]}),
+        ("", {"tableReference": "x"}),
+        ("", {}),
+    ],
+)
+def test_body_of_another_shape_is_refused(client: Client, table: str, path: str, body: Any) -> None:
+    """A body that is no request of its kind is a 400, not a fault of the server."""
+    client.create(table, field("id"))
+
+    answer = client.http("POST", f"{TABLES}{path.format(t=table)}", body)
+
+    assert answer.status == 400
+    assert answer.body["error"]["message"]
+
+
+@pytest.mark.parametrize(
     ("method", "path", "status"),
     [
         ("GET", "/nowhere", 404),

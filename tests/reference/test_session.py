@@ -132,6 +132,16 @@ def test_preferred_minimum_is_a_wish(client: Client, table: str) -> None:
     assert counts == [2, 4, 5]
 
 
+@pytest.mark.parametrize(("percentage", "rows"), [(0.0, 0), (0.5, 5), (100.0, 5)])
+def test_sample_takes_the_block_or_not(client: Client, table: str, percentage: float, rows: int) -> None:
+    """A small table is one block: a sample has all of it, and one of 0 percent nothing."""
+    client.numbers(table, 5)
+
+    session = client.session(table, sample_percentage=percentage)
+
+    assert len(client.ids(session)) == rows
+
+
 def test_filtered_stream_yields_nothing(client: Client, table: str) -> None:
     """Streams are planned before the restriction: one whose rows are all dropped ends in OK without a response."""
     client.numbers(table, 40)
