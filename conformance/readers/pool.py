@@ -25,7 +25,9 @@ __all__ = ["ReaderPool"]
 DEADLINE: Final = 30.0
 """Seconds for one reading: the slowest honest one (100 MiB through a client) takes under five on one busy core."""
 MEMORY: Final = 4 << 30
-"""Bytes that a worker may map beyond its loaded libraries: several copies of the largest response, and slack."""
+"""Bytes that a reading may map beyond its loaded libraries: several copies of the largest response, and slack."""
+
+_CLOSED: Final = "the pool was closed"
 
 
 class _Slot:
@@ -36,19 +38,22 @@ class _Slot:
         self._start = functools.partial(WorkerProcess, modules, deadline=deadline, memory=memory)
         self._process: WorkerProcess | None = None
         self._lock = threading.Lock()
+        self._closing = False
 
     def warm(self) -> None:
         """Start the process, so that its imports are done when the first reading is due."""
         with self._lock:
-            self._process = self._process or self._start()
+            if not self._closing:
+                self._process = self._process or self._start()
 
     def read(self, whole: WholeRead, readers: Sequence[str]) -> list[Reading]:
         """One reading per reader, in order, whatever becomes of the process."""
         with self._lock:
             done: list[Reading] = []
-            while len(done) < len(readers):
+            while len(done) < len(readers) and not self._closing:
                 done += self._run(whole, readers[len(done) :])
-            return done
+            left = readers[len(done) :]
+            return done + [_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=_CLOSED) for name in left]
 
     def _run(self, whole: WholeRead, readers: Sequence[str]) -> list[Reading]:
         """Readings up to and with the first that ends the process."""
@@ -80,7 +85,10 @@ class _Slot:
         return done
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, also under a reading."""
+        self._closing = True
+        if self._process is not None:
+            self._process.kill()
         with self._lock:
             if self._process is not None:
                 self._process.close()
@@ -107,7 +115,8 @@ class ReaderPool:
         readers: Names of the readers to hold; all that ship with the suite by default.
         modules: Import paths of further reader modules (see :mod:`conformance.readers.info`).
         deadline: Seconds for one reading.
-        memory_limit: Bytes that a worker may map beyond its loaded libraries, where the platform can limit that.
+        memory_limit: Bytes that a reading may map beyond its loaded libraries, where the platform can limit that;
+            a table of more than an eighth of it is not brought back.
     """
 
     def __init__(
@@ -142,10 +151,10 @@ class ReaderPool:
         self.close()
 
     def close(self) -> None:
-        """End every worker process."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        """End every worker process; readings under way end as crashed or unavailable."""
         for slot in self._slots:
             slot.close()
+        self._threads.shutdown(wait=True, cancel_futures=True)
 
     def read(self, case: Case, exchange: Exchange, readers: Sequence[str] | None = None) -> list[Reading]:
         """What each reader makes of each whole read of the exchange: by whole read, then in the readers' order.

@@ -33,6 +33,8 @@ _ENVIRONMENT: Final = {
     # glibc gives each thread an arena of 64 MiB of address space, which the memory limit would count.
     "MALLOC_ARENA_MAX": "2",
     "GRPC_VERBOSITY": "NONE",
+    # Readings must not depend on the caller's warning filters; an error filter would break imports of libraries.
+    "PYTHONWARNINGS": "",
     # A panic's message is kept, its backtrace is not wanted in a reading.
     "RUST_BACKTRACE": "0",
 }
@@ -144,6 +146,10 @@ class WorkerProcess:
             outcome = ReadingOutcome.HANG if -status == signal.SIGXCPU else ReadingOutcome.CRASH
             return Died(outcome, name, f"the process was ended by {name}{said}")
         return Died(ReadingOutcome.CRASH, "exit", f"the process exited with status {status}{said}")
+
+    def kill(self) -> None:
+        """End the process under whoever waits for its answer; they see it die."""
+        self._process.kill()
 
     def close(self) -> str:
         """End the process and return what it last wrote to standard error, as the end of a sentence."""

@@ -30,8 +30,8 @@ from conformance.records import ReadingOutcome
 
 MAX_ERROR_TEXT: Final = 4096
 """Bound in characters on an error's text in a reading; a decoder may quote its input."""
-MAX_TABLE: Final = 512 << 20
-"""Bound in bytes on a table that is brought back: a few kilobytes of compressed bytes can claim gigabytes."""
+TABLE_SHARE: Final = 8
+"""A table larger than this part of the memory limit is not brought back: kilobytes of bytes can claim gigabytes."""
 _STATM = Path("/proc/self/statm")
 
 
@@ -80,8 +80,9 @@ class Worker:
         try:
             table = self._loaded[name](whole)
             validate(table)
-            if table.nbytes > MAX_TABLE:
-                text = f"expected a table of at most {MAX_TABLE} bytes, got {table.nbytes}; it was not brought back"
+            most = self._memory // TABLE_SHARE
+            if table.nbytes > most:
+                text = f"expected a table of at most {most} bytes, got {table.nbytes}; it was not brought back"
                 return _header(ReadingOutcome.UNAVAILABLE, error_text=text), []
             return _header(ReadingOutcome.TABLE), [to_stream_bytes(table)]
         except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
