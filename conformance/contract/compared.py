@@ -122,7 +122,7 @@ class Compared:
         """Paths of lists (not inside of other lists) that all hold the right items, in another order."""
         if not self._ordered:
             return frozenset()
-        inside = {one.path for one in self.differences}
+        inside = {one.path for one in self.differences if one.kind is not Kind.TYPE}
         lists = [path for path, place in self.places.items() if place.role is Role.LIST and ".item" not in path]
         return frozenset(
             path

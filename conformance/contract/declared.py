@@ -66,8 +66,8 @@ class Layer:
         free = {field.name: field for field in reversed(self.fields)}
         folded = {name.casefold(): name for name in free}
         for column in self.columns:
-            name = column.name if column.name in free else folded.get(column.name.casefold(), "")
-            if name in free and (name == column.name or all(name != other.name for other in self.columns)):
+            name = column.name if column.name in free else folded.get(column.name.casefold())
+            if name is not None and (name == column.name or all(name != other.name for other in self.columns)):
                 yield column, free[name]
 
 
@@ -186,6 +186,8 @@ def declared(view: View) -> list[Declared]:
 
 def _declared(schema: SchemaBytes | None, columns: Sequence[Column] | None) -> Declared | None:
     if schema is None or columns is None or schema.message.schema is None:
+        return None
+    if any(fault.rule.startswith("flatbuf.string") for fault in schema.faults):  # names that could not be read
         return None
     return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema))
 

@@ -223,15 +223,17 @@ def version_current(message: Message) -> Iterator[Violation]:
     """The metadata version is V5, current since Arrow 1.0.
 
     V4 is legal and read everywhere. Messages in legacy framing are not asked: V4 is the version of their time.
+    Nor is a batch of another version than its schema, which has a clause of its own.
     """
-    if message.first is not None and not message.first.legacy:
+    differs = any(fault.rule is Rule.MESSAGE_VERSION_DIFFERS for fault in message.faults)
+    if message.first is not None and not message.first.legacy and not differs:
         yield from broken(message, Rule.MESSAGE_VERSION_V4)
 
 
 @clause("structure.versions-agree", over=batches, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
 def versions_agree(batch: BatchBytes) -> Iterable[Violation]:
     """A batch has the metadata version of its schema: the two lay out unions differently."""
-    return broken(batch, Rule.MESSAGE_VERSION_DIFFERS)
+    return untidy(batch, Rule.MESSAGE_VERSION_DIFFERS)
 
 
 @clause("structure.metadata-pairs", over=messages, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
@@ -243,7 +245,8 @@ def metadata_pairs(message: Message) -> Iterable[Violation]:
 @clause("structure.field-type", over=schemas, source=SCHEMA_FBS, breaks="every client", profiles=ANY)
 def field_type(schema: SchemaBytes) -> Iterable[Violation]:
     """A field has a type."""
-    return broken(schema, Rule.SCHEMA_FIELD_WITHOUT_TYPE)
+    half = broken(schema, Rule.FLATBUF_UNION_TYPE_MISSING)
+    return () if half else broken(schema, Rule.SCHEMA_FIELD_WITHOUT_TYPE)
 
 
 @clause(
