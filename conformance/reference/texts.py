@@ -30,6 +30,8 @@ __all__ = [
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a civil time has no zone
 _EPOCH_DAY: Final = _EPOCH.date().toordinal()
 _SECOND: Final = 1_000_000
+_FIRST: Final = (dt.datetime(1, 1, 1) - _EPOCH) // dt.timedelta(microseconds=1)  # noqa: DTZ001  # as above
+_LAST: Final = (dt.datetime.max - _EPOCH) // dt.timedelta(microseconds=1)
 _DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _TIME: Final = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,6}))?")
 _DATETIME: Final = re.compile(rf"({_DATE.pattern})(?:[Tt ]+({_TIME.pattern}))?")
@@ -84,8 +86,7 @@ def read_timestamp(text: str) -> int:
         raise ValueError(f"expected a TIMESTAMP as YYYY-MM-DDTHH:MM:SS[.ffffff][zone], got {text!r}")
     civil = read_datetime(match.group(1))
     instant = civil - _offset(match.group("zone"), civil)
-    first, last = read_datetime("0001-01-01"), read_datetime("9999-12-31T23:59:59.999999")
-    if not first <= instant <= last:
+    if not _FIRST <= instant <= _LAST:
         raise ValueError(f"expected a TIMESTAMP in the years 1 to 9999 of UTC, got {text!r}")
     return instant
 
