@@ -31,7 +31,7 @@ _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a civil time has no z
 _EPOCH_DAY: Final = _EPOCH.date().toordinal()
 _SECOND: Final = 1_000_000
 _FIRST: Final = (dt.datetime(1, 1, 1) - _EPOCH) // dt.timedelta(microseconds=1)  # noqa: DTZ001  # as above
-_LAST: Final = (dt.datetime.max - _EPOCH) // dt.timedelta(microseconds=1)
+_LAST: Final = (dt.datetime.max - _EPOCH) // dt.timedelta(microseconds=1)  # noqa: DTZ901  # as above
 _DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _TIME: Final = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{0,6}))?")
 _DATETIME: Final = re.compile(rf"({_DATE.pattern})(?:[Tt ]+({_TIME.pattern}))?")
