@@ -44,8 +44,8 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
         there = [column.name for column, _ in layer.partners()]
         for column in layer.columns:
             if column.name not in there:
-                names = ", ".join(field.name for field in layer.fields) or "no fields"
-                yield Violation(f"a field {column.name}", names, _join(layer.path, column.name))
+                names = str([field.name for field in layer.fields])
+                yield Violation(f"a field {column.name!r}", names, _join(layer.path, column.name))
 
 
 @about_columns(
@@ -57,7 +57,7 @@ def columns_known(declared: Declared) -> Iterator[Violation]:
         known = [field for _, field in layer.partners()]
         for field in layer.fields:
             if not any(field is one for one in known):
-                names = ", ".join(column.name for column in layer.columns)
+                names = [column.name for column in layer.columns]
                 yield Violation(f"no field beside {names}", str(field), _join(layer.path, field.name))
 
 
@@ -66,7 +66,7 @@ def names(declared: Declared) -> Iterator[Violation]:
     """A field has its column's name in the table's own spelling and case, whatever the request used."""
     for pair in declared.pairs:
         if pair.field.name != pair.column.name:
-            yield Violation(f"the name {pair.column.name}", pair.field.name, pair.path)
+            yield Violation(f"the name {pair.column.name!r}", repr(pair.field.name), pair.path)
 
 
 @about_columns(
@@ -80,7 +80,7 @@ def order(declared: Declared) -> Iterator[Violation]:
         wanted = [field.name for _, field in layer.partners()]
         got = [field.name for field in layer.fields if field.name in wanted]
         if sorted(got) == sorted(wanted) and got != wanted:
-            yield Violation(", ".join(wanted), ", ".join(got), layer.path)
+            yield Violation(f"the order {wanted}", f"the order {got}", layer.path)
 
 
 def _join(path: str, name: str) -> str:
