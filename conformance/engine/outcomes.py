@@ -33,6 +33,7 @@ _HEXADECIMAL = re.compile(
     r"\b0x[0-9a-fA-F]+\b|(?<![\w.])-?(?=[a-f]*\d)[0-9a-f]{8,}\b|\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){2,}\b"
 )
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
 _PAIRS = re.compile(r"('…': (?:'…'|#))(?:, '…': (?:'…'|#))+")
 _RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
 
@@ -58,9 +59,15 @@ def finding_class(outcome: Outcome, finding: Finding) -> str:
 
 
 def _nameless(finding: Finding) -> str:
-    """What was observed; a description of the very field (``name: type``) is data, for its place is told apart."""
+    """What was observed, without what tells cases apart and not failures.
+
+    The description of the very field (``name: type``) is one such thing, for its place is told apart.
+    The prose behind a gRPC status is another: the status is the code, the prose quotes the request.
+    """
     name = finding.field.rpartition(".")[2]
-    return "'…': its type" if name and finding.observed.startswith(f"{name}: ") else finding.observed
+    if name and finding.observed.startswith(f"{name}: "):
+        return "'…': its type"
+    return _STATUS.sub(r"\1: …", finding.observed)
 
 
 def reason_classes(verdict: Verdict) -> tuple[str, ...]:

@@ -67,7 +67,8 @@ def print_deviation(console: Console, result: Result, deviation: Deviation) -> N
     names = _names(deviation)
     console.print(f"\n[bold]{escape(names)}[/] [red]{deviation.outcome}[/] {level}", highlight=False, soft_wrap=True)
     for name, text in _facts(deviation):
-        console.print(Text.assemble((f"  {name:<{_LABEL}}", "bold"), text), soft_wrap=True)
+        aligned = text.strip().replace("\n", "\n" + " " * (_LABEL + 2))
+        console.print(Text.assemble((f"  {name:<{_LABEL}}", "bold"), aligned), soft_wrap=True)
     if deviation.evidence is not None:
         print_evidence(console, deviation.evidence)
     replay = Text(replay_command(result, deviation), style="green")
@@ -114,12 +115,8 @@ def _print_short(console: Console, title: str, deviations: list[Deviation], styl
     _title(console, title, len(deviations), style)
     for item in deviations:
         count = f"{len(item.cases)} case{'s'[: len(item.cases) > 1]}"
-        names = _names(item)
-        console.print(
-            f"  [bold]{escape(names)}[/] ({item.outcome}, {count}, first {escape(item.cases[0])}): {escape(item.text)}",
-            highlight=False,
-            soft_wrap=True,
-        )
+        facts = f"({item.outcome}, {count}, first {item.cases[0]}): {' '.join(item.text.split())}"
+        console.print(f"  [bold]{escape(_names(item))}[/] {escape(facts)}", highlight=False, soft_wrap=True)
 
 
 def _print_problems(console: Console, result: Result) -> None:

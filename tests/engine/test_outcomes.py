@@ -59,6 +59,13 @@ def test_the_description_of_the_field_itself_is_data() -> None:
     }
 
 
+def test_the_prose_behind_a_status_is_data() -> None:
+    """A server may quote the request; what counts is the code."""
+    finding = Finding("errors.x", "INVALID_ARGUMENT", "NOT_FOUND: no column 'a'\nLINE 1: select", call=0)
+
+    assert finding_class(Outcome.FAIL, finding) == "fail: NOT_FOUND: … (required: INVALID_ARGUMENT)"
+
+
 @pytest.mark.parametrize(
     ("end", "outcome"),
     [
