@@ -430,7 +430,12 @@ class Finding:
 
 @_record
 class Reading:
-    """What one reader made of one whole read: a table (as an Arrow IPC stream), or an error, crash or hang."""
+    """What one reader made of one whole read: a table (as an Arrow IPC stream), or an error, crash or hang.
+
+    ``differences`` say, a sentence each, how the table differs from what the bytes hold, and ``camp`` names the first
+    of the readers that made the same of this read: both are worked out by the readers' room, which knows what each
+    library documents to rewrite. ``camp`` is empty where nothing was compared.
+    """
 
     reader: str
     case_id: str
@@ -439,6 +444,8 @@ class Reading:
     table: bytes = b""
     error_class: str = ""
     error_text: str = ""
+    differences: tuple[str, ...] = ()
+    camp: str = ""
 
 
 @_record

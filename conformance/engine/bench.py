@@ -18,6 +18,8 @@ from conformance.contract.view import View
 from conformance.engine.events import Evidence
 from conformance.engine.evidence import gather
 from conformance.engine.outcomes import refine, whole_case
+from conformance.readers.compare import told
+from conformance.readers.held import held_tables
 from conformance.records import Case, Exchange, Outcome, Reading, Verdict
 
 __all__ = ["Assessment", "Bench", "Reader"]
@@ -51,8 +53,9 @@ class Bench:
         if exchange.untestable:
             judged = judge(case, exchange, table, clauses=self.clauses)
             return Assessment(tuple(judged) or (whole_case(case, Outcome.UNTESTABLE, exchange.untestable),), ())
-        readings = () if self.reader is None else self.reader.read(case, exchange)
-        view = View(case, exchange, table, readings)
+        view = View(case, exchange, table)
+        if self.reader is not None:
+            view.readings = tuple(told(self.reader.read(case, exchange), held_tables(view)))
         verdicts = refine(case, exchange, judge_view(view, self.clauses), view.obstacle)
         return Assessment(
             tuple(verdicts), tuple(gather(view, verdicts, {clause.id: clause for clause in self.clauses}))

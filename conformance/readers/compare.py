@@ -8,6 +8,7 @@ Nullability, metadata and the names of list items are for the clauses on the sch
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from conformance.readers.registry import READERS
 from conformance.readers.tables import from_pandas, from_stream_bytes
 from conformance.records import Reading, ReadingOutcome
 
-__all__ = ["Camp", "Difference", "DifferenceKind", "Disagreement", "differences", "disagreements"]
+__all__ = ["Camp", "Difference", "DifferenceKind", "Disagreement", "differences", "disagreements", "told"]
 
 
 class DifferenceKind(enum.StrEnum):
@@ -167,6 +168,34 @@ def _match(expected: pa.Table, got: pa.Table) -> RowMatch:
 def _some(table: pa.Table, rows: Sequence[int]) -> str:
     more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     return f"{show_row(table, rows[0])}{more}"
+
+
+def told(
+    readings: Iterable[Reading], held: Mapping[str, pa.Table], *, readers: Mapping[str, ReaderInfo] = READERS
+) -> list[Reading]:
+    """The readings of one exchange with what they differ in, and which of them made the same of a read.
+
+    ``held`` are the rows that each whole read holds, by label (:func:`conformance.readers.held.held_tables`);
+    a reading of a whole read that is not there stays as it is.
+    """
+    readings = list(readings)
+    camps = {
+        (found.label, reader): camp.readers[0]
+        for found in disagreements(readings, readers=readers)
+        for camp in found.camps
+        for reader in camp.readers
+    }
+    compared = []
+    for reading in readings:
+        if reading.label not in held or reading.outcome is ReadingOutcome.UNAVAILABLE:
+            compared.append(reading)
+            continue
+        found = ()
+        if reading.outcome is ReadingOutcome.TABLE:
+            found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
+        camp = camps.get((reading.label, reading.reader), "all")
+        compared.append(dataclasses.replace(reading, differences=found, camp=camp))
+    return compared
 
 
 # --- readers against readers -----------------------------------------------------------------------

@@ -1,0 +1,123 @@
+"""What real clients and independent decoders make of the bytes.
+
+Agreement of several implementations shows that a message is good in practice, and a disagreement shows where it is
+not, or where one of them is wrong. A reader is measured against what the bytes hold, as this suite decodes them: what
+a server got wrong in the values is told by the clauses on values, once. Readers that are not installed, or that say
+that they cannot take a type, are not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Final
+
+from conformance.contract.clause import Violation, clause
+from conformance.contract.subjects import once_per_view
+from conformance.contract.view import View
+from conformance.records import Reading, ReadingOutcome
+
+CLIENT: Final = "https://github.com/googleapis/google-cloud-python/tree/main/packages/google-cloud-bigquery-storage"
+FORMAT: Final = "https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc"
+
+
+class Read:
+    """One whole read and what each available reader made of it."""
+
+    response: int | None = None
+
+    def __init__(self, call: int | None, readings: Sequence[Reading]) -> None:
+        self.call = call
+        self.readings = readings
+
+    def ended(self, outcome: ReadingOutcome) -> Iterator[Reading]:
+        """The readings that ended so."""
+        return (reading for reading in self.readings if reading.outcome is outcome)
+
+
+@once_per_view
+def _reads(view: View) -> list[Read]:
+    """The whole reads that somebody read and that could be compared."""
+    by_label: dict[str, list[Reading]] = {}
+    for reading in view.readings:
+        if reading.outcome is not ReadingOutcome.UNAVAILABLE and reading.camp:
+            by_label.setdefault(reading.label, []).append(reading)
+    calls = {session.step.label: session.index for session in view.sessions}
+    return [Read(calls.get(label), readings) for label, readings in by_label.items()]
+
+
+class ReadingFacet:
+    """The readings of an exchange, which are few: where there are any, each clause is asked."""
+
+    def state(self, view: View) -> Hashable | None:
+        """Something where there is nothing to ask about."""
+        return None if _reads(view) else "no readings"
+
+
+class Reads:
+    """The selector of whole reads that satisfy a condition."""
+
+    facet = ReadingFacet()
+
+    def __init__(self, shows: Callable[[Read], bool]) -> None:
+        self._shows = shows
+
+    def __call__(self, view: View) -> Sequence[Read]:
+        """Those reads."""
+        return [read for read in _reads(view) if self._shows(read)]
+
+    def shown_by(self, _state: object) -> bool:
+        """A clean state of this facet is one without readings."""
+        return False
+
+
+_ANY: Final = Reads(lambda _read: True)
+_SOME_TABLE: Final = Reads(lambda read: any(True for _ in read.ended(ReadingOutcome.TABLE)))
+_SEVERAL: Final = Reads(lambda read: len(read.readings) > 1)
+
+
+def _failed(read: Read, outcome: ReadingOutcome, wanted: str) -> Iterator[Violation]:
+    for reading in read.ended(outcome):
+        told = ": ".join(part for part in (reading.error_class, reading.error_text) if part)
+        yield Violation(wanted, f"{reading.reader}: {told or outcome}", reading.reader)
+
+
+@clause("readers.read-without-error", over=_ANY, source=CLIENT, breaks="the client that the finding names")
+def read_without_error(read: Read) -> Iterator[Violation]:
+    """No reader refuses what a server sent: real clients and independent decoders read it to the end."""
+    return _failed(read, ReadingOutcome.ERROR, "a table")
+
+
+@clause("readers.read-without-crash", over=_ANY, source=CLIENT, breaks="the client that the finding names")
+def read_without_crash(read: Read) -> Iterator[Violation]:
+    """No reader's process dies of what a server sent."""
+    return _failed(read, ReadingOutcome.CRASH, "a table, or an error")
+
+
+@clause("readers.read-without-hang", over=_ANY, source=CLIENT, breaks="the client that the finding names")
+def read_without_hang(read: Read) -> Iterator[Violation]:
+    """Every reader comes to an end with what a server sent."""
+    return _failed(read, ReadingOutcome.HANG, "an end within the deadline")
+
+
+@clause("readers.find-the-values", over=_SOME_TABLE, source=FORMAT, breaks="the client that the finding names")
+def find_the_values(read: Read) -> Iterator[Violation]:
+    """A reader that gives a table gives the rows that are in the bytes: none lost, none twice, none changed.
+
+    Silent loss is what this looks for: an end-of-stream marker behind a batch makes readers of streams stop there.
+    """
+    for reading in read.ended(ReadingOutcome.TABLE):
+        if reading.differences:
+            yield Violation("the rows that the bytes hold", "; ".join(reading.differences), reading.reader)
+
+
+@clause("readers.agree", over=_SEVERAL, source=FORMAT, breaks="users who move from one client to another")
+def agree(read: Read) -> Iterator[Violation]:
+    """All readers make the same of one read.
+
+    Whatever is right, readers that differ mean that a user's answer depends on the client.
+    """
+    camps: dict[str, list[str]] = {}
+    for reading in read.readings:
+        camps.setdefault(reading.camp, []).append(f"{reading.reader} ({reading.outcome})")
+    if len(camps) > 1:
+        yield Violation("one result", " against ".join(", ".join(readers) for readers in camps.values()))
