@@ -214,10 +214,10 @@ class _Decoder:
 
 def batch_to_arrow(batch: BatchMessage) -> pa.RecordBatch:
     """``batch`` as a :class:`pyarrow.RecordBatch`, of the schema that it was read with."""
-    if batch.body is None or not batch.decodable:
-        raise UndecodableError("the batch cannot be decoded: " + "; ".join(map(str, batch.violations[:3])))
     if batch.schema.endianness is Endianness.BIG:
         raise UnsupportedHereError("the batch is big-endian, which this decoder does not convert")
+    if batch.body is None or not batch.decodable:
+        raise UndecodableError("the batch cannot be decoded: " + "; ".join(map(str, batch.violations[:3])))
     schema, decoder = batch.schema.to_arrow(), _Decoder(batch.body)
     try:
         tops = [op for op in batch.body.plan.ops if op.parent is None]

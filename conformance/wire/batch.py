@@ -21,7 +21,7 @@ from conformance.wire.messages import (
     read_following,
     read_frame,
 )
-from conformance.wire.types import Schema
+from conformance.wire.types import Endianness, Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,24 +136,19 @@ def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
     header, verifier, message = frame.header, frame.verifier, frame.message
     if header is None or verifier is None:
         return
-    schema, faults = batch.schema, batch.faults
+    schema, faults, base = batch.schema, batch.faults, verifier.base
     length, nodes_run, buffers_run, compression, variadic_run = header.values
     batch.length = length
     batch.flat_nodes = nodes = verifier.int64s(nodes_run, per_element=2)
     batch.flat_buffers = buffers = verifier.int64s(buffers_run, per_element=2)
-    if compression is not None:
-        codec, method = compression.values
-        batch.codec = "unknown" if codec is None or method is None else _CODECS[codec]
-    elif header.place("compression") != header.start:
-        batch.codec = "unknown"
+    batch.codec = _codec(header, compression)
     if message.version and message.version != schema.version:
-        place = verifier.base + (frame.root or header).place("version")
+        place = base + (frame.root or header).place("version")
         observed = f"{message.version} after a schema of {schema.version}"
         report(faults, Rule.MESSAGE_VERSION_DIFFERS, (place, place + 2), "Message.version", observed)
     plan = schema.plan(union_validity=message.version == _V4)
     if _lost(header, "nodes", nodes_run) or _lost(header, "buffers", buffers_run):
         return
-    base = verifier.base
     nodes_at = base + (nodes_run.start if nodes_run else header.start)
     if length < 0:
         place = base + header.place("length")
@@ -172,6 +167,8 @@ def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
     body.cut(buffers)
     if batch.codec == "unknown" or not fits or not _node_numbers(body, length):
         return
+    if schema.endianness is Endianness.BIG:
+        return  # noted with the schema; values in the other order are not judged
     if batch.codec:
         body.decompress(batch.codec)
     batch.body = body
@@ -179,6 +176,14 @@ def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
     for op in plan.ops:
         number = op.index
         op.judge(body, op, nodes[2 * number], nodes[2 * number + 1], starts[number])
+
+
+def _codec(header: Table, compression: Table | None) -> str:
+    """The codec's name: ``""`` for none, ``"unknown"`` where it could not be read, which has been reported."""
+    if compression is None:
+        return "" if header.place("compression") == header.start else "unknown"
+    codec, method = compression.values
+    return "unknown" if codec is None or method is None else _CODECS[codec]
 
 
 def _lost(header: Table, name: str, run: Run | None) -> bool:

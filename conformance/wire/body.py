@@ -5,6 +5,7 @@ A :class:`Body` is what the judges of columns work on; it also knows where to po
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 from typing import Final
@@ -12,6 +13,7 @@ from typing import Final
 from conformance.wire.compression import Budget, decompress
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.layout import Op, Plan
+from conformance.wire.liveness import Mask
 
 __all__ = ["Body"]
 
@@ -27,6 +29,7 @@ class Body:
 
     ``contents`` holds each buffer's bytes, decompressed; None where they cannot be had.
     ``broken`` names the ops whose buffers are not safe to follow, by index.
+    ``shown`` remembers which slots of one op are live, since its children ask for it in turn.
     """
 
     __slots__ = (
@@ -42,6 +45,7 @@ class Body:
         "nodes_at",
         "offsets",
         "plan",
+        "shown",
         "starts",
         "stored",
     )
@@ -70,6 +74,7 @@ class Body:
         self.contents: list[memoryview | None] = []
         self.broken: set[int] = set()
         self.stored = True
+        self.shown: tuple[Op, int, Mask | None] | None = None
         self.extent = 8 * len(data) + 1024
 
     # --- cutting ------------------------------------------------------------------------------------
@@ -164,12 +169,12 @@ class Body:
 
     def owner(self, number: int) -> tuple[Op, str] | None:
         """The op that buffer ``number`` belongs to, and the buffer's role."""
-        for op, first in zip(reversed(self.plan.ops), reversed(self.starts), strict=True):
-            if first <= number and op.roles:
-                place = number - first
-                role = op.roles[place] if place < len(op.roles) else f"data {place - len(op.roles)}"
-                return op, role
-        return None
+        # An op without buffers starts where the next one does, so that the last to start here is the owner.
+        found = bisect.bisect_right(self.starts, number) - 1
+        if found < 0:
+            return None
+        op = self.plan.ops[found]
+        return op, self._role(op, number)
 
     def name(self, number: int) -> str:
         """Buffer ``number`` as field path and role."""
@@ -202,5 +207,8 @@ class Body:
         self.broken.add(op.index)
 
     def _path(self, op: Op, number: int) -> str:
+        return f"{op.path} {self._role(op, number)}"
+
+    def _role(self, op: Op, number: int) -> str:
         place = number - self.starts[op.index]
-        return f"{op.path} {op.roles[place] if place < len(op.roles) else f'data {place - len(op.roles)}'}"
+        return op.roles[place] if place < len(op.roles) else f"data {place - len(op.roles)}"

@@ -95,7 +95,7 @@ def _forbidden_nulls(body: Body, op: Op, length: int, bitmap: memoryview, first:
     mask = reached(body, op, length)
     if mask is None or op.null_rule is None:
         return
-    mask &= ~bits(bitmap, length)
+    mask = mask & ~bits(bitmap, length)
     count = int(mask.sum())
     if count:
         body.fault(op.null_rule, op, first, f"{count} nulls, the first in slot {int(mask.argmax())}")

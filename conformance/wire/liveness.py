@@ -17,7 +17,7 @@ from conformance.wire.layout import Layout, Op
 if TYPE_CHECKING:
     from conformance.wire.body import Body
 
-__all__ = ["bits", "live", "numbers", "reached"]
+__all__ = ["Mask", "bits", "live", "numbers", "reached"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -38,7 +38,7 @@ def live(body: Body, op: Op, length: int) -> Mask | None:
 
 
 def reached(body: Body, op: Op, length: int) -> Mask | None:
-    """Whether each of the first ``length`` slots of ``op`` belongs to a live slot of its parent."""
+    """Whether each of the first ``length`` slots of ``op`` belongs to a live slot of its parent; not to be changed."""
     if op.index in body.broken or length > body.extent:
         return None
     parent = op.parent
@@ -50,7 +50,9 @@ def reached(body: Body, op: Op, length: int) -> Mask | None:
     elif parent.layout is Layout.FIXED_SIZE_LIST:
         size = parent.field.type.list_size
         count = min(count, -(-length // size) if size else 0)
-    above = live(body, parent, count)
+    if body.shown is None or body.shown[:2] != (parent, count):
+        body.shown = parent, count, live(body, parent, count)
+    above = body.shown[2]
     return None if above is None else _BELOW[parent.layout](body, parent, op, above, length)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["faulty_text", "is_ascii", "judge_text"]
 
 _CHUNK: Final = 1 << 16
+_PLACES: Final = 1 << 14
 _BLOCK: Final = 1 << 20
 _HIGH_BITS: Final = 0x8080_8080_8080_8080
 
@@ -72,9 +73,7 @@ def _is_utf8(text: memoryview) -> bool:
     try:
         while at < size:
             stop = min(at + _CHUNK, size)
-            chunk = bytes(text[at:stop])
-            # ASCII is the common case within mixed text, and is told faster than it is decoded.
-            at += len(chunk) if chunk.isascii() else codecs.utf_8_decode(chunk, "strict", stop == size)[1]
+            at += codecs.utf_8_decode(text[at:stop], "strict", stop == size)[1]
     except UnicodeDecodeError:
         return False
     return True
@@ -82,10 +81,13 @@ def _is_utf8(text: memoryview) -> bool:
 
 def _splits(whole: Bytes8, offsets: npt.NDArray[Any], start: int, end: int) -> bool:
     """Whether any slot begins inside a character."""
-    for at in range(0, len(offsets) - 1, _CHUNK):
-        places = offsets[at : at + _CHUNK]
-        inside = whole[places[places < end] - start]
-        if ((inside & 0xC0) == 0x80).any():
+    signed = whole.view(np.int8)
+    for at in range(0, len(offsets) - 1, _PLACES):
+        places = offsets[at : at + _PLACES]
+        if places[-1] >= end:
+            places = places[places < end]
+        # The bytes 80 to BF, which continue a character, are those below -64 when read as signed.
+        if len(places) and signed.take(places - start if start else places).min() < -64:
             return True
     return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Container
 
 import pytest
 
@@ -125,7 +126,7 @@ def test_one_bad_slot_does_not_hide_another() -> None:
 @pytest.mark.parametrize("table", list(TABLES.values()), ids=lambda table: table.name)
 def test_rows_of_tables_refer_to_rows(table: TableSpec) -> None:
     """Every table, struct, enum and union that a slot names has a row of its own."""
-    known = {
+    known: dict[SlotKind, Container[str]] = {
         SlotKind.TABLE: TABLES,
         SlotKind.TABLES: TABLES,
         SlotKind.STRUCT: STRUCTS,
@@ -134,7 +135,8 @@ def test_rows_of_tables_refer_to_rows(table: TableSpec) -> None:
     }
 
     for slot in table.slots:
-        assert slot.of in known.get(slot.kind, {slot.of: None})
+        rows: Container[str] = known.get(slot.kind, (slot.of,))
+        assert slot.of in rows
         assert not slot.enum or slot.enum in ENUMS
 
 

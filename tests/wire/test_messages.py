@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pyarrow as pa
 import pytest
 
@@ -76,7 +78,7 @@ def test_messages_cover_the_bytes() -> None:
     ]
     assert messages[0].start == 0
     assert messages[-1].end == len(stream)
-    assert all(before.end == after.start for before, after in zip(messages, messages[1:], strict=False))
+    assert all(before.end == after.start for before, after in itertools.pairwise(messages))
 
 
 def test_messages_are_listed_up_to_a_limit() -> None:
