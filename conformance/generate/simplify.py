@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from conformance.generate.choices import Choices
 from conformance.generate.synthesis import is_row_id
@@ -193,23 +193,21 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
     if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, AppendRows)):
         return case
     least = min(recipe.rows, sum(step.count for step in case.steps if isinstance(step, AppendRows)))
-    keeps = [_keeps(choices) for _ in range(6)]
+    values = (ValueProfile.CONSTANT, ValueProfile.SMALL, *[recipe.values] * _STAY)
     simpler = Recipe(
-        cell_bytes=_kept(keeps[5], recipe.cell_bytes, 0),
-        rows=_kept(keeps[0], recipe.rows, choices.integer(least, recipe.rows)),
-        seed=_kept(keeps[1], recipe.seed, 0),
-        nulls=_kept(keeps[2], recipe.nulls, NullPattern.NONE),
-        values=_kept(keeps[3], recipe.values, choices.pick((ValueProfile.CONSTANT, ValueProfile.SMALL))),
-        max_items=_kept(keeps[4], recipe.max_items, min(recipe.max_items, 1)),
+        rows=_up_to(choices, recipe.rows, least=least),
+        seed=recipe.seed if _keeps(choices) else 0,
+        nulls=recipe.nulls if _keeps(choices) else NullPattern.NONE,
+        values=choices.pick(values),
+        max_items=_up_to(choices, recipe.max_items),
+        cell_bytes=_up_to(choices, recipe.cell_bytes),
     )
     return dataclasses.replace(case, table=dataclasses.replace(case.table, recipe=simpler))
 
 
-T = TypeVar("T")
-
-
-def _kept(stays: bool, part: T, simpler: T) -> T:  # noqa: FBT001  # a decision, not an option
-    return part if stays else simpler
+def _up_to(choices: Choices, most: int, *, least: int = 0) -> int:
+    """A number from ``least`` to ``most``, by one decision: half of the random tries keep ``most``."""
+    return min(choices.integer(least, 2 * most), most)
 
 
 # --- written-out rows -----------------------------------------------------------------------------------
@@ -251,9 +249,9 @@ def _simpler_cells(choices: Choices, row: Any, case: Case) -> Any:
 
 def _simpler_cell(choices: Choices, column: Column, value: Any) -> Any:
     if isinstance(value, list):
-        items = choices.integer(0, len(value))
-        return _kept(_keeps(choices), value, value[:items])
-    return _kept(_keeps(choices) or column.mode is not Mode.NULLABLE, value, None)
+        return value[: _up_to(choices, len(value))]
+    kept = _keeps(choices) or column.mode is not Mode.NULLABLE
+    return value if kept else None
 
 
 def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
