@@ -129,7 +129,9 @@ def expected_table(view: View, session: SessionView) -> pa.Table:
         if columns is None:
             raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
         rows = expected_rows(view, session)
-        part = view.table.slice(0, len(rows)) if isinstance(rows, range) else view.table.take(pa.array(rows, pa.int64()))
+        part = (
+            view.table.slice(0, len(rows)) if isinstance(rows, range) else view.table.take(pa.array(rows, pa.int64()))
+        )
         view.memo[key] = part if columns == view.case.table.columns else project(part, columns)
     table: pa.Table = view.memo[key]
     return table

@@ -202,7 +202,7 @@ def _of_fixed_width(array: pa.Array) -> Hashes:
         return data.view(f"<u{width}").astype(np.uint64)
     words = data.view("<u8").reshape(len(array), width // 8)
     if pa.types.is_float64(array.type):
-        return np.where(np.isnan(data.view("<f8")), _NAN, words[:, 0])
+        return np.asarray(np.where(np.isnan(data.view("<f8")), _NAN, words[:, 0]), np.uint64)
     hashes = np.zeros(len(array), np.uint64)
     for word in words.T:
         hashes = _mix(hashes * _STEP + word)

@@ -113,7 +113,7 @@ def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
 
 
 def read_feature(read: ReadView) -> Feature | None:
-    """What is distinctive in a ReadRows request: that of its session, or of what came before; None without a session."""
+    """What is distinctive in a ReadRows request: in its session, or in what came before; None without a session."""
     if read.session is None:
         return None
     found = feature(read.session)

@@ -78,10 +78,7 @@ OWN = ("unspecified-format", "bad-parent", "malformed-table", "missing-table", "
 
 DEVIATIONS = (
     *(lie(f"{name}-is-refused", name, accepted) for name in OWN),
-    *(
-        lie(f"{name}-has-its-code", name, lambda a: setattr(create(a), "status", "UNIMPLEMENTED"))
-        for name in CODED
-    ),
+    *(lie(f"{name}-has-its-code", name, lambda a: setattr(create(a), "status", "UNIMPLEMENTED")) for name in CODED),
     *(Deviation(f"errors.{reason}-is-refused", read_of(reason), read_accepted) for reason in NAMES),
     Deviation("errors.split-of-unknown-stream-is-refused", SPLIT, split_accepted),
     lie(
@@ -100,6 +97,11 @@ DEVIATIONS = (
     lie("message-says-something", "bad-parent", lambda a: create(a).refuse(details=" ")),
     lie("unknown-column-is-named", "unknown-column", lambda a: create(a).refuse(details="bad request")),
     lie("missing-table-is-named", "missing-table", lambda a: create(a).refuse("NOT_FOUND", "bad request")),
+    Deviation(
+        "errors.permanent-one-is-not-unknown",
+        case_of(CreateSession(selected_fields=("name", "name"), expect=Expect(codes=("OK", "INVALID_ARGUMENT")))),
+        lambda a: create(a).refuse("UNKNOWN"),
+    ),
     Deviation("errors.refused-read-has-no-rows", read_of("unknown-stream"), rows_first),
 )
 

@@ -8,7 +8,7 @@ import pytest
 from conformance.contract import proto
 from conformance.contract.chapters.restriction import BAD_RESTRICTIONS, Form, form_of
 from conformance.contract.view import View
-from conformance.records import CreateSession, Expect, ReadRows
+from conformance.records import BqType, Column, CreateSession, Expect, Json, ReadRows, Table
 from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session
 
 
@@ -23,6 +23,11 @@ def bad(restriction: str, reason: str) -> Any:
     return case_of(CreateSession(row_restriction=restriction, expect=expect), ReadRows())
 
 
+NAMED_UPDATE = case_of(
+    CreateSession(row_restriction="update > 1", expect=Expect(rows=(1,))),
+    ReadRows(),
+    table=Table((Column("update", BqType.INT64),), (Json({"update": 1}), Json({"update": 2}))),
+)
 FORMS = {
     Form.COMPARISON: ("restriction.comparison", where("id >= 7", 7, 8, 9)),
     Form.LOGIC: ("restriction.and-or", where("id = 1 OR id = 2 AND name = 'name 2'", 1, 2)),
@@ -35,6 +40,7 @@ FORMS = {
     Form.TEMPORAL: ("restriction.temporal-literal", where("DATE '2020-01-01' < DATE '2020-01-02' AND id = 7", 7)),
     Form.NESTED_FIELD: ("restriction.nested-field", where("note.size = -7", 7)),
     Form.KEYWORD_LITERAL: ("restriction.keyword-inside-a-literal", where("name != 'select 1' AND id = 7", 7)),
+    Form.KEYWORD_NAME: ("restriction.keyword-as-a-name", NAMED_UPDATE),
     Form.NOTHING: ("restriction.nothing-selected", where("id > 100")),
 }
 
@@ -72,10 +78,19 @@ def accepted(answers: list[Answer]) -> None:
 
 
 DEVIATIONS = (
-    *(Deviation(clause, case, rows(*range(10))) for form, (clause, case) in FORMS.items() if form is not Form.IS_NULL),
+    *(
+        Deviation(clause, case, rows(*range(10)))
+        for form, (clause, case) in FORMS.items()
+        if form not in (Form.IS_NULL, Form.KEYWORD_NAME)
+    ),
+    Deviation("restriction.keyword-as-a-name", NAMED_UPDATE, lambda a: read(a).send(Obedient(NAMED_UPDATE).table)),
     Deviation("restriction.is-null", where("city IS NOT NULL", 1, 2, 4, 5, 7, 8), rows(1, 2, 4, 5, 7)),
     *(Deviation(clause, case, lambda a: create(a).refuse()) for clause, case in FORMS.values()),
-    *(Deviation(clause, case, rows(1)) for clause, case in FORMS.values() if clause != "restriction.and-or"),
+    *(
+        Deviation(clause, case, rows(1))
+        for form, (clause, case) in FORMS.items()
+        if form not in (Form.LOGIC, Form.KEYWORD_NAME)
+    ),
     Deviation(
         "restriction.null-is-not-true",
         where("city != 'city 1'", 2, 4, 5, 7, 8),

@@ -1,6 +1,6 @@
 """What abandoned reads leave behind: nothing.
 
-A client that takes a response and cancels is the rule, not the exception: LIMIT queries, closed notebooks, failed tasks.
+A client that takes a response and cancels is no exception: LIMIT queries, closed notebooks, failed tasks do it.
 A case for this opens and abandons many reads and then makes a whole one, in a server process of its own.
 """
 
@@ -43,7 +43,7 @@ def later_calls_end_in_time(call: CallView) -> Iterator[Violation]:
 
 @clause("abandon.server-lives-on", over=_later, source=STORAGE_PROTO, breaks=BREAKS)
 def server_lives_on(call: CallView) -> Iterator[Violation]:
-    """After reads were abandoned the server is still there."""
+    """After reads were abandoned the server is still there: a cancelled call is no reason to die."""
     if call.raw.end is CallEnd.CRASH:
         yield Violation("a status", f"the server died or hung up: {call.raw.details}")
 
@@ -59,7 +59,7 @@ def server_lives_on(call: CallView) -> Iterator[Violation]:
     breaks=BREAKS,
 )
 def later_read_is_served(read: ReadView) -> Iterator[Violation]:
-    """After reads were abandoned a read ends in OK."""
+    """After reads were abandoned a read ends in OK: no limit on readers still counts those that are gone."""
     yield from served(read, "a read after others were abandoned")
 
 

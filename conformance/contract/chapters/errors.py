@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from conformance.contract.clause import Violation, clause
 from conformance.contract.chapters.restriction import BAD_RESTRICTIONS
+from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import (
     EMULATOR_HANDLERS,
     MEASURED,
@@ -20,7 +20,7 @@ from conformance.contract.sources import (
     STORAGE_PROTO,
     STREAM_PROTO,
 )
-from conformance.contract.subjects import once_per_view, refused, refused_as, to_refuse
+from conformance.contract.subjects import answered, once_per_view, refused, refused_as, to_refuse
 from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 
@@ -47,7 +47,9 @@ RETRYABLE: Final = frozenset(
 
 @once_per_view
 def _refusals(view: View) -> list[CallView]:
-    return [call for call in to_refuse(view) if call.raw.status != "OK"]
+    """Refusals of calls that had to be refused, or that the contract leaves to the server to refuse."""
+    open_ones = [call for call in view.calls if answered(call) and "OK" in call.expected_codes[:-1]]
+    return [call for call in (*to_refuse(view), *open_ones) if call.raw.status != "OK"]
 
 
 @clause(
@@ -76,7 +78,7 @@ def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
 
 @clause("errors.message-says-something", over=_refusals, source=STORAGE_PROTO, level=Level.SHOULD)
 def message_says_something(call: CallView) -> Iterator[Violation]:
-    """A refusal carries a message for people."""
+    """A refusal carries a message for people: a bare code leaves them to guess what was wrong."""
     if not call.raw.details.strip():
         yield Violation("a message", f"{call.raw.status} without one")
 
@@ -113,13 +115,16 @@ def unspecified_format_is_refused(call: CallView) -> Iterator[Violation]:
 
 @clause("errors.bad-parent-is-refused", over=refused_as("bad-parent"), source=BAD_PARENT)
 def bad_parent_is_refused(call: CallView) -> Iterator[Violation]:
-    """A parent that is not ``projects/{project}`` does not end in OK."""
+    """A parent that is not ``projects/{project}`` does not end in OK.
+
+    It names who pays and whose quota counts; a server that takes anything hides a client that would fail at once.
+    """
     yield from refused(call, f"parent {call.request.parent!r}")
 
 
 @clause("errors.malformed-table-is-refused", over=refused_as("malformed-table"), source=STREAM_PROTO)
 def malformed_table_is_refused(call: CallView) -> Iterator[Violation]:
-    """A table that is not ``projects/*/datasets/*/tables/*`` does not end in OK."""
+    """A table that is not ``projects/*/datasets/*/tables/*`` does not end in OK, though a server could guess it."""
     yield from refused(call, f"table {call.request.read_session.table!r}")
 
 
@@ -130,7 +135,7 @@ def malformed_table_is_refused(call: CallView) -> Iterator[Violation]:
     breaks="every client: an empty result for a misspelt name",
 )
 def missing_table_is_refused(call: CallView) -> Iterator[Violation]:
-    """A table that does not exist does not end in OK."""
+    """A table that does not exist does not end in OK: a session without streams would look like an empty table."""
     yield from refused(call, f"the table {call.request.read_session.table!r}, which does not exist")
 
 
@@ -161,7 +166,7 @@ def negative_stream_count_is_refused(call: CallView) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def long_trace_id_is_refused(call: CallView) -> Iterator[Violation]:
-    """A ``trace_id`` of more than 256 bytes does not end in OK."""
+    """A ``trace_id`` of more than 256 bytes does not end in OK: the proto sets that limit."""
     yield from refused(call, f"a trace_id of {len(call.request.read_session.trace_id)} characters")
 
 
@@ -172,7 +177,7 @@ def long_trace_id_is_refused(call: CallView) -> Iterator[Violation]:
     breaks="clients read nothing, or the rows of another stream",
 )
 def unknown_stream_is_refused(call: CallView) -> Iterator[Violation]:
-    """A stream that its session does not have does not end in OK."""
+    """A stream that its session does not have does not end in OK: an empty answer would pass for its end."""
     yield from refused(call, f"the stream {_stream(call)!r}, which its session does not have")
 
 
@@ -190,7 +195,7 @@ def malformed_stream_is_refused(call: CallView) -> Iterator[Violation]:
 
 @clause("errors.split-of-unknown-stream-is-refused", over=refused_as("split-unknown-stream"), source=STORAGE_PROTO)
 def split_of_unknown_stream_is_refused(call: CallView) -> Iterator[Violation]:
-    """A split of a stream that does not exist does not end in OK."""
+    """A split of a stream that does not exist does not end in OK, and gives no children."""
     yield from refused(call, f"a split of {call.request.name!r}, which does not exist")
 
 
@@ -218,13 +223,16 @@ def _has_its_code(call: CallView) -> Iterator[Violation]:
     "errors.unspecified-format-has-its-code", over=_classified("data-format-unspecified"), source=UNSPECIFIED_FORMAT
 )
 def unspecified_format_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A request without a data format is refused with INVALID_ARGUMENT."""
+    """A request without a data format is refused with INVALID_ARGUMENT, as the service does it.
+
+    A client can tell the mistake in its request from a table that is absent or a server that is down.
+    """
     yield from _has_its_code(call)
 
 
 @clause("errors.bad-parent-has-its-code", over=_classified("bad-parent"), source=BAD_PARENT)
 def bad_parent_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A parent that is no project is refused with INVALID_ARGUMENT."""
+    """A parent that is no project is refused with INVALID_ARGUMENT: the request is wrong, not the project."""
     yield from _has_its_code(call)
 
 
@@ -245,7 +253,7 @@ def missing_table_has_its_code(call: CallView) -> Iterator[Violation]:
     source=NODE_LIVE_TEST,
 )
 def unknown_column_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A selected field that does not exist is refused with INVALID_ARGUMENT."""
+    """A selected field that does not exist is refused with INVALID_ARGUMENT: the request is wrong, not the table."""
     yield from _has_its_code(call)
 
 
@@ -255,19 +263,22 @@ def unknown_column_has_its_code(call: CallView) -> Iterator[Violation]:
     source=BAD_FILTER,
 )
 def bad_restriction_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A restriction that cannot be applied is refused with INVALID_ARGUMENT."""
+    """A restriction that cannot be applied is refused with INVALID_ARGUMENT, whatever is wrong with it.
+
+    NOT_FOUND would say that the table is absent, and a code of the server's own trouble that trying again may help.
+    """
     yield from _has_its_code(call)
 
 
 @clause("errors.long-restriction-has-its-code", over=_classified("restriction-too-long"), source=LONG_FILTER)
 def long_restriction_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A restriction above the limit is refused with INVALID_ARGUMENT."""
+    """A restriction above the limit is refused with INVALID_ARGUMENT, not with RESOURCE_EXHAUSTED: it never fits."""
     yield from _has_its_code(call)
 
 
 @clause("errors.preferred-above-maximum-has-its-code", over=_classified("preferred-exceeds-max"), source=PREFERRED)
 def preferred_above_maximum_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A wish for more streams than the maximum is refused with INVALID_ARGUMENT."""
+    """A wish for more streams than the maximum is refused with INVALID_ARGUMENT: the two contradict each other."""
     yield from _has_its_code(call)
 
 
@@ -278,7 +289,7 @@ def preferred_above_maximum_has_its_code(call: CallView) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def snapshot_outside_window_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A snapshot time outside the time travel window is refused with INVALID_ARGUMENT."""
+    """A snapshot time outside the time travel window is refused with INVALID_ARGUMENT, as was measured."""
     yield from _has_its_code(call)
 
 

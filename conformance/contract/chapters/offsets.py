@@ -111,7 +111,7 @@ def _is_suffix(resume: Resumed) -> Iterator[Violation]:
     breaks="every client that resumes: its read fails for good",
 )
 def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
-    """A read from any row of the stream ends in OK."""
+    """A read from any row of the stream ends in OK: a stream can be resumed anywhere while its session lives."""
     yield from served(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
 
 
@@ -189,7 +189,10 @@ def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
 
 @clause("offsets.negative-is-refused", over=refused_as("negative-offset"), source=STORAGE_PROTO)
 def negative_is_refused(call: CallView) -> Iterator[Violation]:
-    """A read from a negative offset does not end in OK."""
+    """A read from a negative offset does not end in OK.
+
+    With which code is on no record; a server that reads it as 0 repeats rows to a client that has miscounted.
+    """
     yield from refused(call, "a negative offset")
 
 

@@ -121,7 +121,7 @@ def known_columns_are_served(session: SessionView) -> Iterator[Violation]:
 
 @clause("projection.only-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="clients that map by place")
 def only_the_selected(session: SessionView) -> Iterator[Violation]:
-    """The schema of a session has no column that was not selected."""
+    """The schema of a session has no column that was not selected: clients count on the number of columns."""
     wanted, came = _names(session)
     if surplus := [name for name in came if name not in wanted]:
         yield Violation(f"no columns but {wanted}", f"{surplus} too", field="arrow_schema")
@@ -129,7 +129,7 @@ def only_the_selected(session: SessionView) -> Iterator[Violation]:
 
 @clause("projection.all-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="every client")
 def all_the_selected(session: SessionView) -> Iterator[Violation]:
-    """The schema of a session has every column that was selected."""
+    """The schema of a session has every column that was selected, each under its own name."""
     wanted, came = _names(session)
     if missing := [name for name in wanted if name not in came]:
         yield Violation(f"columns {wanted}", f"{missing} missing", field="arrow_schema")
@@ -206,7 +206,7 @@ def paths_into_one_record_merge(session: SessionView) -> Iterator[Violation]:
 
 @clause("projection.record-comes-whole", over=_selecting(Paths.RECORD), source=STREAM_PROTO)
 def record_comes_whole(session: SessionView) -> Iterator[Violation]:
-    """The name of a RECORD is served, and gives it with all its fields."""
+    """The name of a RECORD is served, and gives it with all its fields at every level of nesting."""
     yield from _shape(session, f"the records in {list(session.step.selected_fields)}")
 
 
@@ -225,7 +225,7 @@ def case_does_not_matter(session: SessionView) -> Iterator[Violation]:
         yield from served(session, f"selected_fields {list(session.step.selected_fields)}")
     elif _fields(session) is not None:
         wanted, came = _names(session)
-        if wanted != came:
+        if sorted(wanted) != sorted(came):
             yield Violation(f"columns {wanted}", str(came), field="arrow_schema")
 
 
@@ -236,7 +236,7 @@ def a_name_twice_gives_no_column_twice(session: SessionView) -> Iterator[Violati
     What the service does is not recorded; a table has no two columns of one name, and neither has its schema.
     """
     wanted, came = _names(session)
-    if wanted != came:
+    if sorted(wanted) != sorted(came):
         yield Violation(f"columns {wanted}, or a refusal", str(came), field="arrow_schema")
 
 

@@ -68,7 +68,7 @@ def wide_rows_are_served(read: ReadView) -> Iterator[Violation]:
     breaks="every client",
 )
 def wide_rows_arrive(whole: SessionRead) -> Iterator[Violation]:
-    """Rows of several MiB each all arrive, once."""
+    """Rows of several MiB each all arrive, once: none is left out because it is large."""
     yield from exactly(whole)
 
 
@@ -103,7 +103,7 @@ def _payloads(view: View) -> list[ResponseView]:
     "responses.stay-within-128-mb", over=_payloads, source=STORAGE_PROTO, breaks="clients that limit messages to it"
 )
 def stay_within_128_mb(response: ResponseView) -> Iterator[Violation]:
-    """The rows of a response take at most 128 MB."""
+    """The rows of a response take at most 128 MB, the limit that clients set their channels to."""
     size = len(response.message.arrow_record_batch.serialized_record_batch)
     if size > MAX_RESPONSE:
         yield Violation(f"at most {MAX_RESPONSE} bytes", f"{size}", field="arrow_record_batch")

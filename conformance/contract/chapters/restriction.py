@@ -49,6 +49,7 @@ class Form(enum.StrEnum):
 
     NOTHING = "selects nothing"
     KEYWORD_LITERAL = "a keyword inside a literal"
+    KEYWORD_NAME = "a column named like a statement"
     DOUBLE_QUOTED = "a double-quoted literal"
     TEMPORAL = "a date or timestamp literal"
     NESTED_FIELD = "a field of a record"
@@ -69,7 +70,7 @@ _KEYWORDS: Final = re.compile(
     re.IGNORECASE,
 )
 _TEMPORAL: Final = re.compile(
-    r"\b(DATE|TIMESTAMP|DATETIME|TIME)\s*['\"(]|\bAS\s+(DATE|TIMESTAMP|DATETIME|TIME)\b", re.I
+    r"\b(DATE|TIMESTAMP|DATETIME|TIME)\s*['\"(]|\bAS\s+(DATE|TIMESTAMP|DATETIME|TIME)\b", re.IGNORECASE
 )
 
 
@@ -86,9 +87,11 @@ def form_of(session: SessionView) -> Form:
     restriction = session.step.row_restriction
     literals, words = _tokens(restriction)
     upper = {word.upper() for word in words}
+    columns = {column.name.casefold() for column in session.view.case.table.columns}
     applies = (
         (Form.NOTHING, not expected_rows(session.view, session)),
         (Form.KEYWORD_LITERAL, any(_KEYWORDS.search(literal) for literal in literals)),
+        (Form.KEYWORD_NAME, any(_KEYWORDS.fullmatch(word) for word in words if word.casefold() in columns)),
         (Form.TEMPORAL, bool(_TEMPORAL.search(restriction))),
         (Form.DOUBLE_QUOTED, any(literal.startswith('"') for literal in literals)),
         (Form.NESTED_FIELD, any("." in word for word in words)),
@@ -157,7 +160,7 @@ def and_or(subject: Subject) -> Iterator[Violation]:
 
 @clause("restriction.not", over=_of_form(Form.NOT), source=SQL_OPERATORS, breaks=BREAKS)
 def not_(subject: Subject) -> Iterator[Violation]:
-    """NOT selects the rows for which what follows is FALSE."""
+    """NOT selects the rows for which what follows is FALSE, and those alone: NULL stays NULL."""
     yield from _selects(subject)
 
 
@@ -214,6 +217,20 @@ def keyword_inside_a_literal(subject: Subject) -> Iterator[Violation]:
     yield from _selects(subject)
 
 
+@clause(
+    "restriction.keyword-as-a-name",
+    over=_of_form(Form.KEYWORD_NAME),
+    source=EMULATOR_SERVICER,
+    breaks="every client of a table with such a column",
+)
+def keyword_as_a_name(subject: Subject) -> Iterator[Violation]:
+    """A column may be named like a statement (``update``, ``merge``): words that are not reserved are names.
+
+    A restriction on such a column is not refused because of its name.
+    """
+    yield from _selects(subject)
+
+
 @clause("restriction.nothing-selected", over=_of_form(Form.NOTHING), source=SQL_WHERE, breaks=BREAKS)
 def nothing_selected(subject: Subject) -> Iterator[Violation]:
     """A restriction that is TRUE for no row is served, and yields no row."""
@@ -249,7 +266,7 @@ def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
     breaks="clients whose filter has a mistake",
 )
 def malformed_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction that is no SQL expression does not end in OK."""
+    """A restriction that is no SQL expression does not end in OK, however a server would put it into a query."""
     yield from refused(call, _text(call))
 
 
@@ -294,7 +311,7 @@ def too_long_is_refused(call: CallView) -> Iterator[Violation]:
 
 @clause("restriction.unknown-column-is-refused", over=refused_as("restriction-unknown-column"), source=STREAM_PROTO)
 def unknown_column_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction on a column that the table does not have does not end in OK."""
+    """A restriction on a column that the table does not have does not end in OK: it can hold for no row."""
     yield from refused(call, _text(call))
 
 

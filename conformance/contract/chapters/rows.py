@@ -13,7 +13,7 @@ from typing import Any, Final
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing import first_read, responses_with_schema, rows_differ, schema_differs
 from conformance.contract.rowmatch import show_row
-from conformance.contract.sources import BEAM_SOURCE, MEASURED, RECORDED, STORAGE_PROTO, STRICT_CLIENT
+from conformance.contract.sources import BEAM_SOURCE, MEASURED, STORAGE_PROTO, STRICT_CLIENT
 from conformance.contract.subjects import (
     OPEN_OPTIONS,
     SessionRead,
@@ -75,7 +75,7 @@ def _with_rows(view: View) -> list[ResponseView]:
 
 @clause("rows.response-is-a-message", over=_responses, source=STORAGE_PROTO)
 def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
-    """Every response is a ReadRowsResponse message."""
+    """Every response is a ReadRowsResponse message, in the wire form of protobuf."""
     if response.message is None:
         yield Violation("a ReadRowsResponse", "bytes that are no such message")
 
@@ -105,7 +105,7 @@ def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
     source=STORAGE_PROTO,
 )
 def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
-    """The rows of a response are in the data format of the session."""
+    """The rows of a response are in the data format of the session, whatever else the server speaks."""
     assert response.read.session is not None
     asked = response.read.session.request.read_session.data_format
     wanted = {1: "avro_rows", 2: "arrow_record_batch"}.get(asked)
@@ -120,7 +120,7 @@ def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
     breaks="Go, which ends a read at an empty batch",
 )
 def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
-    """The record batch of a response holds at least one row."""
+    """The record batch of a response holds at least one row; a stream without rows has no responses."""
     assert response.batch is not None
     batch = response.batch.arrow()
     if batch is not None and not batch.num_rows:
@@ -257,7 +257,7 @@ def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
     source=STORAGE_PROTO,
 )
 def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
-    """``throttle_percent`` lies in 0 to 100."""
+    """``throttle_percent`` lies in 0 to 100: how much the server holds this reader back."""
     percent = response.message.throttle_state.throttle_percent
     if not 0 <= percent <= 100:
         yield Violation("0 to 100", str(percent), field="throttle_state.throttle_percent")
@@ -268,11 +268,7 @@ def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
 
 @once_per_view
 def _plain_sessions(view: View) -> list[SessionRead]:
-    return [
-        whole
-        for whole in whole_sessions(view)
-        if whole.feature in OPEN_OPTIONS and view.table.num_rows
-    ]
+    return [whole for whole in whole_sessions(view) if whole.feature in OPEN_OPTIONS and view.table.num_rows]
 
 
 @clause(
@@ -297,7 +293,7 @@ def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
     breaks="every client: rows are counted twice",
 )
 def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
-    """A stream holds no row more often than the table does."""
+    """A stream holds no row more often than the table does; equal rows of the table are several rows."""
     for read, match in zip(whole.reads, whole.matches, strict=True):
         if repeated := match.repeated:
             observed = f"{len(repeated)} rows once more, such as {_came(read, repeated[0])}"
@@ -311,7 +307,7 @@ def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
     breaks="Spark, Beam and Flink, which read the streams in parallel, count rows twice",
 )
 def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
-    """A row of the table comes in one stream of the session only."""
+    """A row of the table comes in one stream of the session only: readers share the streams, not the rows."""
     shared = len(whole.match.repeated) - sum(len(match.repeated) for match in whole.matches)
     if shared > 0:
         observed = f"{shared} rows in several streams, such as {show_row(whole.got, whole.match.repeated[0])}"
@@ -361,7 +357,7 @@ def _select_rereads(*, together: bool) -> Callable[[View], list[ReadView]]:
     breaks="every client that resumes: the rows before its offset have to be the same ones",
 )
 def rereading_repeats(read: ReadView) -> Iterator[Violation]:
-    """A stream read again gives the same rows in the same order."""
+    """A stream read again gives the same rows in the same order: an offset means nothing without that."""
     yield from rows_differ(first_read(read), read)
 
 

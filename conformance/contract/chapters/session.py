@@ -179,7 +179,7 @@ def streams_are_below_it(session: SessionView) -> Iterator[Violation]:
 
 @clause("session.stream-names-differ", over=_with_streams, source=STREAM_PROTO, breaks="every client reads rows twice")
 def stream_names_differ(session: SessionView) -> Iterator[Violation]:
-    """No two streams of a session have one name."""
+    """No two streams of a session have one name: a client that reads each would read one twice."""
     for name, count in collections.Counter(stream.name for stream in session.session.streams).items():
         if count > 1:
             yield Violation("each stream name once", f"{name!r} {count} times", field="streams")
@@ -245,7 +245,7 @@ def _one_line(message: Any) -> str:
     level=Level.SHOULD,
 )
 def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
-    """The session carries the ``trace_id`` that was sent."""
+    """The session carries the ``trace_id`` that was sent, by which its user finds it in logs."""
     if session.session.trace_id != session.step.trace_id:
         yield Violation(repr(session.step.trace_id), repr(session.session.trace_id), field="trace_id")
 
@@ -260,7 +260,7 @@ def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
     breaks="clients that renew a session before it expires",
 )
 def expire_time_is_set(session: SessionView) -> Iterator[Violation]:
-    """The session says when it expires."""
+    """The session says when it expires; after that every read of it fails."""
     if not session.session.HasField("expire_time"):
         yield Violation("an expire_time", "none", field="expire_time")
 

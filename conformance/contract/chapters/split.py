@@ -150,7 +150,7 @@ def children_are_the_parent(family: Family) -> Iterator[Violation]:
     source=STORAGE_PROTO,
 )
 def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
-    """A stream that was split can still be read from its start."""
+    """A stream that was split can still be read from its start: children are added, nothing is taken away."""
     yield from served(read, "a read of the parent of a split")
 
 
@@ -159,7 +159,10 @@ def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
     over=lambda view: [
         read
         for read in view.reads
-        if read.whole and was_split(read) and rows_of(read) is not None and _whole_read_of(view, read.stream) is not read
+        if read.whole
+        and was_split(read)
+        and rows_of(read) is not None
+        and _whole_read_of(view, read.stream) is not read
     ],
     source=STORAGE_PROTO,
     breaks="readers that go on with the parent while another splits it",
