@@ -190,7 +190,7 @@ def told(
         if reading.label not in held or reading.outcome is ReadingOutcome.UNAVAILABLE:
             compared.append(reading)
             continue
-        found = ()
+        found: tuple[str, ...] = ()
         if reading.outcome is ReadingOutcome.TABLE:
             found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
         camp = camps.get((reading.label, reading.reader), "all")
