@@ -142,7 +142,7 @@ HEAD = "id: a.b\ntitle: T\ntable:\n  columns: [{name: a, type: INT64}, {name: t,
         ("- 1\n", "Case: expected an object (Case) but got [1] (list)"),
         ("id: a.b\nid: c\n", "line 2: expected YAML, each key once and a text, 'id' here"),
         ("id: a.b\n1: c\n", "line 2: expected YAML, each key once and a text, 1 here"),
-        ("id: a.b\ntitel: x\n", "Case.titel: expected one of the keys id, title, table, steps, clauses, needs, "),
+        ("id: a.b\nname: x\n", "Case.name: expected one of the keys id, title, table, steps, clauses, needs, "),
         (HEAD + "[{a: x}]\n", "Case.table.rows[0].a: expected an integer of 64 bits but got 'x' (str)"),
         (HEAD + "[{b: 1}]\n", "Case.table.rows[0].b: expected one of the columns a, t but got 'b' (str)"),
         (
