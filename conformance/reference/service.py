@@ -77,13 +77,15 @@ class Service:
         columns = self.resolve_columns(snapshot, asked.read_options.selected_fields)
         mask = self.restrict(snapshot, asked.read_options.row_restriction)
         codec, lz4 = self.resolve_compression(asked.read_options)
+        schema_bytes, avro = self.resolve_schema(asked, columns)
         session = Session(
             name=self.name_session(request.parent),
             request=request,
             snapshot=snapshot,
             columns=columns,
             expires=self.catalogue.clock() + SESSION_LIFETIME,
-            **self.resolve_schema(asked, columns),
+            schema_bytes=schema_bytes,
+            avro=avro,
             buffer_codec=codec,
             lz4_responses=lz4,
         )
@@ -178,13 +180,13 @@ class Service:
             self.refuse(Reason.TWO_COMPRESSIONS)
         return _BUFFER_CODECS[buffers], bool(responses)
 
-    def resolve_schema(self, asked: Any, columns: Sequence[Column]) -> dict[str, Any]:
+    def resolve_schema(self, asked: Any, columns: Sequence[Column]) -> tuple[bytes, AvroWriter | None]:
         """What a session keeps of its schema: bytes for ARROW, a writer for AVRO."""
         if asked.data_format != proto.DATA_FORMAT["AVRO"]:
-            return {"schema_bytes": self.encode_schema(self.served_schema(columns))}
+            return self.encode_schema(self.served_schema(columns)), None
         options = asked.read_options.avro_serialization_options
         try:
-            return {"avro": AvroWriter(columns, display_names=options.enable_display_name_attribute)}
+            return b"", AvroWriter(columns, display_names=options.enable_display_name_attribute)
         except AvroNameError as error:
             self.refuse(Reason.AVRO_NAME, name=error)
 
