@@ -1,6 +1,6 @@
 """What reading bytes strictly costs, as a multiple of pyarrow's own reading with full validation.
 
-Prints one line per batch: the time of ``read_batch``, the time of ``pyarrow.ipc.read_record_batch`` with
+Prints one line per batch: the processor time of ``read_batch``, that of ``pyarrow.ipc.read_record_batch`` with
 ``validate(full=True)``, their ratio, and the bar that the whole judgement of such a batch has to stay under.
 """
 
@@ -55,13 +55,13 @@ def big(*, ascii_only: bool) -> pa.RecordBatch:
 
 
 def best(action: Callable[[], object], *, repeats: int, loops: int) -> float:
-    """The least time of one call, in seconds, over ``repeats`` runs of ``loops`` calls."""
+    """The least processor time of one call, in seconds, over ``repeats`` runs of ``loops`` calls."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(loops):
             action()
-        times.append((time.perf_counter() - start) / loops)
+        times.append((time.process_time() - start) / loops)
     return min(times)
 
 

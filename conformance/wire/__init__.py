@@ -1,33 +1,58 @@
-"""Bytes to structure, trusting nothing: a strict reader of Arrow's encapsulated messages."""
+"""Bytes to structure, trusting nothing: a strict reader of Arrow's encapsulated messages.
 
+``read_schema`` and ``read_batch`` take bytes that should hold one message and say what they hold and what is wrong;
+they never raise on the bytes. ``to_arrow`` of what they return decodes with this package's own reading of the bytes.
+``dissect`` explains every byte. Which faults matter to whom is decided by :mod:`conformance.contract`.
+
+>>> import pyarrow as pa
+>>> batch = pa.record_batch({"x": [1, None, 3]})
+>>> schema = read_schema(batch.schema.serialize().to_pybytes()).schema
+>>> message = read_batch(batch.serialize().to_pybytes(), schema)
+>>> message.faults
+[]
+>>> message.nodes
+(Node(length=3, null_count=1),)
+>>> message.to_arrow().to_pydict()
+{'x': [1, None, 3]}
+"""
+
+from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError
 from conformance.wire.batch import BatchMessage, BufferRange, Node, read_batch
 from conformance.wire.dissect import Dissection, Region, RegionKind, dissect
+from conformance.wire.dump import Row, RowKind, rows
 from conformance.wire.faults import Fault, Rule, Severity
-from conformance.wire.messages import Header, Message, read_messages
+from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.schema import SchemaMessage, read_schema
 from conformance.wire.types import Dictionary, Endianness, Field, Schema, Type, TypeKind
 
 __all__ = [
     "BatchMessage",
     "BufferRange",
+    "DecodingError",
     "Dictionary",
     "Dissection",
     "Endianness",
     "Fault",
     "Field",
     "Header",
+    "KeyValues",
     "Message",
     "Node",
     "Region",
     "RegionKind",
+    "Row",
+    "RowKind",
     "Rule",
     "Schema",
     "SchemaMessage",
     "Severity",
     "Type",
     "TypeKind",
+    "UndecodableError",
+    "UnsupportedHereError",
     "dissect",
     "read_batch",
     "read_messages",
     "read_schema",
+    "rows",
 ]
