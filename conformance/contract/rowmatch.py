@@ -52,6 +52,8 @@ class RowMatch:
 
 def match_rows(expected: pa.Table, got: pa.Table) -> RowMatch:
     """Match the rows of ``got`` with those of ``expected`` as multisets."""
+    if expected.num_rows == got.num_rows and expected.schema.names == got.schema.names and expected.equals(got):
+        return RowMatch((), (), (), ())
     names = _common(expected, got)
     wanted, came = row_hashes(expected, names), row_hashes(got, names)
     if len(wanted) == len(came) and np.array_equal(wanted, came):

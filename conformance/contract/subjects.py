@@ -91,7 +91,12 @@ LARGE_BYTES = 8 << 20
 
 def feature(session: SessionView) -> Feature:
     """What is distinctive in a CreateReadSession request and in the case around it."""
-    return next(name for name, applies in _applies(session) if applies)
+    key = ("feature", session.index)
+    memo = session.view.memo
+    if key not in memo:
+        memo[key] = next(name for name, applies in _applies(session) if applies)
+    found: Feature = memo[key]
+    return found
 
 
 def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
@@ -122,7 +127,12 @@ def read_feature(read: ReadView) -> Feature | None:
 
 def after_abandoned(call: CallView) -> bool:
     """Whether a read was abandoned before this call."""
-    return any(other.raw.end is CallEnd.CANCELLED for other in call.view.calls[: call.view.calls.index(call)])
+    return any(index < call.index for index in _cancelled(call.view))
+
+
+@once_per_view
+def _cancelled(view: View) -> list[int]:
+    return [call.index for call in view.calls if call.raw.end is CallEnd.CANCELLED]
 
 
 def is_child(read: ReadView) -> bool:
