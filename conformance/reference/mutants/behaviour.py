@@ -115,7 +115,11 @@ class LastResponseMissing(Service):
 
 
 @behaviour_lie(
-    "projection.values-swapped", kills="projection.values-follow-their-names", defects=("B-40",), source=_GOCCY_HANDLER
+    "projection.values-swapped",
+    kills="projection.values-follow-their-names",
+    also={"values.follow-names": "the same requirement, asked of whole rows"},
+    defects=("B-40",),
+    source=_GOCCY_HANDLER,
 )
 class ValuesSwapped(Service):
     """The schema is in table order and the values are in the order of the request."""
@@ -148,7 +152,7 @@ class UnknownFieldsIgnored(Service):
         return super().resolve_columns(snapshot, [name for name in selected if name.lower().split(".")[0] in known])
 
 
-@behaviour_lie("schema.all-nullable", kills="schema.required-is-not-nullable", defects=("B-53",))
+@behaviour_lie("schema.all-nullable", kills="schema.required-not-nullable", defects=("B-53",))
 class AllNullable(Service):
     """REQUIRED columns are advertised as nullable."""
 
@@ -176,7 +180,7 @@ class BadRestrictionIgnored(Service):
 
 @behaviour_lie(
     "compression.not-applied",
-    kills="compression.buffers-are-compressed",
+    kills=("compression.lz4-frame-is-applied", "compression.zstd-is-applied"),
     defects=("B-90",),
     source=_BQEMULATOR_SERVICER,
 )
@@ -187,7 +191,28 @@ class CompressionNotApplied(Service):
         return super().encode_batch(part, "")
 
 
-@behaviour_lie("errors.all-unknown", kills="errors.permanent-is-not-unknown", defects=("B-22",), source=_GOCCY_HANDLER)
+@behaviour_lie(
+    "errors.all-unknown",
+    kills="errors.permanent-one-is-not-unknown",
+    also=dict.fromkeys(
+        (
+            "errors.unspecified-format-has-its-code",
+            "errors.bad-parent-has-its-code",
+            "errors.bad-restriction-has-its-code",
+            "errors.long-restriction-has-its-code",
+            "errors.missing-table-has-its-code",
+            "errors.preferred-above-maximum-has-its-code",
+            "errors.snapshot-outside-window-has-its-code",
+            "errors.unknown-column-has-its-code",
+            "errors.unrecorded-refusal-has-a-fitting-code",
+            "offsets.beyond-the-end-has-its-code",
+            "split.beyond-the-child-has-its-code",
+        ),
+        "UNKNOWN is the code of no refusal",
+    ),
+    defects=("B-22",),
+    source=_GOCCY_HANDLER,
+)
 class EverythingUnknown(Service):
     """Every refusal has the status UNKNOWN."""
 
