@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from conformance import wire
@@ -16,7 +17,18 @@ from conformance.contract.clause import Violation
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.wire import Fault, Rule, Severity
 
-__all__ = ["Message", "Messages", "batches", "broken", "messages", "per_schema", "schemas", "untidy", "violation"]
+__all__ = [
+    "NOT_ASKED",
+    "Message",
+    "Messages",
+    "batches",
+    "broken",
+    "messages",
+    "per_schema",
+    "schemas",
+    "untidy",
+    "violation",
+]
 
 Message: TypeAlias = SchemaBytes | BatchBytes
 M = TypeVar("M", bound=SchemaBytes | BatchBytes)
@@ -117,6 +129,20 @@ def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation
         return _FACET.found(message, check)
 
     return remembered
+
+
+NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
+    {
+        Rule.FLATBUF_UNKNOWN_SLOT: "a later format may add slots, and readers pass over those they do not know",
+        Rule.FLATBUF_OVERLAP: "encoders may share what is equal, and no reader writes to the metadata",
+        Rule.KEY_VALUE_KEY_REPEATED: "the format does not forbid it; a column's metadata is asked as data",
+        Rule.SCHEMA_FIELDS_MISSING: "an absent vector is an empty one; which columns there are is asked as data",
+        Rule.SCHEMA_NAME_MISSING: "an absent name is an empty one; which names columns have is asked as data",
+        Rule.SCHEMA_ENDIANNESS_BIG: "asked as data, of the schema and not of the fault",
+        Rule.COMPRESSION_EMPTY_WITHOUT_FRAME: "encoders in use write an empty buffer as a length of 0 alone",
+    }
+)
+"""Rules of the wire about which no clause asks, each with the reason why."""
 
 
 def broken(message: Message, *rules: Rule) -> Iterable[Violation]:

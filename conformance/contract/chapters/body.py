@@ -313,7 +313,7 @@ def data_size(batch: BatchBytes) -> Iterable[Violation]:
     profiles=ANY,
 )
 def offsets_not_negative(batch: BatchBytes) -> Iterable[Violation]:
-    """Offsets are not negative."""
+    """Offsets are not negative, be it the first or any after it."""
     return broken(batch, Rule.OFFSETS_NEGATIVE)
 
 

@@ -155,6 +155,12 @@ def unions_complete(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.FLATBUF_UNION_VALUE_MISSING, Rule.FLATBUF_UNION_TYPE_MISSING)
 
 
+@clause("structure.required-slots", over=messages, source=MESSAGE_FBS, breaks=VERIFIER, profiles=ANY)
+def required_slots(message: Message) -> Iterable[Violation]:
+    """A table has the values that its definition requires; in Arrow's metadata only tensors have such."""
+    return broken(message, Rule.FLATBUF_REQUIRED_MISSING)
+
+
 @clause(
     "structure.nesting",
     over=messages,
@@ -244,7 +250,7 @@ def metadata_pairs(message: Message) -> Iterable[Violation]:
 
 @clause("structure.field-type", over=schemas, source=SCHEMA_FBS, breaks="every client", profiles=ANY)
 def field_type(schema: SchemaBytes) -> Iterable[Violation]:
-    """A field has a type."""
+    """A field has a type: both its kind and its table."""
     half = broken(schema, Rule.FLATBUF_UNION_TYPE_MISSING)
     return () if half else broken(schema, Rule.SCHEMA_FIELD_WITHOUT_TYPE)
 

@@ -61,7 +61,7 @@ def float64(declared: Declared) -> Iterator[Violation]:
 
 @about_columns("types.bool", BqType.BOOL, source=GUIDE, breaks=SPARK)
 def bool_(declared: Declared) -> Iterator[Violation]:
-    """BOOL is a boolean of one bit."""
+    """BOOL is a boolean of one bit, not an integer."""
     return _differing(declared, BqType.BOOL, Type(TypeKind.BOOL))
 
 

@@ -1,0 +1,213 @@
+"""The clauses on bytes: each passes good bytes and fails bytes with its deviation, and no rule is forgotten."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+
+from conformance import wire
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES, Clause, Violation
+from conformance.contract.files import judge_bytes
+from conformance.contract.messages import NOT_ASKED, Message, Messages
+from conformance.contract.view import BatchBytes, SchemaBytes
+from conformance.records import Level, Outcome
+from tests.contract.byte_samples import BATCHES, SCHEMAS, broken_messages, framed_messages, good_messages
+from tests.fixtures import real_bigquery
+
+load_chapters()
+ON_MESSAGES = [clause for clause in CLAUSES.values() if isinstance(clause.over, Messages)]
+CHAPTERS = {"framing", "structure", "body", "buffers", "layouts", "schema", "types", "values", "readers"}
+OURS = [clause for clause in CLAUSES.values() if clause.chapter in CHAPTERS]
+
+
+def asks(clause: Clause, message: Message) -> bool:
+    """Whether a clause is about this kind of message."""
+    kind = clause.check.__annotations__[next(iter(clause.check.__annotations__))]
+    return kind in ("Message", "wire.Schema", type(message).__name__) and (
+        kind != "wire.Schema" or isinstance(message, SchemaBytes)
+    )
+
+
+def violations(clause: Clause, message: Message) -> list[Violation]:
+    """What a clause finds in a message that it is about."""
+    return list(clause.check(message)) if asks(clause, message) else []
+
+
+def failing(clause: Clause) -> list[wire.Rule]:
+    """The rules whose broken bytes a clause fails."""
+    return [rule for rule, message in broken_messages().items() if violations(clause, message)]
+
+
+@pytest.mark.parametrize("clause", ON_MESSAGES, ids=lambda clause: clause.id)
+def test_clause_passes_good_bytes(clause: Clause) -> None:
+    """No clause finds anything in messages without a fault."""
+    schema, batch = good_messages()
+
+    assert [*violations(clause, schema), *violations(clause, batch)] == []
+
+
+DECLARED_BY_A_SCHEMA = {
+    "framing.schema-without-dictionary": pa.field("c", pa.dictionary(pa.int32(), pa.utf8())),
+    "schema.item-name": pa.field("c", pa.list_(pa.field("element", pa.int64())), nullable=False),
+    "schema.item-nullable": pa.field("c", pa.list_(pa.field("item", pa.int64(), nullable=False)), nullable=False),
+    "schema.metadata-keys": pa.field("c", pa.int64(), metadata={"BIGQUERY:type": "INT64"}),
+}
+"""Clauses on what a schema declares, with a field that breaks each."""
+
+
+@pytest.mark.parametrize("clause", ON_MESSAGES, ids=lambda clause: clause.id)
+def test_clause_fails_bytes_with_its_deviation(clause: Clause) -> None:
+    """Every clause finds something in bytes that were made to break what it asks for."""
+    if clause.id in DECLARED_BY_A_SCHEMA:
+        field = DECLARED_BY_A_SCHEMA[clause.id]
+        message = SchemaBytes(0, 0, pa.schema([field]).serialize().to_pybytes(), "serializer")
+        assert violations(clause, message)
+    elif clause.id == "schema.no-metadata":
+        data = pa.schema([pa.field("c", pa.int64())], metadata={"pandas": "{}"}).serialize().to_pybytes()
+        assert violations(clause, SchemaBytes(0, 0, data, "serializer"))
+    else:
+        assert failing(clause) or any(violations(clause, message) for message in framed_messages(clause.id))
+
+
+@pytest.mark.parametrize("clause_id", [*SCHEMAS, *BATCHES])
+def test_a_deviation_of_the_framing_is_told_once(clause_id: str) -> None:
+    """What is wrong with a field is told by one clause, and not by its neighbours too."""
+    (message,) = framed_messages(clause_id)
+
+    told = {clause.id for clause in ON_MESSAGES if "bq-arrow" in clause.profiles and violations(clause, message)}
+
+    assert told == {clause_id}
+
+
+def test_every_rule_is_asked_about_or_left_for_a_reason() -> None:
+    """Each rule of the wire is told by some clause, or stands in the table of those that are not asked about."""
+    told = {
+        fault.rule
+        for message in broken_messages().values()
+        for clause in ON_MESSAGES
+        for violation in violations(clause, message)
+        for fault in message.faults
+        if (fault.observed, fault.start, fault.end, fault.path)
+        == (violation.observed, violation.start, violation.end, violation.field)
+    }
+
+    assert set(wire.Rule) - told == set(NOT_ASKED)
+    assert all(len(reason) > 30 for reason in NOT_ASKED.values())
+
+
+@pytest.mark.parametrize("clause", OURS, ids=lambda clause: clause.id)
+def test_clause_says_what_where_and_in_whose_words(clause: Clause) -> None:
+    """A clause has a permanent id, a level, an explanation and a public source; a MUST says who suffers."""
+    assert re.fullmatch(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*)", clause.id)
+    assert clause.level in Level
+    assert len(clause.explanation) >= 30
+    assert clause.explanation.split("\n")[0].endswith((".", "…", ":"))
+    assert clause.source.startswith("https://")
+    assert clause.chapter == clause.check.__module__.rpartition(".")[2]
+
+
+def test_there_are_enough_clauses() -> None:
+    """The two halves of the contract keep their number."""
+    assert len(OURS) >= 80
+    assert len(CLAUSES) >= 120
+
+
+# --- bytes from elsewhere -----------------------------------------------------------------------------
+
+
+def failures(schema: bytes, batch: bytes) -> dict[str, Level]:
+    """The clauses that a pair of messages fails, with their level."""
+    verdicts = judge_bytes(schema, [batch])
+    return {one.clause: CLAUSES[one.clause].level for one in verdicts if one.outcome is Outcome.FAIL}
+
+
+@pytest.mark.parametrize(
+    "names", [("arrowDateTimeSchema", "arrowDateTimeRowsInBytes"), ("pekko_ten.arrowschema", "pekko_ten.arrow")]
+)
+def test_messages_captured_from_the_service_are_clean(names: tuple[str, str]) -> None:
+    """The v1 pairs that public connectors captured break nothing at any level."""
+    schema, batch = map(real_bigquery, names)
+
+    assert failures(schema, batch) == {}
+
+
+def test_messages_captured_from_v1beta1_are_legacy_and_nothing_else() -> None:
+    """The v1beta1 pair is framed as before Arrow 0.15, and its metadata version is not held against it."""
+    schema, batch = real_bigquery("alltypes.arrowschema"), real_bigquery("alltypes.arrow")
+
+    assert failures(schema, batch) == {"framing.not-legacy": Level.MUST}
+
+
+def test_a_whole_stream_in_the_batch_field_is_not_one_message() -> None:
+    """Schema, batch and end-of-stream marker in the batch field fail the clauses on each of the three."""
+    batch = pa.record_batch({"n": pa.array([1, 2])})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+
+    found = failures(batch.schema.serialize().to_pybytes(), sink.getvalue().to_pybytes())
+
+    assert set(found) == {
+        "framing.batch-without-schema",
+        "framing.batch-single-message",
+        "framing.batch-without-end-of-stream",
+    }
+
+
+def test_batch_framing_is_judged_without_a_readable_schema() -> None:
+    """A schema that cannot be read does not hide what is wrong with the frame of the batch."""
+    batch = pa.record_batch({"n": pa.array([1, 2])}).serialize().to_pybytes()
+
+    found = failures(b"", batch + bytes.fromhex("ffffffff00000000"))
+
+    assert set(found) == {"framing.schema-not-empty", "framing.batch-without-end-of-stream"}
+
+
+@pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("alignment", [8, 64])
+def test_pyarrow_messages_are_clean(codec: str | None, alignment: int) -> None:
+    """What a library in wide use writes is found clean, compressed or not, aligned to 8 or to 64."""
+    batch = pa.record_batch({"n": pa.array([1, None] * 40), "t": pa.array(["a", "bb"] * 40)}).slice(1, 70)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
+        writer.write_batch(batch)
+    data = list(pa.ipc.MessageReader.open_stream(sink.getvalue()))[1].serialize().to_pybytes()
+    schema = batch.schema.serialize().to_pybytes()
+    if alignment == 64:  # pad the metadata as writers with the recommended alignment do
+        length = int.from_bytes(data[4:8], "little")
+        more = -(8 + length) % 64
+        data = (
+            data[:4] + (length + more).to_bytes(4, "little") + data[8 : 8 + length] + bytes(more) + data[8 + length :]
+        )
+
+    assert failures(schema, data) == {}
+
+
+def test_the_extremes_of_bignumeric_are_legal() -> None:
+    """Values of 77 digits in decimal256(76, 38) are BIGNUMERIC's own, and too many for any other profile."""
+    extremes = b"".join(value.to_bytes(32, "little", signed=True) for value in (-(2**255), 2**255 - 1))
+    column = pa.Array.from_buffers(pa.decimal256(76, 38), 2, [None, pa.py_buffer(extremes)])
+    batch = pa.record_batch([column], names=["n"])
+    schema, data = batch.schema.serialize().to_pybytes(), batch.serialize().to_pybytes()
+
+    strict = judge_bytes(schema, [data], profile="ipc-message")
+
+    assert failures(schema, data) == {}
+    assert [one.clause for one in strict if one.outcome is Outcome.FAIL] == ["layouts.decimal-digits"]
+
+
+def test_an_unknown_profile_is_refused() -> None:
+    """A profile that does not exist is named together with those that do."""
+    with pytest.raises(ValueError, match="expected a profile out of bq-arrow, ipc-message, got 'flight'"):
+        judge_bytes(b"", [], profile="flight")
+
+
+def test_batch_bytes_without_schema_have_no_rows() -> None:
+    """A batch that no schema explains cannot be decoded."""
+    batch = BatchBytes(0, 0, pa.record_batch({"n": pa.array([1])}).serialize().to_pybytes(), None)
+
+    assert batch.arrow() is None
+    assert batch.faults == []
