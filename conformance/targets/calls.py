@@ -128,7 +128,7 @@ class Caller:
     def _death(self, code: grpc.StatusCode, details: str) -> str:
         """Why the target counts as dead after a status that is not OK; empty where it does not."""
         lost = code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST)
-        words = self._last_words(EXIT_SECONDS if code is grpc.StatusCode.UNAVAILABLE else 0)
+        words = self._last_words(EXIT_SECONDS if lost else 0)
         if words:
             return words
         return f"the connection broke: {details}" if lost else ""

@@ -22,6 +22,8 @@ from conformance.records import Column
 from conformance.targets.errors import CannotSeed
 from conformance.targets.messages import Names
 from conformance.targets.rest import RestClient, RestError
+from conformance.targets.spec import Seed, SeedPath
+from conformance.targets.sql import insert_statement
 from conformance.targets.values import Instants, Unreadable, case_value, listed_value, rest_schema, rest_value
 
 __all__ = ["SeededTable", "Seeder"]
@@ -32,19 +34,20 @@ MAX_VERIFIED_ROWS: Final = 1000
 REQUEST_BYTES: Final = 8 << 20
 """Size at which a request of rows is sent: insertAll takes at most 10 MB (BigQuery quotas, "streaming inserts")."""
 
+QUERY_MILLISECONDS: Final = 60_000
+"""How long jobs.query is asked to wait for a statement; our own deadline on the request is what binds."""
+
 Row = dict[str, Any]
 
 
 class Seeder:
     """Makes tables in one dataset of one project through ``client``."""
 
-    def __init__(
-        self, client: RestClient, *, project: str, dataset: str, rows_per_request: int, token: str = ""
-    ) -> None:
+    def __init__(self, client: RestClient, *, project: str, how: Seed, token: str = "") -> None:
         self._client = client
         self._project = project
-        self._dataset = dataset
-        self._rows_per_request = rows_per_request
+        self._dataset = how.dataset
+        self._how = how
         self._token = token
         self._has_dataset = False
         self._taken: Counter[str] = Counter()
@@ -52,23 +55,47 @@ class Seeder:
     def seed(self, case_id: str, columns: Sequence[Column], rows: Sequence[Row], *, withheld: int) -> SeededTable:
         """Make a fresh table for ``case_id`` and fill it with all rows but the last ``withheld``.
 
+        The paths of the target file are tried in order, each with a table of its own.
         Raises :class:`CannotSeed` where the target refuses, or gives back something else than was put in.
         """
         self._make_dataset()
-        table = SeededTable(
-            self, Names(self._project, self._dataset, self._fresh(case_id)), tuple(columns), tuple(rows)
-        )
-        table.create()
-        table.append(len(rows) - withheld)
-        table.verify()
-        return table
+        refusals: list[str] = []
+        for path in self._how.paths:
+            names = Names(self._project, self._dataset, self._fresh(case_id))
+            table = SeededTable(self, names, tuple(columns), tuple(rows), path)
+            table.create()
+            try:
+                table.append(len(rows) - withheld)
+                table.verify()
+            except CannotSeed as error:
+                if not error.answered:
+                    raise
+                refusals.append(str(error))
+            else:
+                return table
+        raise CannotSeed("; and by another path: ".join(refusals))
 
-    def insert(self, names: Names, rows: Sequence[Row]) -> None:
-        """Insert ``rows`` (in REST form) in requests of limited size."""
-        for chunk in _chunks(rows, self._rows_per_request):
-            answer = self.post(f"{self.path(names)}/insertAll", {"rows": [{"json": row} for row in chunk]})
-            if errors := answer.get("insertErrors"):
-                raise CannotSeed(f"insertAll refused rows: {json.dumps(errors, ensure_ascii=False)[:500]}")
+    def insert(self, names: Names, columns: Sequence[Column], rows: Sequence[Row], path: SeedPath) -> None:
+        """Insert ``rows`` (in the JSON form of a case) in requests of limited size."""
+        for chunk in _chunks(rows, self._how.rows_per_request):
+            if path is SeedPath.SQL:
+                self._query(insert_statement(names, columns, chunk))
+            else:
+                self._insert_all(names, columns, chunk)
+
+    def _insert_all(self, names: Names, columns: Sequence[Column], rows: Sequence[Row]) -> None:
+        sent = [{column.name: rest_value(column, row.get(column.name)) for column in columns} for row in rows]
+        answer = self.post(f"{self.path(names)}/insertAll", {"rows": [{"json": row} for row in sent]})
+        if errors := answer.get("insertErrors"):
+            raise CannotSeed(f"insertAll refused rows: {json.dumps(errors, ensure_ascii=False)[:500]}")
+
+    def _query(self, statement: str) -> None:
+        body = {"query": statement, "useLegacySql": False, "timeoutMs": str(QUERY_MILLISECONDS)}
+        answer = self.post(f"/bigquery/v2/projects/{self._project}/queries", body)
+        if errors := answer.get("errors"):
+            raise CannotSeed(f"INSERT was refused: {json.dumps(errors, ensure_ascii=False)[:500]}")
+        if answer.get("jobComplete") is False:
+            raise CannotSeed("INSERT did not complete while jobs.query waited for it")
 
     def post(self, path: str, body: Row) -> Row:
         """POST, where every failure means that the case cannot be seeded."""
@@ -127,6 +154,7 @@ class SeededTable:
     names: Names
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    path: SeedPath
     inserted: int = 0
 
     def create(self) -> None:
@@ -142,9 +170,8 @@ class SeededTable:
         """Insert the next ``count`` rows."""
         rows = self.rows[self.inserted : self.inserted + count]
         if rows:
-            sent = [{column.name: rest_value(column, row.get(column.name)) for column in self.columns} for row in rows]
             try:
-                self.seeder.insert(self.names, sent)
+                self.seeder.insert(self.names, self.columns, rows, self.path)
             except CannotSeed as error:
                 raise self._with_columns(error) from None
         self.inserted += len(rows)

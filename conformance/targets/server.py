@@ -220,13 +220,10 @@ class ServerTarget:
         return running
 
     def _connect(self, endpoint: str, rest: str, *, process: Process | None) -> _Running:
-        seed = self._spec.seed
         client = RestClient(rest, deadline=self._deadlines.seed)
         # A server that outlives us may hold tables of earlier runs.
         token = "" if process is not None else f"{time.time_ns():x}"
-        seeder = Seeder(
-            client, project=self._project, dataset=seed.dataset, rows_per_request=seed.rows_per_request, token=token
-        )
+        seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
         channel = open_channel(endpoint, message_limit=self._spec.limits.message)
         return _Running(channel, client, seeder, process)
 

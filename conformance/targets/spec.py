@@ -68,7 +68,7 @@ class SeedPath(enum.StrEnum):
     REST = "rest"
     """``tabledata.insertAll``, the one path that every known emulator serves."""
     SQL = "sql"
-    """``jobs.query`` with ``INSERT … VALUES``, for targets without insertAll."""
+    """``jobs.query`` with ``INSERT … VALUES`` and typed literals, for targets without insertAll."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -135,11 +135,20 @@ class EnvironmentSpec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Seed:
-    """How a case's table is put into a server: by which path, in which dataset, and how many rows a request."""
+    """How a case's table is put into a server: by which paths, in which dataset, and how many rows a request.
 
-    path: SeedPath = SeedPath.REST
+    ``paths`` are tried in order until one of them brings the rows in unchanged.
+    """
+
+    paths: tuple[SeedPath, ...] = (SeedPath.REST,)
     dataset: str = "conformance"
     rows_per_request: int = 5000
+
+    def __post_init__(self) -> None:
+        if not self.paths:
+            raise RecordError("target.seed.paths", "at least one of " + ", ".join(SeedPath), [])
+        if self.rows_per_request < 1:
+            raise RecordError("target.seed.rows_per_request", "a number above 0", self.rows_per_request)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from conformance.records import BqType, Column
 from conformance.targets.errors import CannotSeed
 from conformance.targets.rest import RestClient
 from conformance.targets.seeding import MAX_VERIFIED_ROWS, Seeder
+from conformance.targets.spec import Seed, SeedPath
 from tests.targets.fake_server import FakeServer, serving
 
 COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING))
@@ -22,7 +23,7 @@ def seeder(fake: FakeServer) -> Iterator[Seeder]:
     """A seeder of the fake server."""
     with serving(fake) as (_, port):
         client = RestClient(f"http://127.0.0.1:{port}", deadline=1)
-        yield Seeder(client, project="p", dataset="d", rows_per_request=2)
+        yield Seeder(client, project="p", how=Seed(dataset="d", rows_per_request=2))
         client.close()
 
 
@@ -169,7 +170,7 @@ def test_a_column_of_unknown_texts_is_compared_by_its_nulls(fake: FakeServer, se
 def test_a_big_table_is_verified_by_its_first_rows(fake: FakeServer, seeder: Seeder) -> None:
     """Of many rows the listing asks for some, and the count for all."""
     rows = [{"a": value, "b": "x"} for value in range(MAX_VERIFIED_ROWS + 5)]
-    seeder._rows_per_request = 10_000
+    seeder._how = Seed(dataset="d")
     seeder.seed("case", COLUMNS, rows, withheld=0)
 
     assert f"maxResults={MAX_VERIFIED_ROWS}" in fake.rest_requests[-1][1]
@@ -196,7 +197,79 @@ def test_silence_is_told_from_a_refusal() -> None:
     client = RestClient("http://127.0.0.1:1", deadline=1)
 
     with pytest.raises(CannotSeed) as raised:
-        Seeder(client, project="p", dataset="d", rows_per_request=2).seed("case", COLUMNS, ROWS, withheld=0)
+        Seeder(client, project="p", how=Seed(dataset="d", rows_per_request=2)).seed("case", COLUMNS, ROWS, withheld=0)
 
     assert not raised.value.answered
     assert "Connection refused" in str(raised.value)
+
+
+def test_rows_can_be_inserted_by_sql(fake: FakeServer, seeder: Seeder) -> None:
+    """A target without insertAll is filled by statements of limited size, which are waited for."""
+    statements: list[dict[str, Any]] = []
+
+    def rest(_method: str, path: str, body: Any) -> tuple[int, Any] | None:
+        if path.endswith("/queries"):
+            statements.append(body)
+            return 200, {"jobComplete": True}
+        answer = {"totalRows": "3", "rows": [row("1", "x"), row("2", "y"), row(None, None)]}
+        return (200, answer) if "/data?" in path else None
+
+    fake.rest = rest
+    seeder._how = Seed((SeedPath.SQL,), "d", 2)
+
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=0).names.table
+
+    assert [body["query"] for body in statements] == [
+        f'INSERT INTO `p`.`d`.`{table}` (`a`, `b`) VALUES (1, "x"), (2, "y")',
+        f"INSERT INTO `p`.`d`.`{table}` (`a`, `b`) VALUES (CAST(NULL AS INT64), CAST(NULL AS STRING))",
+    ]
+    assert not any(body["useLegacySql"] for body in statements)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"errors": [{"reason": "invalidQuery"}]}, 'INSERT was refused: [{"reason": "invalidQuery"}]'),
+        ({"jobComplete": False}, "INSERT did not complete while jobs.query waited for it"),
+    ],
+)
+def test_a_statement_that_fails_is_quoted(
+    fake: FakeServer, seeder: Seeder, answer: dict[str, Any], message: str
+) -> None:
+    """A refused or unfinished statement makes the case untestable."""
+    fake.rest = lambda method, path, body: (200, answer) if path.endswith("/queries") else None
+    seeder._how = Seed((SeedPath.SQL,), "d", 2)
+
+    assert refused(seeder).startswith(message)
+
+
+def test_paths_are_tried_until_one_brings_the_rows_in(fake: FakeServer, seeder: Seeder) -> None:
+    """Where insertAll refuses, SQL gets a fresh table; the rows are verified all the same."""
+    fake.rest = lambda method, path, body: (
+        (500, {"error": {"message": "no lists"}})
+        if "insertAll" in path
+        else (200, {"jobComplete": True})
+        if path.endswith("/queries")
+        else (200, {"totalRows": "3", "rows": [row("1", "x"), row("2", "y"), row(None, None)]})
+        if "/data?" in path
+        else None
+    )
+    seeder._how = Seed((SeedPath.REST, SeedPath.SQL), "d", 9)
+
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=0)
+
+    assert table.path is SeedPath.SQL
+    assert len(fake.tables) == 2
+
+
+def test_a_table_that_no_path_fills_tells_every_reason(fake: FakeServer, seeder: Seeder) -> None:
+    """The refusals of all paths stand in one sentence."""
+    fake.rest = lambda method, path, body: (
+        (400, {"error": {"message": "no"}}) if "insertAll" in path or path.endswith("/queries") else None
+    )
+    seeder._how = Seed((SeedPath.REST, SeedPath.SQL), "d", 9)
+
+    said = refused(seeder)
+
+    assert "/insertAll: HTTP 400 no (columns: a INT64, b STRING); and by another path: POST " in said
+    assert said.endswith("/queries: HTTP 400 no (columns: a INT64, b STRING)")
