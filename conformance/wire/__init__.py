@@ -5,7 +5,7 @@ they never raise on the bytes. ``to_arrow`` of what they return decodes with thi
 ``dissect`` explains every byte. Which faults matter to whom is decided by :mod:`conformance.contract`.
 
 >>> import pyarrow as pa
->>> batch = pa.record_batch({"x": [1, None, 3]})
+>>> batch = pa.RecordBatch.from_pydict({"x": [1, None, 3]})
 >>> schema = read_schema(batch.schema.serialize().to_pybytes()).schema
 >>> message = read_batch(batch.serialize().to_pybytes(), schema)
 >>> message.faults

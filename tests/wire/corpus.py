@@ -144,3 +144,15 @@ def compressed(batch: pa.RecordBatch, codec: str) -> bytes:
     start = reader.tell()
     pa.ipc.read_message(reader)
     return bytes(sink.getvalue().to_pybytes()[start : reader.tell()])
+
+
+def same(left: pa.RecordBatch, right: pa.RecordBatch) -> bool:
+    """Whether two batches hold the same values; those of floats are compared as text, since NaN is not itself."""
+    return left.num_columns == right.num_columns and all(
+        one.equals(other) or (pa.types.is_floating(one.type) and _text(one) == _text(other))
+        for one, other in zip(left.columns, right.columns, strict=True)
+    )
+
+
+def _text(column: pa.Array) -> str:
+    return str(column.to_string(window=len(column) + 1))

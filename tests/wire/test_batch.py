@@ -35,7 +35,7 @@ def test_header_is_described() -> None:
 
 def test_surplus_column_is_not_dropped_in_silence() -> None:
     """A batch of two columns behind a schema of one is malformed, though lenient readers take it."""
-    two = pa.record_batch({"a": [1], "b": [2]})
+    two = pa.RecordBatch.from_pydict({"a": [1], "b": [2]})
 
     read = read_batch(pair(two)[1], schema_of(pa.field("a", pa.int64())))
 
