@@ -40,6 +40,11 @@ class _Remembering:
         self._driver = driver
         self.exchange: Exchange | None = None
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Those of the real target."""
+        return self._driver.remarks
+
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Drive the real target and remember."""
         self.exchange = self._driver.drive(case, table)

@@ -132,11 +132,12 @@ class CounterexampleSaved:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run reached its end after ``seconds``."""
+    """The run reached its end after ``seconds``; ``remarks`` are about the target as a whole, and no verdicts."""
 
     TAG: ClassVar[str] = "run-ended"
 
     seconds: float
+    remarks: tuple[str, ...] = ()
 
 
 Event: TypeAlias = RunStarted | CaseJudged | SuiteBroke | CounterexampleSaved | RunEnded

@@ -69,6 +69,7 @@ class Result:
     broke: tuple[SuiteBroke, ...]
     seconds: float
     complete: bool
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def outcomes(self) -> Counter[Outcome]:
@@ -163,6 +164,7 @@ def fold(events: Iterable[Event]) -> Result:
         broke=tuple(event for event in rest if isinstance(event, SuiteBroke)),
         seconds=ended.seconds if ended is not None else sum(case.seconds for case in cases),
         complete=ended is not None,
+        remarks=ended.remarks if ended is not None else (),
     )
 
 

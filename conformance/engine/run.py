@@ -38,6 +38,11 @@ GIVE_UP_AFTER: Final = 3
 class Driver(Protocol):
     """A target that is ready to be asked; :func:`conformance.targets.open_target` gives one."""
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was noticed about the target beside its cases."""
+        ...
+
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the target and record everything; what the target does wrong is in the exchange."""
         ...
@@ -143,7 +148,7 @@ def run(
                 yield from _finish(waiting.popleft(), hunt)
         while waiting:
             yield from _finish(waiting.popleft(), hunt)
-    yield RunEnded(time.monotonic() - began)
+    yield RunEnded(time.monotonic() - began, driver.remarks)
 
 
 def _finish(driven: _Driven, hunt: Hunt | None) -> Iterator[Event]:

@@ -77,7 +77,7 @@ class Report:
     """The result of one run of the suite.
 
     ``complete`` is false where the run was cut short. ``silent`` are chosen clauses that nothing in the run showed.
-    ``broke`` are tracebacks of the suite's own defects.
+    ``broke`` are tracebacks of the suite's own defects. ``remarks`` are about the target as a whole.
     """
 
     schema_version: int
@@ -92,6 +92,7 @@ class Report:
     problems: tuple[ProblemResult, ...] = ()
     silent: tuple[str, ...] = ()
     broke: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def document(result: Result) -> Report:
@@ -109,6 +110,7 @@ def document(result: Result) -> Report:
         problems=tuple(ProblemResult(problem.kind, problem.index, problem.text) for problem in result.problems),
         silent=result.silent,
         broke=tuple(broke.traceback for broke in result.broke),
+        remarks=result.remarks,
     )
 
 

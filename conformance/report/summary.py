@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 
 from conformance.contract.clause import CLAUSES
 from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
+from conformance.engine.selection import LeftOut
 from conformance.records import Level, Outcome
 
 __all__ = ["Cell", "Row", "header", "level_of", "replay_command", "summarise", "verdict_line"]
@@ -82,7 +84,15 @@ def header(result: Result) -> list[tuple[str, str]]:
         ("selection", f"{corpus}{generated}, {clauses} down to level {start.level}{narrowed}"),
         ("seed", str(start.seed)),
         ("readers", "on" if start.readers else "off"),
+        *(("left out", text) for text in _left_out(start.left_out)),
+        *(("remark", remark) for remark in result.remarks),
     ]
+
+
+def _left_out(left_out: Sequence[LeftOut]) -> list[str]:
+    """What was not chosen, counted by reason: a narrow run must not look like a whole one."""
+    counts = Counter((left.kind, left.reason) for left in left_out)
+    return [f"{count} {kind}{'s'[: count > 1]}: {reason}" for (kind, reason), count in counts.items()]
 
 
 def replay_command(result: Result, deviation: Deviation) -> str:

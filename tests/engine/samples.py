@@ -127,6 +127,7 @@ class FakeTarget:
     def __init__(self, answers: Mapping[str, Exchange | Exception]) -> None:
         self.answers = answers
         self.driven: list[str] = []
+        self.remarks: tuple[str, ...] = ("it says nothing of itself",)
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """The prepared answer; an OK call where none was prepared."""

@@ -256,8 +256,9 @@ class RefusingTarget(FakeTarget):
 
 
 def test_a_run_ends_with_its_duration() -> None:
-    """Seconds of the whole, not the sum of the cases."""
+    """Seconds of the whole, not the sum of the cases, and what was noticed about the target."""
     *_, end = run_all([sample_case("a")])
 
     assert isinstance(end, RunEnded)
     assert 0 <= end.seconds < 60
+    assert end.remarks == ("it says nothing of itself",)

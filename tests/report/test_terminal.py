@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
 from rich.console import Console
 
 from conformance.engine.events import CaseJudged, Evidence, Line, RunEnded, SuiteBroke
 from conformance.engine.result import Result, fold
+from conformance.engine.selection import LeftOut
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.terminal import print_report
 from conformance.targets import ExpectedFailure
@@ -69,6 +71,25 @@ selection 1 of 3 cases, 1 of 1 clauses down to level may
 seed      7
 readers   off
 """
+    )
+
+
+def test_what_was_left_out_is_counted_by_reason() -> None:
+    """A narrow run cannot be taken for a whole one."""
+    left_out = [LeftOut("case", name, "no --select pattern matches it") for name in "bc"]
+    start = dataclasses.replace(
+        started("framing.x"), left_out=(*left_out, LeftOut("clause", "x.y", "its level is may"))
+    )
+
+    text = printed(fold([start, judged("a", passing("a", "framing.x")), RunEnded(2.0, ("it claims too much",))]))
+
+    assert (
+        """
+left out  2 cases: no --select pattern matches it
+left out  1 clause: its level is may
+remark    it claims too much
+"""
+        in text
     )
 
 
