@@ -40,7 +40,6 @@ SMALL: Final = 512
 """Values up to which plain Python beats numpy."""
 CHUNK: Final = 1 << 16
 """Values looked at in one step of a large column."""
-_WORDS: Final = 1 << 16
 _BYTE_BITS: Final = np.array([value.bit_count() for value in range(256)], np.uint8)
 _CODES: Final = {4: "i", 8: "q"}
 
@@ -81,8 +80,8 @@ def _popcount(bitmap: memoryview, length: int) -> int:
     tail = (bitmap[whole] & ((1 << (length & 7)) - 1)).bit_count() if length & 7 else 0
     words = np.frombuffer(bitmap, np.uint64, whole >> 3)
     count = 0
-    for start in range(0, len(words), _WORDS):
-        chunk = words[start : start + _WORDS]
+    for start in range(0, len(words), CHUNK):
+        chunk = words[start : start + CHUNK]
         if hasattr(np, "bitwise_count"):
             count += int(np.bitwise_count(chunk).sum(dtype=np.int64))
         else:

@@ -151,8 +151,8 @@ def _claims(data: memoryview, frame: Frame, batch: BatchMessage | None) -> list[
             end = message.metadata_end
             claims.append(Region(end, message.end, RegionKind.UNKNOWN, "", "not read", "the metadata does not say"))
     elif message.metadata_start and message.metadata_end > message.metadata_start:
-        span_ = message.metadata_start, message.metadata_end
-        claims.append(Region(*span_, RegionKind.UNKNOWN, "metadata", "metadata, cut short"))
+        start, end = message.metadata_start, message.metadata_end
+        claims.append(Region(start, end, RegionKind.UNKNOWN, "metadata", "metadata, cut short"))
     if message.body_end > message.body_start:
         claims += _body(message, batch)
     return claims
