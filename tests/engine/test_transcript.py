@@ -1,0 +1,81 @@
+"""A transcript shows every call of an exchange, protobuf field by field, and says what it cannot read."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from conformance.contract import proto
+from conformance.contract.view import View
+from conformance.engine.transcript import transcript
+from conformance.records import Call, CallEnd, Exchange, Trailer
+from tests.engine.samples import sample_case, sample_exchange
+
+SCHEMA = pa.schema([pa.field("a", pa.int64())]).serialize().to_pybytes()
+
+
+def lines(*calls: Call) -> list[str]:
+    """The transcript of ``calls``."""
+    exchange = Exchange("a", "fake", calls, project="p", dataset="d", table="t", skipped_steps=(1,))
+    return list(transcript(View(sample_case("a"), exchange, pa.table({}))))
+
+
+def create_session() -> Call:
+    """A CreateReadSession call with an Arrow schema."""
+    request = proto.CreateReadSessionRequest(parent="projects/p", max_stream_count=1)
+    session = proto.ReadSession(name="s", arrow_schema=proto.ArrowSchema(serialized_schema=SCHEMA))
+    return Call(
+        0, "s", "CreateReadSession", request.SerializeToString(), (session.SerializeToString(),), seconds=0.0125
+    )
+
+
+def test_a_call_is_shown_from_request_to_schema() -> None:
+    """Numbers and names of the fields, then the bytes inside."""
+    shown = lines(create_session())
+
+    assert shown[0] == "exchange of case a with fake, table p.d.t"
+    assert "  step 1 did not apply" in shown
+    assert "call 0  CreateReadSession s  OK (complete, 12.5 ms)" in shown
+    assert "    1 parent = 'projects/p'" in shown
+    assert f"      1 serialized_schema = {len(SCHEMA)} bytes" in shown
+    assert f"    schema message, {len(SCHEMA)} bytes" in shown
+    assert any("continuation word" in line for line in shown)
+
+
+def test_a_schema_that_was_shown_is_not_shown_again() -> None:
+    """Later calls refer to it."""
+    shown = lines(create_session(), create_session())
+
+    assert f"    schema message, {len(SCHEMA)} bytes, the same as in call 0" in shown
+
+
+def test_what_is_no_message_is_said_to_be_none() -> None:
+    """A target may send anything."""
+    shown = lines(Call(0, "s", "CreateReadSession", b"", (b"\xff\xff",)))
+
+    assert any(line.startswith("    not a message of this method: ") for line in shown)
+
+
+def test_a_refusal_shows_status_and_trailers() -> None:
+    """What clients decide by."""
+    call = Call(
+        0,
+        "s/0",
+        "ReadRows",
+        b"",
+        status="INTERNAL",
+        details="boom",
+        trailers=(Trailer("k", b"v"),),
+        end=CallEnd.COMPLETE,
+    )
+
+    shown = lines(call)
+
+    assert "call 0  ReadRows s/0  INTERNAL: boom (complete, 0.0 ms)" in shown
+    assert "  trailer k: b'v'" in shown
+
+
+def test_a_case_that_was_not_put_to_the_target_says_why() -> None:
+    """There is nothing else to show."""
+    view = View(sample_case("a"), sample_exchange("a", untestable="cannot seed"), pa.table({}))
+
+    assert list(transcript(view)) == ["exchange of case a with fake", "  not put to the target: cannot seed"]
