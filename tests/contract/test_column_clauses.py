@@ -1,0 +1,234 @@
+"""The clauses on schemas, types and values: each passes what the case holds and fails a lie about it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Mapping
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract import mapping
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES
+from conformance.contract.judge import judge
+from conformance.generate.materialise import materialise
+from conformance.records import (
+    BqType,
+    Call,
+    Case,
+    Column,
+    CreateSession,
+    Exchange,
+    Mode,
+    Outcome,
+    ReadRows,
+    Recipe,
+    Table,
+    ValueProfile,
+)
+from conformance.reference.mutants import MUTANTS
+from conformance.reference.serializer import REFERENCE, Serializer
+from tests.contract.exchanges import Obedient, read, responses_of
+
+load_chapters()
+CHAPTERS = {"schema", "types", "values"}
+SCALARS = [kind for kind in BqType if kind not in (BqType.RANGE, BqType.RECORD)]
+COLUMNS = (
+    *(Column(f"{kind.lower()}_n", kind) for kind in SCALARS),
+    *(Column(f"{kind.lower()}_q", kind, Mode.REQUIRED) for kind in SCALARS),
+    Column("numeric_10_2", BqType.NUMERIC, precision=10, scale=2),
+    Column("bignumeric_40_2", BqType.BIGNUMERIC, precision=40, scale=2),
+    Column("range_n", BqType.RANGE, range_of=BqType.DATE),
+    Column("ranges", BqType.RANGE, Mode.REPEATED, range_of=BqType.TIMESTAMP),
+    Column("numbers", BqType.INT64, Mode.REPEATED),
+    Column("documents", BqType.JSON, Mode.REPEATED),
+    Column("record", BqType.RECORD, fields=(Column("a", BqType.INT64), Column("b", BqType.STRING, Mode.REPEATED))),
+    Column("records", BqType.RECORD, Mode.REPEATED, fields=(Column("a", BqType.DATETIME, Mode.REQUIRED),)),
+)
+CASE = Case("c", "Every type and mode", Table(COLUMNS, recipe=Recipe(rows=40, seed=7, values=ValueProfile.BOUNDARY)))
+
+
+@functools.cache
+def table() -> pa.Table:
+    """The rows of the case."""
+    return materialise(CASE.table).combine_chunks()
+
+
+def serialized(serializer: Serializer) -> Exchange:
+    """What a serializer makes of the case, in one batch."""
+    (batch,) = table().to_batches()
+    messages = ("SerializeSchema", serializer.schema(batch.schema)), ("SerializeBatch", serializer.batch(batch))
+    return Exchange(CASE.id, "x", tuple(Call(0, "", method, b"", (data,)) for method, data in messages))
+
+
+def failed(exchange: Exchange, chapters: Iterable[str] = CHAPTERS) -> dict[str, str]:
+    """The clauses of the chapters that an exchange fails, and what was observed first."""
+    verdicts = judge(CASE, exchange, table(), clauses=[one for one in CLAUSES.values() if one.chapter in chapters])
+    return {one.clause: one.findings[0].observed for one in verdicts if one.outcome is Outcome.FAIL}
+
+
+# --- lies of serializers ------------------------------------------------------------------------------
+
+
+def _retyped(change: Callable[[pa.Field], pa.Field | None]) -> Serializer:
+    """The serializer that sends columns under other fields, with the same bits."""
+
+    def reshape(batch: pa.RecordBatch) -> pa.RecordBatch:
+        fields = [change(field) or field for field in batch.schema]
+        columns = [
+            column if column.type == field.type else column.view(field.type)
+            for column, field in zip(batch.columns, fields, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+    return dataclasses.replace(REFERENCE, reshape=reshape)
+
+
+OWN: Mapping[str, Serializer] = {
+    "types.datetime": _retyped(lambda f: f.with_type(pa.timestamp("ns")) if f.name == "datetime_n" else None),
+    "types.bignumeric-parameters": _retyped(
+        lambda f: f.with_type(pa.decimal256(41, 2)) if f.name == "bignumeric_40_2" else None
+    ),
+    "schema.metadata-keys": _retyped(
+        lambda f: f.with_metadata({"BIGQUERY:type": "x"}) if f.name == "int64_n" else None
+    ),
+}
+"""Lies that the mutants of the reference do not tell."""
+
+
+@functools.cache
+def told() -> Mapping[str, frozenset[str]]:
+    """For each lie, the clauses that fail it."""
+    lies = {name: mutant.serializer for name, mutant in MUTANTS.items() if mutant.serializer is not None} | OWN
+    return {name: frozenset(failed(serialized(lie))) for name, lie in lies.items()}
+
+
+BY_SERVERS = {"values.json-compact", "values.geography-form"}
+"""How a server writes text is not asked of a serializer."""
+
+
+def test_the_case_itself_is_clean() -> None:
+    """The reference's own serializer fails no clause, and every clause that asks a serializer has a subject."""
+    verdicts = judge(CASE, serialized(REFERENCE), table())
+
+    assert {one.outcome for one in verdicts if not one.clause.startswith("layouts.")} == {Outcome.PASS}
+    assert {one for one in CLAUSES if one.partition(".")[0] in CHAPTERS} - {
+        one.clause for one in verdicts
+    } == BY_SERVERS
+
+
+@pytest.mark.parametrize("clause_id", [one for one in CLAUSES if one.partition(".")[0] in CHAPTERS])
+def test_a_lie_fails_the_clause(clause_id: str) -> None:
+    """For every clause there is a serializer that it fails."""
+    if clause_id in BY_SERVERS or clause_id in ("schema.little-endian", "schema.no-metadata"):
+        pytest.skip("shown by a test of its own")
+    lies = [name for name, clauses in told().items() if clause_id in clauses]
+
+    assert lies
+
+
+@pytest.mark.parametrize("clause_id", OWN)
+def test_a_lie_of_this_module_is_told_once(clause_id: str) -> None:
+    """Each lie made here fails the clause it is about, and no other."""
+    assert told()[clause_id] == {clause_id}
+
+
+def test_schema_flags_are_told_once() -> None:
+    """A big-endian flag and metadata of the schema's own fail one clause each."""
+    assert told()["schema.big-endian"] == {"schema.little-endian"}
+    assert told()["schema.own-metadata"] == {"schema.no-metadata"}
+
+
+# --- what stays open ------------------------------------------------------------------------------------
+
+SERVED = Case(
+    "served",
+    "A server may write text in its own way",
+    Table(
+        (
+            Column("k", BqType.INT64, Mode.REQUIRED),
+            Column("j", BqType.JSON),
+            Column("g", BqType.GEOGRAPHY),
+            Column("r", BqType.RANGE, Mode.REQUIRED, range_of=BqType.DATE),
+        ),
+        rows=tuple(
+            {
+                "k": row,
+                "j": '{"a":1,"b":[null,2.50]}',
+                "g": "LINESTRING(1 2, 3 4)",
+                "r": {"start": None, "end": "2024-01-01"},
+            }
+            for row in range(4)
+        ),
+    ),
+    steps=(CreateSession(), ReadRows()),
+)
+
+
+def served(change: Callable[[pa.Table], pa.Table]) -> dict[str, str]:
+    """The clauses that a server fails which sends ``change`` of the case's rows."""
+    server = Obedient(SERVED)
+    answers = server.run()
+    read(answers).responses = responses_of(change(server.table.combine_chunks()))
+    verdicts = judge(
+        SERVED,
+        server.freeze(answers),
+        server.table,
+        clauses=[one for one in CLAUSES.values() if one.chapter in CHAPTERS],
+    )
+    return {one.clause: one.findings[0].observed for one in verdicts if one.outcome is Outcome.FAIL}
+
+
+def _with(rows: pa.Table, name: str, values: list[object]) -> pa.Table:
+    index = rows.schema.get_field_index(name)
+    field = rows.schema.field(index)
+    return rows.set_column(index, field, pa.array(values, field.type))
+
+
+def test_rows_of_a_server_come_in_any_order() -> None:
+    """The order of rows is no matter of values."""
+    assert served(lambda rows: rows.take([2, 0, 3, 1])) == {}
+
+
+def test_json_may_be_written_in_another_way() -> None:
+    """White space and the order of keys change no value, and white space is told as what it is."""
+    found = served(lambda rows: _with(rows, "j", ['{"b": [null, 2.5], "a": 1.0}'] * 4))
+
+    assert set(found) == {"values.json-compact"}
+
+
+def test_json_of_another_document_is_another_value() -> None:
+    """A changed number inside of a document is found."""
+    found = served(lambda rows: _with(rows, "j", ['{"a":2,"b":[null,2.50]}'] * 4))
+
+    assert set(found) == {"values.json"}
+
+
+def test_wkt_may_be_spaced_in_another_way() -> None:
+    """Spaces in WKT change no value, and are told as what they are."""
+    found = served(lambda rows: _with(rows, "g", ["LINESTRING (1 2,3 4.0)"] * 4))
+
+    assert set(found) == {"values.geography-form"}
+
+
+def test_an_unbounded_end_of_a_required_range_is_open() -> None:
+    """What stands for a missing bound of a REQUIRED range is not asked; a bound that is there is."""
+    date = pa.scalar(0, pa.date32()).as_py()
+
+    epoch = served(lambda rows: _with(rows, "r", [{"start": date, "end": r["end"]} for r in rows["r"].to_pylist()]))
+    wrong = served(lambda rows: _with(rows, "r", [{"start": None, "end": date} for _ in range(4)]))
+
+    assert epoch == {}
+    assert set(wrong) == {"values.range"}
+
+
+def test_every_type_has_a_clause_of_its_own() -> None:
+    """No BigQuery type is forgotten by the chapters on types, values or marks."""
+    kinds = {kind.lower() for kind in BqType}
+
+    assert {f"types.{kind}" for kind in kinds} <= set(CLAUSES)
+    assert {f"values.{kind}" for kind in kinds} <= set(CLAUSES)
+    marked = {column.type.lower() for column in COLUMNS if mapping.field_metadata(column)}
+    assert {f"schema.metadata-{kind}" for kind in marked} <= set(CLAUSES)
