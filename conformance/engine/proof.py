@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import pyarrow as pa
 
 from conformance.contract.clause import Clause
+from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
 from conformance.generate import materialise
-from conformance.records import Call, Case, Exchange, Outcome, Verdict
+from conformance.records import Call, Case, Exchange, Outcome, ValueProfile, Verdict
 from conformance.reference.mutants import Mutant
+from conformance.reference.samples import samples
 from conformance.reference.serializer import Serializer
 from conformance.reference.server import ReferenceServer
 from conformance.targets import open_target
@@ -31,6 +34,10 @@ __all__ = ["Stand", "Trial", "Tried", "by_bytes", "by_server", "try_mutant"]
 
 Failures = Mapping[str, tuple[str, ...]]
 """Clause id to the ids of the cases on which it failed."""
+
+
+HEAVY_ROWS: Final = 2000
+"""A case of more rows, of wide cells or with a server of its own is tried only on lies about what it was made for."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,22 +73,34 @@ class Trial:
         )
 
 
+def _heavy(case: Case) -> bool:
+    recipe = case.table.recipe
+    return case.isolated or (
+        recipe is not None and (recipe.rows > HEAVY_ROWS or recipe.values is ValueProfile.WIDE or recipe.cell_bytes > 0)
+    )
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stand:
-    """What mutants are tried on: the cases, made up once, and the clauses that judge.
+    """What mutants are tried on: the light cases, made up once, the heavy ones as they are, and the clauses."""
 
-    ``pure`` are cases that a serializer can be asked; ``served`` those that a server is asked.
-    """
-
-    pure: tuple[Tried, ...]
-    served: tuple[Tried, ...]
+    light: tuple[Tried, ...]
+    heavy: tuple[Case, ...]
     clauses: tuple[Clause, ...]
 
     @classmethod
     def of(cls, cases: Iterable[Case], clauses: Iterable[Clause]) -> Stand:
         """The stand for those cases."""
-        tried = tuple(Tried(case, materialise(case.table)) for case in cases)
-        return cls(tuple(it for it in tried if place_of(it.case) is not None), tried, tuple(clauses))
+        every = list(cases)
+        light = tuple(Tried(case, materialise(case.table)) for case in every if not _heavy(case))
+        return cls(light, tuple(case for case in every if _heavy(case)), tuple(clauses))
+
+    def served(self, kills: Sequence[str]) -> Iterator[Tried]:
+        """The light cases that every server can be asked, and the heavy ones that exist to observe one of ``kills``."""
+        yield from (tried for tried in self.light if not tried.case.needs)
+        for case in self.heavy:
+            if any(fnmatch.fnmatchcase(clause, pattern) for clause in kills for pattern in case.clauses):
+                yield Tried(case, materialise(case.table))
 
 
 def _failed(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:
@@ -91,11 +110,18 @@ def _failed(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> No
 
 
 def by_bytes(stand: Stand, serializer: Serializer) -> Failures:
-    """The clauses that fail on what ``serializer`` makes of the pure cases."""
+    """The clauses that fail on what ``serializer`` makes of the light cases and of the samples of other types."""
     failures: dict[str, tuple[str, ...]] = {}
-    for tried in stand.pure:
+    for tried in stand.light:
+        if place_of(tried.case) is None:
+            continue
         exchange = _serialized(tried, serializer)
         _failed(judge(tried.case, exchange, tried.table, clauses=stand.clauses), failures)
+    for batch in samples():
+        schema, rows = serializer.schema(batch.schema), serializer.batch(batch)
+        verdicts = judge_bytes(schema, [rows], profile="ipc-message")
+        chosen = {clause.id for clause in stand.clauses}
+        _failed([verdict for verdict in verdicts if verdict.clause in chosen], failures)
     return failures
 
 
@@ -110,19 +136,20 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
     return Exchange(tried.case.id, "mutant", calls=tuple(calls))
 
 
-def by_server(stand: Stand, mutant: str | None) -> Failures:
-    """The clauses that fail on what the reference server, telling that lie, answers to the served cases."""
-    failures: dict[str, tuple[str, ...]] = {}
+def by_server(stand: Stand, mutant: str | None, kills: Sequence[str] = ()) -> Iterator[list[Verdict]]:
+    """The verdicts, case by case, on what the reference server answers while it tells that lie.
+
+    Heavy cases are put to it where they exist to observe one of ``kills``.
+    """
     with ReferenceServer(mutant=mutant) as server:
         endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
         spec = TargetSpec(name="mutant", kind=TargetKind.SERVER, endpoint=endpoint)
         with open_target(spec) as target:
-            for tried in stand.served:
+            for tried in stand.served(kills):
                 # A server of its own is a process of its own; the lies tried here need none.
                 case = dataclasses.replace(tried.case, isolated=False)
                 exchange = target.drive(case, tried.table)
-                _failed(judge(case, exchange, tried.table, clauses=stand.clauses), failures)
-    return failures
+                yield judge(case, exchange, tried.table, clauses=stand.clauses)
 
 
 def try_mutant(stand: Stand, mutant: Mutant) -> Trial:
@@ -130,7 +157,7 @@ def try_mutant(stand: Stand, mutant: Mutant) -> Trial:
     failures: dict[str, tuple[str, ...]] = {}
     if mutant.serializer is not None:
         failures.update(by_bytes(stand, mutant.serializer))
-    if mutant.service is not None or any(clause not in failures for clause in mutant.kills):
-        for clause, cases in by_server(stand, mutant.name).items():
-            failures[clause] = (*failures.get(clause, ()), *cases)
+    if mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only a server shows it
+        for verdicts in by_server(stand, mutant.name, mutant.kills):
+            _failed(verdicts, failures)
     return Trial(mutant.name, failures, mutant.kills, tuple(mutant.also))

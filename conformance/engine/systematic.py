@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -22,18 +23,24 @@ from conformance.records import (
     Call,
     Case,
     Column,
+    CreateSession,
     Exchange,
     Mode,
     NullPattern,
     Outcome,
+    ReadRows,
     Recipe,
+    SplitStream,
     Table,
     ValueProfile,
 )
 from conformance.reference.message import Message, batch_message, frame, schema_message
+from conformance.reference.server import ReferenceServer
 from conformance.reference.systematic import Edit, edit_protobuf, edit_tree
+from conformance.targets import open_target
+from conformance.targets.spec import Endpoint, TargetKind, TargetSpec
 
-__all__ = ["PERMITTED", "Fate", "Permission", "fates", "subject"]
+__all__ = ["PERMITTED", "Fate", "Permission", "conversations", "fates", "subject"]
 
 _FIELDS: Final = (
     Column("text", BqType.STRING),
@@ -44,18 +51,20 @@ _FIELDS: Final = (
 
 def subject() -> Case:
     """The case whose messages are changed: every type once per mode in five rows, half of the nullable values null."""
-    columns = [Column("row_id", BqType.INT64, Mode.REQUIRED)]
-    for kind in BqType:
-        for mode in Mode:
-            columns.append(
-                Column(
-                    f"{kind.lower()}_{mode.lower()}",
-                    kind,
-                    mode,
-                    _FIELDS if kind is BqType.RECORD else (),
-                    range_of=BqType.DATE if kind is BqType.RANGE else None,
-                )
+    columns = [
+        Column("row_id", BqType.INT64, Mode.REQUIRED),
+        *(
+            Column(
+                f"{kind.lower()}_{mode.lower()}",
+                kind,
+                mode,
+                _FIELDS if kind is BqType.RECORD else (),
+                range_of=BqType.DATE if kind is BqType.RANGE else None,
             )
+            for kind in BqType
+            for mode in Mode
+        ),
+    ]
     recipe = Recipe(rows=5, seed=7, nulls=NullPattern.ALTERNATE, values=ValueProfile.RANDOM)
     return Case("proof.systematic", "every type and mode in five rows", Table(tuple(columns), recipe=recipe))
 
@@ -92,21 +101,40 @@ class Fate:
 
 
 def fates(
-    clauses: Iterable[Clause], conversation: Sequence[tuple[Tried, Exchange]], *, every: int = 1
+    clauses: Iterable[Clause], recorded: Sequence[tuple[Tried, Exchange]], *, take: tuple[int, int] = (0, 1)
 ) -> Iterator[Fate]:
     """Change every field of the subject's two messages, and of every message of the recorded conversations.
 
-    ``conversation`` are cases with what the reference answered; ``every`` takes each n-th change only.
+    ``recorded`` are cases with what the reference answered; ``take`` is (first, step): which changes to make.
     """
     chosen = tuple(clauses)
-    trials = [_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in conversation)]
-    number = 0
-    for trial in trials:
-        for edit, tried, exchange in trial:
-            number += 1
-            if number % every:
-                continue
-            yield _fate(edit, tried, exchange, chosen)
+    trials = itertools.chain(_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in recorded))
+    for edit, tried, exchange in itertools.islice(trials, take[0], None, take[1]):
+        yield _fate(edit, tried, exchange, chosen)
+
+
+def conversations() -> list[tuple[Tried, Exchange]]:
+    """A case that makes every kind of call, with what the reference answers to it."""
+    columns = (
+        Column("row_id", BqType.INT64, Mode.REQUIRED),
+        Column("name", BqType.STRING),
+        Column("at", BqType.TIMESTAMP),
+    )
+    steps = (
+        CreateSession(trace_id="trace", max_stream_count=2, selected_fields=("row_id", "name")),
+        ReadRows(),
+        ReadRows(stream="0", offset="inside"),
+        SplitStream(stream="0"),
+        ReadRows(stream="x.primary"),
+        ReadRows(stream="x.remainder"),
+    )
+    recipe = Recipe(rows=20, seed=7, nulls=NullPattern.SOME, values=ValueProfile.RANDOM)
+    case = Case("proof.conversation", "a whole conversation", Table(columns, recipe=recipe), steps=steps)
+    tried = Tried(case, materialise(case.table))
+    with ReferenceServer() as server:
+        endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
+        with open_target(TargetSpec(name="reference", kind=TargetKind.SERVER, endpoint=endpoint)) as target:
+            return [(tried, target.drive(case, tried.table))]
 
 
 def _fate(edit: Edit, tried: Tried, exchange: Exchange, clauses: tuple[Clause, ...]) -> Fate:

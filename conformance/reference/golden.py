@@ -44,7 +44,9 @@ class Pair:
 
     def batch(self) -> pa.RecordBatch:
         """The rows as one record batch."""
-        return materialise(self.table).combine_chunks().to_batches(max_chunksize=1 << 30)[0]
+        rows = materialise(self.table)
+        columns = [column.combine_chunks() for column in rows.columns]
+        return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
     def messages(self) -> dict[str, bytes]:
         """The bytes of the two files, by ending."""

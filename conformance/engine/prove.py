@@ -1,0 +1,177 @@
+"""The whole proof: all mutants, all liars, all legal variations and the systematic changes, in several processes.
+
+The gates are those of :mod:`conformance.engine.proof` and :mod:`conformance.engine.systematic`; this module decides
+who tries what, puts the results together, and says whether the proof holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any, Final
+
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES
+from conformance.engine.proof import Failures, Stand, Trial, by_bytes, by_server, try_mutant
+from conformance.engine.systematic import Fate, conversations, fates
+from conformance.records import Case, Level, Outcome, Verdict
+from conformance.reference.mutants import LIARS, MUTANTS
+from conformance.reference.variations import VARIATIONS
+
+__all__ = ["Proof", "prove"]
+
+SHARDS: Final = 8
+"""Parts that the systematic changes are cut into, so that the processes end at about the same time."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Proof:
+    """What was shown. ``liars`` maps each standing liar to the MUST clauses that it passes.
+
+    ``unproven`` are clauses for which no mutant is made, ``unknown`` ids that a mutant kills and that do not exist.
+    ``changes`` counts the systematic changes by what became of them; ``survivors`` are those that nothing rejected.
+    ``alarms`` are legal variations (and the reference itself) on which a clause failed.
+    """
+
+    trials: tuple[Trial, ...]
+    liars: Mapping[str, tuple[str, ...]]
+    alarms: Mapping[str, Failures]
+    unproven: tuple[str, ...]
+    unknown: tuple[str, ...]
+    changes: Mapping[str, int]
+    survivors: tuple[Fate, ...]
+    variations: int
+
+    @property
+    def survived(self) -> tuple[Trial, ...]:
+        """Mutants that one of their intended clauses did not notice."""
+        return tuple(trial for trial in self.trials if trial.survived)
+
+    @property
+    def broad(self) -> tuple[Trial, ...]:
+        """Mutants on which an undeclared clause failed."""
+        return tuple(trial for trial in self.trials if trial.surplus)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every gate is passed."""
+        gates = (self.survived, self.broad, self.alarms, self.unproven, self.unknown, self.survivors)
+        return not any(gates)
+
+
+def prove(
+    cases: Iterable[Case],
+    *,
+    workers: int | None = None,
+    mutants: Sequence[str] | None = None,
+    every: int = 1,
+    told: Callable[[str, int, int], None] = lambda _what, _done, _of: None,
+) -> Proof:
+    """Try everything on ``cases``; ``mutants`` and ``every`` (each n-th systematic change) make a sampled proof.
+
+    ``told`` is called with what was tried last, how many tasks are done, and of how many.
+    """
+    load_chapters()
+    chosen = list(MUTANTS) if mutants is None else list(mutants)
+    tasks: list[tuple[str, str, int]] = [("systematic", str(shard), every) for shard in range(SHARDS)]
+    tasks += [("liar", name, 0) for name in LIARS] + [("alarm", "", 0)] + [("alarm", name, 0) for name in VARIATIONS]
+    # Lies told by a server take longest; they go first, so that no process is left with one at the end.
+    tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: MUTANTS[name].service is None)]
+    results = _run(tasks, tuple(cases), workers or os.cpu_count() or 1, told)
+    return _put_together(chosen, results)
+
+
+def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any]) -> Proof:
+    made_for = {clause for name in chosen for clause in MUTANTS[name].kills}
+    everything = len(chosen) == len(MUTANTS)
+    found: list[Fate] = []
+    changes: Counter[str] = Counter()
+    for (kind, _), result in results.items():
+        if kind == "systematic":
+            changes.update(result[0])
+            found += result[1]
+    return Proof(
+        trials=tuple(results["mutant", name] for name in chosen),
+        liars={name: results["liar", name] for name in LIARS},
+        alarms={name or "reference": made for (kind, name), made in results.items() if kind == "alarm" and made},
+        unproven=tuple(clause for clause in CLAUSES if clause not in made_for) if everything else (),
+        unknown=tuple(sorted(made_for - set(CLAUSES))),
+        changes=dict(changes),
+        survivors=tuple(found),
+        variations=len(VARIATIONS),
+    )
+
+
+def _run(
+    tasks: Sequence[tuple[str, str, int]], cases: tuple[Case, ...], workers: int, told: Callable[[str, int, int], None]
+) -> dict[tuple[str, str], Any]:
+    # gRPC does not survive a fork, so each process is made anew.
+    context = multiprocessing.get_context("spawn")
+    results: dict[tuple[str, str], Any] = {}
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare, initargs=(cases,)) as pool:
+        futures = {pool.submit(_task, *task): task for task in tasks}
+        for number, future in enumerate(as_completed(futures), 1):
+            kind, name, _ = futures[future]
+            results[kind, name] = future.result()
+            told(name or kind, number, len(tasks))
+    return results
+
+
+_STAND: list[Stand] = []
+"""The stand of this process, made once by :func:`_prepare`."""
+
+
+def _prepare(cases: tuple[Case, ...]) -> None:
+    load_chapters()
+    # A lie may overflow or divide by zero on its way; what it sends is all that matters.
+    warnings.simplefilter("ignore", RuntimeWarning)
+    _STAND.append(Stand.of(cases, CLAUSES.values()))
+
+
+def _task(kind: str, name: str, every: int) -> Any:
+    stand = _STAND[0]
+    match kind:
+        case "mutant":
+            return try_mutant(stand, MUTANTS[name])
+        case "liar":
+            return passed(by_server(stand, name))
+        case "systematic":
+            return _systematic(stand, int(name), every)
+        case _:
+            return _alarms(stand, name)
+
+
+def _alarms(stand: Stand, name: str) -> Failures:
+    if name:
+        return by_bytes(stand, VARIATIONS[name].serializer)
+    failures: dict[str, tuple[str, ...]] = {}
+    for verdicts in by_server(stand, None):
+        for verdict in verdicts:
+            if verdict.outcome is Outcome.FAIL:
+                failures[verdict.clause] = (*failures.get(verdict.clause, ()), verdict.case_id)
+    return failures
+
+
+def passed(cases: Iterator[list[Verdict]]) -> tuple[str, ...]:
+    """The MUST clauses that were observed and failed nowhere."""
+    good: set[str] = set()
+    bad: set[str] = set()
+    for verdicts in cases:
+        good.update(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.PASS)
+        bad.update(verdict.clause for verdict in verdicts if verdict.outcome.fails_run)
+    return tuple(one.id for one in CLAUSES.values() if one.level is Level.MUST and one.id in good - bad)
+
+
+def _systematic(stand: Stand, shard: int, every: int) -> tuple[Counter[str], list[Fate]]:
+    counts: Counter[str] = Counter()
+    survivors = []
+    for fate in fates(stand.clauses, conversations(), take=(shard, SHARDS * every)):
+        counts["rejected" if fate.clauses else "permitted" if fate.permission else "survived"] += 1
+        if fate.survived:
+            survivors.append(fate)
+    return counts, survivors

@@ -1,0 +1,80 @@
+"""A proof as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.engine.proof import Trial
+from conformance.engine.prove import Proof
+
+__all__ = ["as_json", "as_text"]
+
+
+def as_text(proof: Proof, *, matrix: bool = False) -> str:
+    """What the proof showed: everything that breaks a gate, the liars, and one line of totals."""
+    return "\n".join([*(_matrix(proof) if matrix else ()), *_broken(proof), *_liars(proof), *_totals(proof)])
+
+
+def _matrix(proof: Proof) -> Iterator[str]:
+    yield "mutant: the clause that it was made for; others that fail with it"
+    for trial in proof.trials:
+        others = sorted(set(trial.failures) - set(trial.kills))
+        yield f"  {trial.name:36} {', '.join(trial.kills)}" + (f"; also {', '.join(others)}" if others else "")
+    yield ""
+
+
+def _broken(proof: Proof) -> Iterator[str]:
+    for trial in proof.survived:
+        yield f"SURVIVED    {trial.name}: {', '.join(trial.survived)} did not fail"
+    for trial in proof.broad:
+        yield f"OVER-BROAD  {trial.name}: " + ", ".join(_where(trial, clause) for clause in trial.surplus)
+    for clause in proof.unproven:
+        yield f"UNPROVEN    {clause}: no mutant is made for it"
+    for clause in proof.unknown:
+        yield f"UNKNOWN     {clause}: a mutant is made for it, and there is no such clause"
+    for name, failures in proof.alarms.items():
+        yield f"FALSE ALARM {name}: " + ", ".join(f"{clause} on {cases[0]}" for clause, cases in failures.items())
+    for fate in proof.survivors:
+        yield f"SURVIVED    {fate.path} {fate.change}: nothing rejects the change and nothing permits it"
+
+
+def _where(trial: Trial, clause: str) -> str:
+    cases = trial.failures[clause]
+    return f"{clause} on {cases[0]}" + (f" and {len(cases) - 1} more" if len(cases) > 1 else "")
+
+
+def _liars(proof: Proof) -> Iterator[str]:
+    yield "standing liars, and how many MUST clauses each passes:"
+    for name, clauses in proof.liars.items():
+        yield f"  {name:24} {len(clauses)}"
+
+
+def _totals(proof: Proof) -> Iterator[str]:
+    changes = ", ".join(f"{count} {fate}" for fate, count in sorted(proof.changes.items()))
+    killed = len(proof.trials) - len(proof.survived)
+    yield f"{killed} of {len(proof.trials)} mutants killed, {len(proof.broad)} over-broad"
+    yield f"{sum(proof.changes.values())} systematic changes: {changes}"
+    yield f"{proof.variations} legal variations, {len(proof.alarms)} false alarms"
+    yield "the proof holds" if proof.holds else "the proof does NOT hold"
+
+
+def as_json(proof: Proof) -> dict[str, Any]:
+    """Everything, in a stable order, so that two proofs can be compared line by line."""
+    return {
+        "holds": proof.holds,
+        "mutants": {
+            trial.name: {
+                "kills": list(trial.kills),
+                "failed": {clause: list(cases) for clause, cases in sorted(trial.failures.items())},
+                "survived": list(trial.survived),
+                "surplus": list(trial.surplus),
+            }
+            for trial in sorted(proof.trials, key=lambda trial: trial.name)
+        },
+        "liars": {name: list(clauses) for name, clauses in sorted(proof.liars.items())},
+        "alarms": {name: dict(failures) for name, failures in sorted(proof.alarms.items())},
+        "unproven": list(proof.unproven),
+        "changes": dict(sorted(proof.changes.items())),
+        "survivors": [[fate.path, fate.change] for fate in proof.survivors],
+    }
