@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import operator
 import struct
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ __all__ = ["Run", "Span", "SpanKind", "Table", "Verifier"]
 MAX_DEPTH: Final = 128
 """How deep tables may nest: the limit of the Arrow C++ verifier."""
 
+_PLACE: Final = operator.itemgetter(0, 1)
 _read_u32: Final = struct.Struct("<I").unpack_from
 _read_i32: Final = struct.Struct("<i").unpack_from
 _read_sizes: Final = struct.Struct("<HH").unpack_from
@@ -142,7 +144,7 @@ class Verifier:
         slots = min((vtable_size - 4) >> 1, len(spec.slots))
         offsets = _VTABLES[slots].unpack_from(meta, vtable + 4)
         places = tuple([start + offset if offset else 0 for offset in offsets])
-        table = Table(spec, start, size, vtable, vtable_size, path, [slot.default for slot in spec.slots], places)
+        table = Table(spec, start, size, vtable, vtable_size, path, list(spec.defaults), places)
         self.spans.append((vtable, vtable + vtable_size, SpanKind.VTABLE, path, table))
         self.spans.append((start, start + size, SpanKind.TABLE, path, table))
         self._slots(table, depth)
@@ -222,11 +224,12 @@ class Verifier:
         return None
 
     def _complete(self, table: Table) -> None:
-        for number, slot in enumerate(table.spec.slots):
+        for number in table.spec.demanding:
+            slot = table.spec.slots[number]
             place = table.places[number] if number < len(table.places) else 0
             if slot.kind is SlotKind.UNION:
                 self._complete_union(table, number, slot, place)
-            elif slot.required and not place:
+            elif not place:
                 path = f"{table.path}.{slot.name}"
                 self._fault(Rule.FLATBUF_REQUIRED_MISSING, table.start, table.start + table.size, path, "no such slot")
 
@@ -340,7 +343,7 @@ class Verifier:
         """Reports bytes that belong to no object and are not zero, and objects that share bytes."""
         meta, covered = self.meta, 0
         previous: Span | None = None
-        for span in sorted(self.spans, key=_by_place):
+        for span in sorted(self.spans, key=_PLACE):
             start, end = span[0], span[1]
             if start > covered:
                 if any(meta[covered:start]):
@@ -353,7 +356,3 @@ class Verifier:
                 covered, previous = max(covered, end), span
         if any(meta[covered:]):
             self._fault(Rule.METADATA_PADDING_NONZERO, covered, len(meta), "", "bytes that are not all zero")
-
-
-def _by_place(span: Span) -> tuple[int, int]:
-    return span[0], -span[1]

@@ -56,11 +56,24 @@ class Slot:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TableSpec:
-    """A table's name and its slots in the order of their numbers."""
+    """A table's name and its slots in the order of their numbers; the rest follows from them.
+
+    ``index`` numbers the slots by name, ``defaults`` are their values where they are absent, and ``demanding`` are the
+    numbers of those whose presence is not free: unions and required slots.
+    """
 
     name: str
     slots: tuple[Slot, ...]
-    index: dict[str, int] = dataclasses.field(compare=False)
+    index: dict[str, int] = dataclasses.field(init=False, compare=False)
+    defaults: tuple[int | None, ...] = dataclasses.field(init=False, compare=False)
+    demanding: tuple[int, ...] = dataclasses.field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        numbered = list(enumerate(self.slots))
+        demanding = tuple(number for number, slot in numbered if slot.required or slot.kind is SlotKind.UNION)
+        object.__setattr__(self, "index", {slot.name: number for number, slot in numbered})
+        object.__setattr__(self, "defaults", tuple(slot.default for slot in self.slots))
+        object.__setattr__(self, "demanding", demanding)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -253,8 +266,5 @@ _ROWS: Final[dict[str, tuple[Slot, ...]]] = {
     ),
 }
 
-TABLES: Final = {
-    name: TableSpec(name, slots, {slot.name: number for number, slot in enumerate(slots)})
-    for name, slots in _ROWS.items()
-}
+TABLES: Final = {name: TableSpec(name, slots) for name, slots in _ROWS.items()}
 """Every table by name."""
