@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from conformance.contract import proto
@@ -109,8 +110,17 @@ def fates(
     """
     chosen = tuple(clauses)
     trials = itertools.chain(_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in recorded))
-    for edit, tried, exchange in itertools.islice(trials, take[0], None, take[1]):
-        yield _fate(edit, tried, exchange, chosen)
+    for trial in itertools.islice(trials, take[0], None, take[1]):
+        yield _fate(trial, chosen)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Trial:
+    """One change, and how to make the exchange that carries it: most are skipped by most processes."""
+
+    edit: Edit
+    tried: Tried
+    exchange: Callable[[], Exchange]
 
 
 def conversations() -> list[tuple[Tried, Exchange]]:
@@ -137,31 +147,30 @@ def conversations() -> list[tuple[Tried, Exchange]]:
             return [(tried, target.drive(case, tried.table))]
 
 
-def _fate(edit: Edit, tried: Tried, exchange: Exchange, clauses: tuple[Clause, ...]) -> Fate:
-    verdicts = judge(tried.case, exchange, tried.table, clauses=clauses)
+def _fate(trial: _Trial, clauses: tuple[Clause, ...]) -> Fate:
+    edit, tried = trial.edit, trial.tried
+    verdicts = judge(tried.case, trial.exchange(), tried.table, clauses=clauses)
     rejected = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
     permission = None if rejected else next((it for it in PERMITTED if it.covers(edit)), None)
     return Fate(edit.path, edit.change, rejected, permission)
 
 
-Trial = Iterator[tuple[Edit, Tried, Exchange]]
-
-
-def _message_trials() -> Trial:
+def _message_trials() -> Iterator[_Trial]:
     case = subject()
     tried = Tried(case, materialise(case.table))
     batch = tried.table.combine_chunks().to_batches()[0]
     schema, rows = schema_message(batch.schema), batch_message(batch)
+    schema_bytes, rows_bytes = schema.encode(), rows.encode()
     for edit, data in _edited(schema, "Schema"):
-        yield edit, tried, _exchange(case, data, rows.encode())
+        yield _Trial(edit, tried, lambda data=data: _exchange(case, data(), rows_bytes))  # type: ignore[misc]
     for edit, data in _edited(rows, "RecordBatch"):
-        yield edit, tried, _exchange(case, schema.encode(), data)
+        yield _Trial(edit, tried, lambda data=data: _exchange(case, schema_bytes, data()))  # type: ignore[misc]
 
 
-def _edited(message: Message, name: str) -> Iterator[tuple[Edit, bytes]]:
+def _edited(message: Message, name: str) -> Iterator[tuple[Edit, Callable[[], bytes]]]:
     tree, body = message.complete()
     for edit in edit_tree("Message", tree, name):
-        yield edit, frame(edit.result, body)
+        yield edit, functools.partial(frame, edit.result, body)
 
 
 def _exchange(case: Case, schema: bytes, batch: bytes) -> Exchange:
@@ -172,14 +181,19 @@ def _exchange(case: Case, schema: bytes, batch: bytes) -> Exchange:
     return Exchange(case.id, "systematic", calls=calls)
 
 
-def _call_trials(tried: Tried, exchange: Exchange) -> Trial:
+def _call_trials(tried: Tried, exchange: Exchange) -> Iterator[_Trial]:
     for number, call in enumerate(exchange.calls):
         for place, data in enumerate(call.responses):
             for edit in edit_protobuf(proto.RESPONSES[call.method].FromString(data)):
-                responses = (*call.responses[:place], edit.result, *call.responses[place + 1 :])
-                other = dataclasses.replace(call, responses=responses)
-                calls = (*exchange.calls[:number], other, *exchange.calls[number + 1 :])
-                yield edit, tried, dataclasses.replace(exchange, calls=calls)
+                yield _Trial(edit, tried, functools.partial(_replaced, exchange, number, place, edit.result))
+
+
+def _replaced(exchange: Exchange, number: int, place: int, data: bytes) -> Exchange:
+    """The exchange with one response's bytes replaced."""
+    call = exchange.calls[number]
+    responses = (*call.responses[:place], data, *call.responses[place + 1 :])
+    calls = (*exchange.calls[:number], dataclasses.replace(call, responses=responses), *exchange.calls[number + 1 :])
+    return dataclasses.replace(exchange, calls=calls)
 
 
 _SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
