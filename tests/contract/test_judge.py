@@ -1,0 +1,156 @@
+"""Judging: verdicts in the order of the register, the same by the short way and by the long one."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES, Clause, clause
+from conformance.contract.judge import MAX_FINDINGS, judge
+from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table
+from conformance.reference.serializer import REFERENCE
+
+load_chapters()
+COLUMNS = (Column("n", BqType.INT64), Column("items", BqType.STRING, Mode.REPEATED), Column("f", BqType.FLOAT64))
+CASE = Case("c", "", Table(COLUMNS, rows=()))
+
+
+def rows(**changes: list[object]) -> pa.Table:
+    """The rows of the case, or others."""
+    values = {"n": [1, None, 3], "items": [["a"], [], ["b", "c"]], "f": [0.5, None, -0.0], **changes}
+    fields = [
+        pa.field("n", pa.int64()),
+        pa.field("items", pa.list_(pa.field("item", pa.utf8())), nullable=False),
+        pa.field("f", pa.float64()),
+    ]
+    return pa.table([pa.array(values[field.name], field.type) for field in fields], schema=pa.schema(fields))
+
+
+def exchange(table: pa.Table, *, chunks: int = 1) -> Exchange:
+    """What the reference's serializer makes of a table, in so many batches."""
+    size = -(-table.num_rows // chunks)
+    batches = table.combine_chunks().to_batches(max_chunksize=size)
+    calls = [Call(0, "", "SerializeSchema", b"", (REFERENCE.schema(table.schema),))]
+    calls += [Call(0, "", "SerializeBatch", b"", (REFERENCE.batch(batch),)) for batch in batches]
+    return Exchange("c", "x", tuple(calls))
+
+
+def test_verdicts_follow_the_register() -> None:
+    """Verdicts come in the order of the clauses, each once."""
+    verdicts = judge(CASE, exchange(rows()), rows())
+
+    order = list(CLAUSES)
+    places = [order.index(verdict.clause) for verdict in verdicts]
+    assert places == sorted(set(places))
+
+
+def test_the_short_way_and_the_long_way_agree() -> None:
+    """A batch whose bits are the table's is judged like one that has to be decoded, and like every clause by itself."""
+    short = judge(CASE, exchange(rows()), rows())
+    long = judge(CASE, exchange(rows(), chunks=3), rows())
+    single = [verdict for one in CLAUSES.values() for verdict in judge(CASE, exchange(rows()), rows(), clauses=[one])]
+
+    assert short == long == single
+    assert {verdict.outcome for verdict in short} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"n": [1, None, 4]}, "values.int64"),
+        ({"n": [1, 2, 3]}, "values.nulls"),
+        ({"items": [["a"], [], ["c", "b"]]}, "values.repeated"),
+        ({"f": [0.5, None, 0.0]}, "values.float64"),
+    ],
+)
+def test_a_wrong_value_is_told_by_one_clause(changes: dict[str, list[object]], told: str) -> None:
+    """One changed value fails one clause, whether the batch is cut up or not."""
+    for chunks in (1, 3):
+        verdicts = judge(CASE, exchange(rows(**changes), chunks=chunks), rows())
+
+        assert [one.clause for one in verdicts if one.outcome is Outcome.FAIL] == [told]
+
+
+def test_findings_carry_their_place() -> None:
+    """A finding on bytes says which call and which bytes."""
+    spoilt = exchange(rows())
+    marked = dataclasses.replace(
+        spoilt.calls[1], responses=(spoilt.calls[1].responses[0] + bytes.fromhex("ffffffff00000000"),)
+    )
+    verdicts = judge(CASE, dataclasses.replace(spoilt, calls=(spoilt.calls[0], marked)), rows())
+
+    (failed,) = [one for one in verdicts if one.outcome is Outcome.FAIL]
+    (finding,) = failed.findings
+    size = len(marked.responses[0])
+    assert failed.clause == finding.clause == "framing.batch-without-end-of-stream"
+    assert (finding.call, finding.response, finding.start, finding.end) == (1, 0, size - 8, size)
+
+
+def test_repetitions_of_one_fault_are_cut() -> None:
+    """A clause keeps a bounded number of findings."""
+    (good,) = [call for call in exchange(rows()).calls if call.method == "SerializeBatch"]
+    marked = dataclasses.replace(good, responses=(good.responses[0] + bytes.fromhex("ffffffff00000000"),))
+    many = Exchange("c", "x", (exchange(rows()).calls[0], *[marked] * 50))
+
+    (failed,) = judge(CASE, many, rows(), clauses=[CLAUSES["framing.batch-without-end-of-stream"]])
+
+    assert len(failed.findings) == MAX_FINDINGS
+
+
+def test_a_named_clause_that_was_not_observed_is_no_pass() -> None:
+    """A clause that the case exists for gets the outcome of what stood in the way."""
+    case = dataclasses.replace(CASE, clauses=("values.*",))
+    died = Exchange("c", "x", (Call(0, "", "SerializeSchema", b"", status="", end=CallEnd.CRASH, details="SIGSEGV"),))
+
+    verdicts = judge(case, died, rows(), clauses=[CLAUSES["values.int64"], CLAUSES["body.node-count"]])
+
+    assert [(one.clause, one.outcome) for one in verdicts] == [("values.int64", Outcome.CRASH)]
+    assert "SIGSEGV" in verdicts[0].reason
+
+
+def test_an_untestable_exchange_answers_for_named_clauses_only() -> None:
+    """What could not be seeded says so for the clauses that wanted it."""
+    case = dataclasses.replace(CASE, clauses=("values.int64",))
+
+    verdicts = judge(case, Exchange("c", "x", untestable="cannot seed: no such type"), rows())
+
+    assert [(one.clause, one.outcome, one.reason) for one in verdicts] == [
+        ("values.int64", Outcome.UNTESTABLE, "cannot seed: no such type")
+    ]
+
+
+def _silent(_subject: object) -> list[object]:
+    return []
+
+
+def _explained(_subject: object) -> list[object]:
+    """A text."""
+    return []
+
+
+@pytest.mark.parametrize(
+    ("check", "named", "said"),
+    [
+        (_silent, {"clause_id": "test.silent"}, "expected a docstring"),
+        (_explained, {"clause_id": "body.node-count"}, "the id is taken"),
+        (_explained, {"clause_id": "test.profile", "profiles": ("flight",)}, "expected profiles out of"),
+    ],
+)
+def test_a_clause_without_text_id_or_profile_is_refused(check: object, named: dict[str, object], said: str) -> None:
+    """The register takes no clause that could not be explained, found or selected."""
+    arguments = dict(named)
+    clause_id = arguments.pop("clause_id")
+
+    with pytest.raises(ValueError, match=said):
+        clause(clause_id, over=lambda _view: [], source="https://example.org", **arguments)(check)  # type: ignore[arg-type]
+
+
+def test_a_clause_is_itself_and_no_other() -> None:
+    """Clauses are compared by identity: two with the same text are two."""
+    one = CLAUSES["body.node-count"]
+
+    assert one == one  # noqa: PLR0124  # identity is the point
+    assert Clause(*(getattr(one, field.name) for field in dataclasses.fields(one))) != one
