@@ -201,7 +201,7 @@ def _of_fixed_width(array: pa.Array) -> Hashes:
         return np.zeros(len(array), np.uint64)
     data = np.frombuffer(array.buffers()[1], np.uint8)[array.offset * width : (array.offset + len(array)) * width]
     if width < 8:
-        return data.view(f"<u{width}").astype(np.uint64)
+        return np.asarray(data.view(f"<u{width}"), np.uint64)
     words = data.view("<u8").reshape(len(array), width // 8)
     if pa.types.is_float64(array.type):
         return np.asarray(np.where(np.isnan(data.view("<f8")), _NAN, words[:, 0]), np.uint64)

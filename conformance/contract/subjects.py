@@ -40,6 +40,7 @@ __all__ = [
     "valid_reads",
     "valid_sessions",
     "was_split",
+    "whole_or_refused",
     "whole_reads",
     "whole_sessions",
 ]
@@ -272,6 +273,14 @@ def to_refuse(view: View) -> list[CallView]:
 def _reason(call: CallView) -> str:
     assert isinstance(call, SessionView | ReadView | SplitView)
     return call.step.expect.reason
+
+
+def whole_or_refused(view: View, name: Feature) -> list[SessionRead | CallView]:
+    """Sessions of one feature that were read wholly, and the valid requests for them or reads of them that failed."""
+    wholes = [whole for whole in whole_sessions(view) if whole.feature is name]
+    requests = [session for session in valid_sessions(view) if feature(session) is name and not session.ok]
+    reads = [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name and not read.ok]
+    return [*wholes, *requests, *reads]
 
 
 def served(call: CallView, what: str) -> Iterator[Violation]:

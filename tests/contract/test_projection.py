@@ -99,6 +99,7 @@ DEVIATIONS = (
     Deviation("projection.values-follow-their-names", SWAPPED, swapped_values),
     Deviation("projection.filter-may-use-other-columns", FILTERED, more_rows),
     Deviation("projection.filter-may-use-other-columns", FILTERED, lambda a: create(a).refuse()),
+    Deviation("projection.filter-may-use-other-columns", FILTERED, lambda a: read(a).refuse()),
 )
 
 

@@ -91,6 +91,7 @@ DEVIATIONS = (
         for form, (clause, case) in FORMS.items()
         if form not in (Form.LOGIC, Form.KEYWORD_NAME)
     ),
+    Deviation("restriction.comparison", FORMS[Form.COMPARISON][1], lambda a: read(a).refuse()),
     Deviation(
         "restriction.null-is-not-true",
         where("city != 'city 1'", 2, 4, 5, 7, 8),

@@ -34,6 +34,8 @@ def reversed_again(answers: list[Answer]) -> None:
 
 
 DEVIATIONS = (
+    Deviation("rows.read-is-served", BEFORE, lambda a: read(a).refuse("INTERNAL")),
+    Deviation("rows.read-is-served", TIMED, lambda a: read(a).refuse("INTERNAL")),
     Deviation("snapshot.later-rows-stay-out", BEFORE, rows(0, 10)),
     Deviation("snapshot.later-rows-stay-out", BEFORE, rows(0, 8)),
     Deviation("snapshot.earlier-rows-are-there", AFTER, rows(0, 7)),

@@ -33,7 +33,7 @@ from conformance.contract.subjects import (
     refused,
     refused_as,
     served,
-    valid_sessions,
+    whole_or_refused,
     whole_sessions,
 )
 from conformance.contract.view import CallView, SessionView, View
@@ -292,23 +292,15 @@ def _multiset(table: pa.Table, name: str) -> Hashes:
     return hashes
 
 
-@once_per_view
-def _filtered(view: View) -> list[SessionRead | SessionView]:
-    """Projected and restricted sessions that were read wholly, and such requests that were refused."""
-    wholes = [whole for whole in whole_sessions(view) if feature(whole.session) is Feature.FILTERED_PROJECTION]
-    valid = [session for session in valid_sessions(view) if feature(session) is Feature.FILTERED_PROJECTION]
-    return [*wholes, *(session for session in valid if not session.ok)]
-
-
 @clause(
     "projection.filter-may-use-other-columns",
-    over=_filtered,
+    over=lambda view: whole_or_refused(view, Feature.FILTERED_PROJECTION),
     source=JAVA_LIVE_TEST,
     breaks="Trino and Spark, which push filters down on columns that they do not select",
 )
-def filter_may_use_other_columns(subject: SessionRead | SessionView) -> Iterator[Violation]:
+def filter_may_use_other_columns(subject: SessionRead | CallView) -> Iterator[Violation]:
     """A restriction may speak of columns that are not selected: the rows are those that it selects from the table."""
-    if isinstance(subject, SessionView):
-        yield from served(subject, f"a filter beside selected_fields {list(subject.step.selected_fields)}")
-    else:
+    if isinstance(subject, SessionRead):
         yield from selection_differs(subject)
+    else:
+        yield from served(subject, "a filter beside selected_fields")

@@ -10,7 +10,7 @@ import enum
 import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import pyarrow.compute as pc
 
@@ -29,15 +29,13 @@ from conformance.contract.sources import (
 from conformance.contract.subjects import (
     Feature,
     SessionRead,
-    feature,
     once_per_view,
     refused,
     refused_as,
     served,
-    valid_sessions,
-    whole_sessions,
+    whole_or_refused,
 )
-from conformance.contract.view import CallView, SessionView, View
+from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 
 NARROW_GRAMMAR: Final = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
@@ -108,19 +106,19 @@ def form_of(session: SessionView) -> Form:
 
 # --- valid restrictions ---------------------------------------------------------------------------
 
-Subject: TypeAlias = SessionRead | SessionView
-"""A restricted session that was read wholly, or a valid request for one that was refused."""
+Subject: TypeAlias = SessionRead | CallView
+"""A restricted session that was read wholly, or a valid request for one, or read of one, that was refused."""
 
 
 @once_per_view
 def _restricted(view: View) -> list[Subject]:
-    wholes = [whole for whole in whole_sessions(view) if feature(whole.session) is Feature.RESTRICTION]
-    valid = [session for session in valid_sessions(view) if feature(session) is Feature.RESTRICTION]
-    return [*(whole for whole in wholes if whole.session in valid), *(session for session in valid if not session.ok)]
+    return whole_or_refused(view, Feature.RESTRICTION)
 
 
 def _session(subject: Subject) -> SessionView:
-    return subject if isinstance(subject, SessionView) else subject.session
+    session = subject if isinstance(subject, SessionView) else cast(SessionRead | ReadView, subject).session
+    assert session is not None
+    return session
 
 
 def _of_form(form: Form) -> Callable[[View], list[Subject]]:
@@ -129,10 +127,10 @@ def _of_form(form: Form) -> Callable[[View], list[Subject]]:
 
 def _selects(subject: Subject) -> Iterator[Violation]:
     session = _session(subject)
-    if isinstance(subject, SessionView):
-        yield from served(session, f"the restriction {session.step.row_restriction!r}")
-    else:
+    if isinstance(subject, SessionRead):
         yield from selection_differs(subject, aside=frozenset(_with_null(session)))
+    else:
+        yield from served(subject, f"the restriction {session.step.row_restriction!r}")
 
 
 def _with_null(session: SessionView) -> set[int]:

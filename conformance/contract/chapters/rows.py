@@ -16,6 +16,7 @@ from conformance.contract.rowmatch import show_row
 from conformance.contract.sources import BEAM_SOURCE, MEASURED, STORAGE_PROTO, STRICT_CLIENT
 from conformance.contract.subjects import (
     OPEN_OPTIONS,
+    Feature,
     SessionRead,
     is_child,
     once_per_view,
@@ -40,7 +41,8 @@ SLACK: Final = 1e-9
 
 
 def _is_plain(read: ReadView) -> bool:
-    return read_feature(read) in OPEN_OPTIONS and not is_child(read) and not was_split(read)
+    plain = OPEN_OPTIONS | {Feature.SNAPSHOT, Feature.APPEND}
+    return read_feature(read) in plain and not is_child(read) and not was_split(read)
 
 
 @clause(
