@@ -192,7 +192,7 @@ def _of_texts(array: pa.Array) -> Hashes:
     values = encoded.dictionary.cast(pa.binary()).to_pylist()
     digests = [int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") for value in values]
     indices = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
-    return np.array([*digests, 0], np.uint64)[indices]
+    return np.asarray(np.array([*digests, 0], np.uint64)[indices], np.uint64)
 
 
 def _of_fixed_width(array: pa.Array) -> Hashes:
