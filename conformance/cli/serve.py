@@ -7,7 +7,7 @@ import click
 from conformance.cli._common import unknown
 from conformance.cli._group import Unusable
 from conformance.reference.__main__ import serve
-from conformance.reference.mutants import MUTANTS
+from conformance.reference.mutants import LIARS, MUTANTS
 
 
 @click.command()
@@ -16,10 +16,11 @@ from conformance.reference.mutants import MUTANTS
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted."""
+    names = (*MUTANTS, *LIARS)
     if list_mutants:
-        for name in MUTANTS:
+        for name in names:
             click.echo(name)
         return
-    if mutant is not None and mutant not in MUTANTS:
-        raise Unusable(unknown("mutant", mutant, MUTANTS, "`conformance serve --mutants` lists them all"))
+    if mutant is not None and mutant not in names:
+        raise Unusable(unknown("mutant", mutant, names, "`conformance serve --mutants` lists them all"))
     serve(mutant=mutant, host=host, say=click.echo)
