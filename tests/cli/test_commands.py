@@ -156,7 +156,7 @@ class TestUnusable:
             (["run", "--target", "honest.toml", "--corpus", "corpus", "--select", "tow"], "no case matches 'tow'"),
             (["run", "--target", "honest.toml", "--corpus", "corpus", "--clause", "farming.*"], "no clause matches"),
             (["run", "--target", "honest.toml", "--corpus", "broken"], "broken/bad.yaml: "),
-            (["replay", "oen", "--corpus", "corpus"], "no case is called 'oen'; did you mean one?"),
+            (["replay", "onee", "--corpus", "corpus"], "no case is called 'onee'; did you mean one?"),
             (["show", "corpus/one.yaml.bak", "--corpus", "corpus"], "no case is called 'corpus/one.yaml.bak'"),
             (["explain", "framing.batch-singel-message"], "did you mean framing.batch-single-message"),
             (
