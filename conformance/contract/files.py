@@ -14,6 +14,7 @@ import pyarrow as pa
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES, PROFILES, Clause
 from conformance.contract.judge import judge_view
+from conformance.contract.loose import Loose
 from conformance.contract.messages import Messages
 from conformance.contract.view import View
 from conformance.records import Call, Case, Exchange, Table, Verdict
@@ -33,7 +34,7 @@ def byte_clauses(profile: str) -> tuple[Clause, ...]:
     if profile not in PROFILES:
         raise ValueError(f"expected a profile out of {', '.join(PROFILES)}, got {profile!r}")
     load_chapters()
-    return tuple(one for one in CLAUSES.values() if isinstance(one.over, Messages) and profile in one.profiles)
+    return tuple(one for one in CLAUSES.values() if isinstance(one.over, Messages | Loose) and profile in one.profiles)
 
 
 def judge_bytes(schema: bytes, batches: Sequence[bytes], *, profile: str = "bq-arrow") -> list[Verdict]:

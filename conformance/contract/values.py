@@ -1,4 +1,4 @@
-"""Comparing values exactly: what differs first, where, and which rows are lost, repeated or changed.
+"""Comparing values exactly: what differs, where, and which row stands for which where rows come in no order.
 
 Values are the same if their bits are (:mod:`conformance.contract.cells`), and nothing is compared that no one can
 see: slots under a NULL parent, bytes under a NULL, where a list's items lie. Names, nullability and metadata of fields
@@ -18,17 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.contract import cells
-from conformance.contract.rowmatch import fingerprints, match_rows, show_row
+from conformance.contract.rowmatch import fingerprints, match_rows
 
 __all__ = [
     "Difference",
     "Kind",
-    "RowDifference",
     "difference",
     "differences",
     "identical",
     "pair_rows",
-    "same_rows",
 ]
 
 Columnar: TypeAlias = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
@@ -37,7 +35,6 @@ Same: TypeAlias = Callable[[str, pa.Array, int, pa.Array, int], bool]
 """Whether two values whose bits differ are the same all the same: (path, expected, its index, actual, its index)."""
 
 ITEM: Final = "item"
-MAX_EXAMPLES: Final = 3
 
 
 class Kind(enum.StrEnum):
@@ -322,46 +319,6 @@ def _texts(side: _Side) -> pa.Array:
 
 
 # --- rows in no order --------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RowDifference:
-    """How the rows of a read differ from the expected ones, in numbers and examples.
-
-    ``surplus`` are exact copies beyond the expected number and rows that stand for none;
-    ``changed`` stand for an expected row, with other values. Each has up to three examples in ``examples``.
-    """
-
-    missing: int
-    surplus: int
-    changed: int
-    examples: tuple[str, ...]
-
-    def __str__(self) -> str:
-        counts = f"{self.missing} rows missing, {self.surplus} surplus, {self.changed} changed"
-        return "; ".join((counts, *self.examples))
-
-
-def same_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -> RowDifference | None:
-    """Compare two tables as multisets of rows; None where each row stands in ``actual`` as often as expected.
-
-    ``key`` names a column whose values tell the rows apart: with it a changed row is known for what it is.
-    """
-    if identical(expected, actual):
-        return None
-    match = match_rows(expected, actual)
-    if match.exact:
-        return None
-    pairs = pair_rows(expected, actual, key=key)
-    paired, taken = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
-    lost = [row for row in _lost(match.changed, 0, match.missing) if row not in paired]
-    strange = [row for row in _lost(match.changed, 1, match.foreign) if row not in taken]
-    examples = [
-        *(f"missing: {show_row(expected, row)}" for row in lost[:MAX_EXAMPLES]),
-        *(f"surplus: {show_row(actual, row)}" for row in [*match.repeated, *strange][:MAX_EXAMPLES]),
-        *(f"changed: {show_row(expected, left)} to {show_row(actual, right)}" for left, right in pairs[:MAX_EXAMPLES]),
-    ]
-    return RowDifference(len(lost), len(match.repeated) + len(strange), len(pairs), tuple(examples))
 
 
 def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -> list[tuple[int, int]]:

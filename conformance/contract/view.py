@@ -397,7 +397,7 @@ class View:
             step = self.case.steps[call.step] if call.step < len(self.case.steps) else None
             codes = ("OK",) if step is None or isinstance(step, AppendRows) else step.expect.codes
             if call.end is CallEnd.COMPLETE and call.status == "OK" and "OK" not in codes:
-                return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see the findings on that"
+                return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see its findings"
             if call.end is CallEnd.COMPLETE and call.status not in codes:
                 return Outcome.REFUSED, f"{where}: ended in {call.status}: {call.details}"
         if any(batch.arrow() is None for batch in self.batches):

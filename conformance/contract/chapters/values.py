@@ -14,7 +14,9 @@ import pyarrow as pa
 from conformance.contract import texts
 from conformance.contract.clause import Violation, clause
 from conformance.contract.compared import Compared, Counts, Place, Role, Serialized, Values, violation
+from conformance.contract.loose import Loose, leaves, outside
 from conformance.contract.values import Difference, Kind
+from conformance.contract.view import BatchBytes
 from conformance.records import BqType, Level
 
 GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
@@ -282,3 +284,31 @@ def json_compact(one: Compared) -> Iterator[Violation]:
 def geography_form(one: Compared) -> Iterator[Violation]:
     """WKT is written as the service does: `POINT(1 2)`, `LINESTRING(1 2, 3 4)`, `GEOMETRYCOLLECTION EMPTY`."""
     return _unlike(one, BqType.GEOGRAPHY, texts.is_plain_wkt, "WKT as in LINESTRING(1 2, 3 4)")
+
+
+# --- limits, where there is nothing to compare with ---------------------------------------------------
+
+_DAYS: Final = (-719_162, 2_932_896)
+"""0001-01-01 and 9999-12-31 in days since 1970-01-01."""
+_MICROS: Final = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+"""0001-01-01 00:00:00 and 9999-12-31 23:59:59.999999 in microseconds since 1970-01-01."""
+
+
+def _is_micros(arrow: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(arrow)) and arrow.unit == "us"
+
+
+@clause("values.date-limits", over=Loose(pa.types.is_date32), source=SQL_TYPES, breaks="Python: `OverflowError`")
+def date_limits(batch: BatchBytes) -> Iterator[Violation]:
+    """A date lies in the years 1 to 9999. Asked only of values that are compared with nothing."""
+    for path, dates in leaves(batch, pa.types.is_date32):
+        if found := outside(dates, *_DAYS):
+            yield Violation("days from 0001-01-01 to 9999-12-31", f"day {found[0]}, {found[1]} such", path)
+
+
+@clause("values.timestamp-limits", over=Loose(_is_micros), source=SQL_TYPES, breaks="Python: `OverflowError`")
+def timestamp_limits(batch: BatchBytes) -> Iterator[Violation]:
+    """A TIMESTAMP or DATETIME lies in the years 1 to 9999. Asked only of values that are compared with nothing."""
+    for path, times in leaves(batch, _is_micros):
+        if found := outside(times, *_MICROS):
+            yield Violation("microseconds of the years 1 to 9999", f"{found[0]} us, {found[1]} such", path)

@@ -1,0 +1,78 @@
+"""Batches that nothing is compared with: from files, or of reads that were cut short.
+
+What a case knows of its values says more than any limit; where there is no case, BigQuery's own limits still hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.contract.compared import compared
+from conformance.contract.subjects import once_per_view
+from conformance.contract.view import BatchBytes, View
+
+__all__ = ["Loose", "leaves", "outside"]
+
+
+@once_per_view
+def _loose(view: View) -> list[BatchBytes]:
+    """The batches that could be decoded, in an exchange whose values are compared with nothing."""
+    if not view.batches or compared(view):
+        return []
+    return [batch for batch in view.batches if batch.arrow() is not None]
+
+
+class LooseFacet:
+    """The loose batches of an exchange: where there are any, each clause is asked."""
+
+    def state(self, view: View) -> Hashable | None:
+        """Something where there is nothing to ask about."""
+        return None if _loose(view) else "nothing loose"
+
+
+class Loose:
+    """The selector of loose batches that hold values of a type at any depth."""
+
+    facet = LooseFacet()
+
+    def __init__(self, of_type: Callable[[pa.DataType], bool]) -> None:
+        self._of_type = of_type
+
+    def __call__(self, view: View) -> Sequence[BatchBytes]:
+        """Those batches."""
+        return [batch for batch in _loose(view) if any(True for _ in leaves(batch, self._of_type))]
+
+    def shown_by(self, _state: object) -> bool:
+        """A clean state of this facet is one without loose batches."""
+        return False
+
+
+def leaves(batch: BatchBytes, of_type: Callable[[pa.DataType], bool]) -> Iterator[tuple[str, pa.Array]]:
+    """Path and values of every field of a type; slots that a NULL parent hides are NULL or left out."""
+    rows = batch.arrow()
+    assert rows is not None, "only decodable batches are loose"
+    for field, column in zip(rows.schema, rows.columns, strict=True):
+        yield from _below(field.name, column, of_type)
+
+
+def _below(path: str, array: pa.Array, of_type: Callable[[pa.DataType], bool]) -> Iterator[tuple[str, pa.Array]]:
+    if of_type(array.type):
+        yield path, array
+    elif pa.types.is_struct(array.type):
+        for index, child in enumerate(array.flatten()):
+            yield from _below(f"{path}.{array.type.field(index).name}", child, of_type)
+    elif pa.types.is_list(array.type):
+        yield from _below(f"{path}.item", array.flatten(), of_type)
+
+
+def outside(array: pa.Array, low: int, high: int) -> tuple[int, int] | None:
+    """The least or greatest value beyond the limits, and how many there are; None where all are within."""
+    values = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
+    beyond = values.filter(pc.or_(pc.less(values, low), pc.greater(values, high)))
+    if not len(beyond):
+        return None
+    least = pc.min(beyond).as_py()
+    return (least if least < low else pc.max(beyond).as_py()), len(beyond)
