@@ -92,7 +92,7 @@ def header(result: Result) -> list[tuple[str, str]]:
 def _left_out(left_out: Sequence[LeftOut]) -> list[str]:
     """What was not chosen, counted by reason: a narrow run must not look like a whole one."""
     counts = Counter((left.kind, left.reason) for left in left_out)
-    return [f"{count} {kind}{'s'[: count > 1]}: {reason}" for (kind, reason), count in counts.items()]
+    return [f"{_many(count, kind)}: {reason}" for (kind, reason), count in counts.items()]
 
 
 def replay_command(result: Result, deviation: Deviation) -> str:
@@ -103,26 +103,31 @@ def replay_command(result: Result, deviation: Deviation) -> str:
 def verdict_line(result: Result) -> str:
     """One sentence that says how the run ended."""
     judged = sum(count for outcome, count in result.outcomes.items() if outcome not in NOT_JUDGED)
-    scope = f"{judged} verdicts on {len(result.cases)} cases in {result.seconds:.1f} s"
+    cases = _many(len(result.cases), "case")
+    scope = f"{_many(judged, 'verdict')} on {cases} in {result.seconds:.1f} s"
     if not result.complete:
         return f"INCOMPLETE: the log breaks off after {scope}"
     if not judged:
-        return f"FAILED: nothing was judged on {len(result.cases)} cases"
+        return f"FAILED: nothing was judged on {cases}"
     if not result.fails:
         return f"PASSED: {scope}, nothing unexpected"
     errors = result.listed(Outcome.ERROR)
     deviations = [item for item in result.failed if item.outcome is not Outcome.ERROR]
     parts = [_levels(deviations)] if deviations else []
     if errors:
-        parts.append(f"{sum(item.count for item in errors)} cases on which the suite itself broke")
+        parts.append(f"{_many(sum(item.count for item in errors), 'case')} on which the suite itself broke")
     if unexpected := result.listed(Outcome.UNEXPECTED_PASS):
-        parts.append(f"{len(unexpected)} unexpected passes")
+        parts.append(_many(len(unexpected), "unexpected pass", "unexpected passes"))
     if stale := [problem for problem in result.problems if problem.fails_run]:
-        parts.append(f"{len(stale)} stale expected failures")
+        parts.append(_many(len(stale), "stale expected failure"))
     return f"FAILED: {', '.join(parts)}; {scope}"
 
 
 def _levels(failed: Sequence[Deviation]) -> str:
     counts = {level: sum(level_of(item.clause) is level for item in failed) for level in Level}
     per_level = ", ".join(f"{count} {level.upper()}" for level, count in counts.items() if count)
-    return f"{len(failed)} distinct deviations ({per_level})"
+    return f"{_many(len(failed), 'distinct deviation')} ({per_level})"
+
+
+def _many(count: int, noun: str, plural: str = "") -> str:
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

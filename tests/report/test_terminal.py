@@ -125,7 +125,7 @@ EXPECTED FAILURES THAT NEED CARE (1)
 """
         in text
     )
-    assert text.endswith("FAILED: 1 unexpected passes, 1 stale expected failures; 2 verdicts on 1 cases in 2.0 s\n")
+    assert text.endswith("FAILED: 1 unexpected pass, 1 stale expected failure; 2 verdicts on 1 case in 2.0 s\n")
 
 
 def test_the_summary_counts_clauses_by_chapter_and_level() -> None:
@@ -162,4 +162,4 @@ def test_a_run_that_was_cut_short_says_so() -> None:
     """Half a run is no pass."""
     text = printed(fold([started("framing.x"), judged("a", passing("a", "framing.x"))]))
 
-    assert text.endswith("INCOMPLETE: the log breaks off after 1 verdicts on 1 cases in 0.5 s\n")
+    assert text.endswith("INCOMPLETE: the log breaks off after 1 verdict on 1 case in 0.5 s\n")
