@@ -170,7 +170,7 @@ def fingerprints(array: pa.Array) -> Hashes:
     elif _is_fixed_width(kind):
         hashes = _of_fixed_width(array)
     else:  # a type that no BigQuery column has: slow, and equal to itself only
-        hashes = _of_texts(pa.array([repr(value) for value in array.to_pylist()], pa.utf8()))
+        hashes = _of_texts(pa.array([_shown(value) for value in array], pa.utf8()))
     hashes = _mix(hashes)
     if array.null_count:
         hashes = np.where(array.is_null().to_numpy(zero_copy_only=False), _NULL, hashes)
@@ -218,10 +218,19 @@ def _mix(values: Hashes) -> Hashes:
     return values ^ (values >> np.uint64(31))
 
 
+def _shown(value: pa.Scalar) -> str:
+    """A value for people, or why it cannot be shown: a date that no calendar has, a time zone that nobody knows."""
+    try:
+        return repr(value.as_py())
+    except (ValueError, OverflowError, LookupError, NotImplementedError, pa.ArrowException) as error:
+        return f"a {value.type} that Python cannot show ({type(error).__name__})"
+
+
 def show_row(table: pa.Table, row: int) -> str:
     """A row for people, cut to one line."""
-    try:
-        text = str(table.slice(row, 1).to_pylist()[0])
-    except (ValueError, OverflowError):  # a date that Python's calendar does not have
-        text = f"row {row}"
+    text = (
+        "{"
+        + ", ".join(f"{name!r}: {_shown(table.column(index)[row])}" for index, name in enumerate(table.schema.names))
+        + "}"
+    )
     return text if len(text) <= 160 else text[:157] + "…"

@@ -245,13 +245,16 @@ def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
 
 @once_per_view
 def whole_sessions(view: View) -> list[SessionRead]:
-    """Every session of known columns that has streams, all of which were read wholly."""
+    """Every session of known columns that has streams, all of which were read wholly and under one schema."""
     found = []
     for session in created(view):
         first = {read.stream: read for read in reversed(whole_reads(view)) if read.session is session}
         names = [stream.name for stream in session.session.streams]
         if names and all(name in first for name in names) and has_columns(session):
-            found.append(SessionRead(session, tuple(first[name] for name in dict.fromkeys(names))))
+            reads = tuple(first[name] for name in dict.fromkeys(names))
+            schemas = [batch.schema for read in reads for batch in read.batches or ()]
+            if all(schema == schemas[0] for schema in schemas):
+                found.append(SessionRead(session, reads))
     return found
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
+import random
 from pathlib import Path
 
 import pytest
 
 from conformance.contract.clause import Clause
 from conformance.generate.casefile import load_cases
-from tests.contract.exchanges import CHAPTERS, Deviation, call_clauses
+from conformance.records import AppendRows, CreateSession, ReadRows, SplitStream
+from tests.contract.exchanges import CHAPTERS, Answer, Deviation, call_clauses, case_of, verdicts
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 CLAUSES = call_clauses()
@@ -52,3 +54,34 @@ def test_every_clause_says_what_where_and_in_whose_words(clause: Clause) -> None
     assert len(clause.explanation) > 60
     assert clause.source.startswith("https://")
     assert clause.chapter == clause.check.__module__.rpartition(".")[2]
+
+
+HOSTILE = case_of(
+    CreateSession(max_stream_count=2, response_compression="LZ4", trace_id="t"),
+    ReadRows(),
+    ReadRows(offset="inside"),
+    SplitStream(),
+    ReadRows(stream="x.primary"),
+    AppendRows(2),
+    CreateSession(label="again", snapshot="before-append", selected_fields=("note.size", "id")),
+    ReadRows(session="again"),
+)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_answer_makes_a_clause_raise(seed: int) -> None:
+    """Whatever bytes a target answers with, every clause comes to a verdict."""
+    source = random.Random(seed)
+
+    def damage(answers: list[Answer]) -> None:
+        for answer in source.sample(answers, 3):
+            for index, response in enumerate(answer.responses):
+                data = bytearray(response.SerializeToString())
+                for _ in range(source.randrange(1, 4)):
+                    data[source.randrange(len(data))] = source.randrange(256)
+                answer.responses[index] = bytes(data[: source.randrange(len(data) // 2, len(data) + 1)])
+            answer.status = source.choice(["OK", "OK", "OK", "UNKNOWN", "", "NOT_A_STATUS"])
+
+    found = verdicts(HOSTILE, damage, streams=2)
+
+    assert {verdict.clause for verdict in found} >= {"calls.end-in-time"}

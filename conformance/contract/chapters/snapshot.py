@@ -160,7 +160,8 @@ def time_is_echoed(session: SessionView) -> Iterator[Violation]:
     asked = session.request.read_session.table_modifiers.snapshot_time
     echoed = session.session.table_modifiers.snapshot_time
     if asked != echoed:
-        yield Violation(asked.ToJsonString(), echoed.ToJsonString(), field="table_modifiers.snapshot_time")
+        required, observed = (f"{time.seconds} s {time.nanos} ns after the epoch" for time in (asked, echoed))
+        yield Violation(required, observed, field="table_modifiers.snapshot_time")
 
 
 @clause(
