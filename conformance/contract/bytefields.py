@@ -1,0 +1,93 @@
+"""The two byte fields, read once: a schema message, and a batch message under its schema."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Final
+
+import pyarrow as pa
+
+from conformance import wire
+from conformance.wire.arrow import DecodingError
+
+__all__ = ["BatchBytes", "SchemaBytes"]
+
+_NO_FIELDS: Final = wire.Schema(())
+_WITHOUT_SCHEMA: Final = frozenset({"prefix", "metadata", "flatbuf", "message", "key-value"})
+"""Groups of rules on a batch that need no schema."""
+
+
+_NO_MESSAGE: Final = frozenset({wire.Header.UNKNOWN, wire.Header.STRAY})
+
+
+def _said(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fault]:
+    """The faults worth telling: bytes that begin no message, not even a legacy one, have that fault alone."""
+    if faults and first is not None and first.legacy and first.header in _NO_MESSAGE:
+        return [fault for fault in faults if fault.rule is wire.Rule.PREFIX_CONTINUATION_MISSING]
+    return faults
+
+
+@functools.lru_cache(maxsize=64)
+def _schema_message(data: bytes) -> wire.SchemaMessage:
+    """Parse a schema once per distinct bytes: a session's schema stands in front of thousands of batches."""
+    return wire.read_schema(data)
+
+
+class SchemaBytes:
+    """One ``serialized_schema``: in the session, in a response, or from a serializer.
+
+    ``where`` is ``"session"``, ``"response"`` or ``"serializer"``; ``response`` is None for a session.
+    """
+
+    __slots__ = ("call", "data", "faults", "message", "response", "where")
+
+    def __init__(self, call: int, response: int | None, data: bytes, where: str) -> None:
+        self.call = call
+        self.response = response
+        self.data = data
+        self.where = where
+        self.message = _schema_message(data)
+        self.faults = _said(self.message.faults, self.message.message)
+
+    @property
+    def first(self) -> wire.Message | None:
+        """Where the first message lies and what it says of itself, None where there is none."""
+        return self.message.message
+
+
+class BatchBytes:
+    """One ``serialized_record_batch`` with the schema that it has to fit (None where no schema could be read).
+
+    ``data`` is after undoing a whole-response compression; ``message`` is None without a readable schema.
+    ``faults`` are then those of the framing and the metadata, which can be judged without one.
+    """
+
+    __slots__ = ("_arrow", "call", "data", "faults", "first", "message", "response", "schema")
+
+    def __init__(self, call: int, response: int | None, data: bytes, schema: wire.Schema | None) -> None:
+        self._arrow: pa.RecordBatch | types.EllipsisType | None = ...
+        self.call = call
+        self.response = response
+        self.data = data
+        self.schema = schema
+        message = wire.read_batch(data, _NO_FIELDS if schema is None else schema)
+        self.first = message.message
+        if schema is None:
+            self.message = None
+            self.faults = [fault for fault in message.faults if fault.rule.partition(".")[0] in _WITHOUT_SCHEMA]
+        else:
+            self.message = message
+            self.faults = _said(message.faults, message.message)
+
+    def arrow(self) -> pa.RecordBatch | None:
+        """The rows by our own decoding, made once; None where the structure forbids it."""
+        if self._arrow is ...:
+            self._arrow = self._decode()
+        return self._arrow
+
+    def _decode(self) -> pa.RecordBatch | None:
+        try:
+            return None if self.message is None else self.message.to_arrow()
+        except DecodingError:
+            return None
