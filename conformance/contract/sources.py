@@ -77,9 +77,3 @@ EMULATOR_SERVICER: Final = (
     "src/bqemulator/grpc_api/read_servicer.py"
 )
 """A servicer that never looks at the offset, refuses words inside literals and does not apply compression."""
-
-EMULATOR_SESSION: Final = (
-    "https://github.com/jjviscomi/bqemulator/blob/a8fcd56f5676b232d18ec611eb8fb7963a18a6b8/"
-    "src/bqemulator/streaming/read_session.py"
-)
-"""Sessions that never expire, follow the order of the request and drop unknown columns."""
