@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["has_float", "is_list", "is_text", "kind", "same_floats", "text", "valid", "widened", "words"]
+__all__ = ["has_float", "is_list", "is_text", "kind", "same_floats", "string", "text", "valid", "widened", "words"]
 
 Words = npt.NDArray[np.integer]
 """Fixed-width values as a matrix: a row per value, its machine words as columns."""
@@ -143,6 +143,11 @@ def text(array: pa.Array, index: int) -> str:
     return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
 
 
+def string(value: pa.Scalar) -> str | None:
+    """A text that may not be UTF-8; bytes that are not are written as escapes."""
+    return value.as_buffer().to_pybytes().decode(errors="backslashreplace") if value.is_valid else None
+
+
 def _text(array: pa.Array, index: int) -> str:  # noqa: PLR0911  # one return per kind of value
     arrow = array.type
     if not array[index].is_valid:
@@ -155,7 +160,7 @@ def _text(array: pa.Array, index: int) -> str:  # noqa: PLR0911  # one return pe
         return "[" + ", ".join(_text(items, i) for i in range(min(len(items), _MAX_TEXT))) + "]"
     if is_text(arrow):
         data = array[index].as_buffer().to_pybytes()
-        return repr(data.decode(errors="backslashreplace")) if "string" in str(arrow) else repr(data)
+        return repr(data) if "binary" in str(arrow) else repr(string(array[index]))
     if pa.types.is_boolean(arrow) or pa.types.is_floating(arrow):
         return repr(array[index].as_py())
     try:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract import texts
-from conformance.contract.cells import kind
+from conformance.contract.cells import kind, string
 from conformance.contract.clause import Violation
 from conformance.contract.declared import Declarations, declared
 from conformance.contract.expected import expected_columns
@@ -76,7 +76,7 @@ class Compared:
         self.columns = columns
         self.exact = exact
         self._ordered = ordered
-        self.expected, self.got = tables
+        self.expected, self.got, self._hidden = _aligned(*tables)
         self.clean = identical(self.expected, self.got)
 
     @functools.cached_property
@@ -90,7 +90,7 @@ class Compared:
         if self.clean:
             return {}
         wanted = {name: _bag(self.expected, name) for name in self.expected.schema.names}
-        got = {name: _bag(self.got, name) for name in self.expected.schema.names if name in self.got.schema.names}
+        got = {name: _bag(self.got, name) for name in wanted}
         found = {}
         for name, bag in got.items():
             if bag != wanted[name] and self.expected.num_rows > 1:
@@ -111,10 +111,7 @@ class Compared:
             rows = [left for left, _ in pairs]
             expected = expected.take(pa.array(rows, pa.int64()))
             got = got.take(pa.array([right for _, right in pairs], pa.int64()))
-        names = [name for name in expected.schema.names if _find(got, name) is not None]
-        left = expected.select(names)
-        right = got.select([_find(got, name) for name in names])
-        found = differences(left, right, open_nulls=self._open_nulls(), same=None if self.exact else self._same())
+        found = differences(expected, got, open_nulls=self._open_nulls(), same=None if self.exact else self._same())
         return found if rows is None else [dataclasses.replace(one, row=rows[one.row]) for one in found]
 
     @functools.cached_property
@@ -147,7 +144,7 @@ class Compared:
         def same(path: str, expected: pa.Array, index: int, actual: pa.Array, other: int) -> bool:
             place = self.places.get(path)
             normal = texts.NORMAL.get(place.column.type) if place is not None else None
-            return normal is not None and normal(expected[index].as_py()) == normal(actual[other].as_py())
+            return normal is not None and normal(string(expected[index])) == normal(string(actual[other]))
 
         return same
 
@@ -167,18 +164,27 @@ class Compared:
         return Shown(self.types, has_lists=self.has_lists, from_server=not self.exact)
 
     def _seen(self) -> Mapping[str, Place]:
-        if self.clean:
+        hidden = [*self._hidden, *(one.path for one in self.differences if one.kind is Kind.TYPE)]
+        if not hidden:
             return self.places
-        hidden = [one.path for one in self.differences if one.kind is Kind.TYPE]
-        hidden += [name for name in self.expected.schema.names if _find(self.got, name) is None]
         below = tuple(f"{path}." for path in hidden)
         return {path: place for path, place in self.places.items() if path not in hidden and not path.startswith(below)}
 
 
-def _find(table: pa.Table, name: str) -> str | None:
-    """The column's name in the table, whose case may differ."""
-    names = table.schema.names
-    return name if name in names else next((one for one in names if one.casefold() == name.casefold()), None)
+def _aligned(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table, list[str]]:
+    """The columns that can be compared, in both tables under the expected names, and the names of the others.
+
+    A name may differ in case, which the chapter on the schema tells; of several columns of a name the first counts.
+    """
+    places = {name.casefold(): index for index, name in reversed(list(enumerate(got.schema.names)))}
+    places |= {name: index for index, name in reversed(list(enumerate(got.schema.names)))}
+    found: dict[str, int] = {}
+    for field in expected.schema:
+        index = places.get(field.name, places.get(field.name.casefold()))
+        if index is not None and kind(got.schema.field(index).type) == kind(field.type):
+            found[field.name] = index
+    chosen = got.select(list(found.values())).rename_columns(list(found))
+    return expected.select(list(found)), chosen, [name for name in expected.schema.names if name not in found]
 
 
 def _bag(table: pa.Table, name: str) -> bytes:
@@ -187,7 +193,7 @@ def _bag(table: pa.Table, name: str) -> bytes:
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     try:
         hashes = np.concatenate([np.zeros(0, np.uint64), *(fingerprints(chunk) for chunk in chunks)])
-    except (TypeError, ValueError, AttributeError):  # a type that BigQuery does not have
+    except (TypeError, ValueError, AttributeError, pa.ArrowException):  # a type that BigQuery does not have
         return name.encode()
     return f"{kind(column.type)}:".encode() + np.sort(hashes).tobytes()
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract import texts
+from conformance.contract import cells, texts
 from conformance.contract.clause import Violation, clause
 from conformance.contract.compared import Compared, Counts, Place, Role, Serialized, Values, violation
 from conformance.contract.loose import Loose, leaves, outside
@@ -261,7 +261,7 @@ def _texts(table: pa.Table, path: str) -> list[str | None]:
             arrays = [array.flatten() for array in arrays]
         else:
             arrays = [array.field(step) for array in arrays]
-    return [text for array in arrays for text in array.to_pylist()]
+    return [cells.string(value) for array in arrays for value in array]
 
 
 @clause(
