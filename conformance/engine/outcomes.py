@@ -34,7 +34,9 @@ _HEXADECIMAL = re.compile(
 )
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
-_PAIRS = re.compile(r"('…': (?:'…'|#))(?:, '…': (?:'…'|#))+")
+_BRACES = re.compile(r"\{[^{}]*\}|(?<!\w)\[[^\[\]]*\]")
+_UNCLOSED = re.compile(r"\{[^{}]*$")
+_MORE = re.compile(r" and # more\b")
 _RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
 
 MAX_CLASS: Final = 120
@@ -42,15 +44,22 @@ MAX_CLASS: Final = 120
 
 
 def shape(text: str) -> str:
-    """``text`` without its data: quoted text becomes ``'…'``, numbers become ``#``, and lists of them one.
+    """``text`` without its data: quoted text becomes ``'…'``, numbers become ``#``, rows and lists ``<…>``.
 
     >>> shape("row 3 of column 'a': expected 17, found 18")
     "row # of column '…': expected #, found #"
     """
-    text = _QUOTED.sub("'…'", " ".join(text.split()))
+    text = _collapsed(_QUOTED.sub("'…'", " ".join(text.split())))
     text = _NUMBER.sub("#", _HEXADECIMAL.sub("#", text))
-    text = _RUN.sub(r"\1", _PAIRS.sub(r"\1", text))
+    text = _MORE.sub("", _RUN.sub(r"\1", text))
     return text if len(text) <= MAX_CLASS else text[: MAX_CLASS - 1] + "…"
+
+
+def _collapsed(text: str) -> str:
+    """``text`` with rows and lists, however deep and however cut, as ``<…>``; a type's own brackets stay."""
+    while (shorter := _BRACES.sub("<…>", text)) != text:
+        text = shorter
+    return _UNCLOSED.sub("<…>", text)
 
 
 def finding_class(outcome: Outcome, finding: Finding) -> str:
