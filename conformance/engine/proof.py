@@ -96,11 +96,17 @@ class Stand:
         return cls(light, tuple(case for case in every if _heavy(case)), tuple(clauses))
 
     def served(self, kills: Sequence[str]) -> Iterator[Tried]:
-        """The light cases that every server can be asked, and the heavy ones that exist to observe one of ``kills``."""
-        yield from (tried for tried in self.light if not tried.case.needs)
+        """The light cases that every server can be asked, and the heavy ones for ``kills`` that no light one is for."""
+        asked = [tried for tried in self.light if not tried.case.needs]
+        yield from asked
+        heavy = [clause for clause in kills if not any(_is_for(tried.case, clause) for tried in asked)]
         for case in self.heavy:
-            if any(fnmatch.fnmatchcase(clause, pattern) for clause in kills for pattern in case.clauses):
+            if any(_is_for(case, clause) for clause in heavy):
                 yield Tried(case, materialise(case.table))
+
+
+def _is_for(case: Case, clause: str) -> bool:
+    return any(fnmatch.fnmatchcase(clause, pattern) for pattern in case.clauses)
 
 
 def _failed(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:
@@ -117,6 +123,8 @@ def by_bytes(stand: Stand, serializer: Serializer) -> Failures:
             continue
         exchange = _serialized(tried, serializer)
         _failed(judge(tried.case, exchange, tried.table, clauses=stand.clauses), failures)
+    if serializer.reshapes:
+        return failures
     for batch in samples():
         schema, rows = serializer.schema(batch.schema), serializer.batch(batch)
         verdicts = judge_bytes(schema, [rows], profile="ipc-message")

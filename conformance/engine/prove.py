@@ -115,10 +115,15 @@ def _run(
     results: dict[tuple[str, str], Any] = {}
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare, initargs=(cases,)) as pool:
         futures = {pool.submit(_task, *task): task for task in tasks}
-        for number, future in enumerate(as_completed(futures), 1):
-            kind, name, _ = futures[future]
-            results[kind, name] = future.result()
-            told(name or kind, number, len(tasks))
+        try:
+            for number, future in enumerate(as_completed(futures), 1):
+                kind, name, _ = futures[future]
+                results[kind, name] = future.result()
+                told(name or kind, number, len(tasks))
+        except BaseException:
+            # Without this the error would be heard of only once every other task is done.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return results
 
 

@@ -32,10 +32,17 @@ class Serializer:
     write_schema: Write = Message.encode
     write_batch: Write = Message.encode
 
+    @property
+    def reshapes(self) -> bool:
+        """Whether types or values are not the reference's own; such a lie knows BigQuery's types only."""
+        return self.reshape is not _as_it_is
+
     def schema(self, schema: pa.Schema) -> bytes:
         """The schema message: the bytes of ``ArrowSchema.serialized_schema``."""
-        empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
-        return self.write_schema(schema_message(self.reshape(empty).schema))
+        if self.reshapes:
+            empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+            schema = self.reshape(empty).schema
+        return self.write_schema(schema_message(schema))
 
     def batch(self, batch: pa.RecordBatch, codec: str = "") -> bytes:
         """The record batch message: the bytes of ``ArrowRecordBatch.serialized_record_batch``.

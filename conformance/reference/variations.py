@@ -28,6 +28,7 @@ __all__ = ["VARIATIONS", "Variation"]
 _COL: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 _FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
 V4: Final = 3
+_UNION: Final = 14
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,8 +98,11 @@ def align_to_64(message: Message) -> Message:
 
 @_bytes("metadata-v4", "https://github.com/apache/arrow/blob/main/format/Schema.fbs (MetadataVersion)")
 def metadata_v4(message: Message) -> Message:
-    """Metadata version V4, which differs from V5 in unions only."""
-    message.tree["version"] = V4
+    """Metadata version V4, which differs from V5 in unions only; a message with unions is left alone."""
+    fields = _all_fields(message) if message.tree["header_type"] == 1 else []
+    unions = any(part.role == "type ids" for part in message.parts)
+    if not unions and all(field["type_type"] != _UNION for field in fields):
+        message.tree["version"] = V4
     return message
 
 
@@ -131,16 +135,6 @@ def bitmaps_long(message: Message) -> Message:
     return message
 
 
-@_bytes("padding-not-zero", f"{_COL}#buffer-alignment-and-padding")
-def padding_not_zero(message: Message) -> bytes:
-    """The padding behind the buffers of a body is not zero, which the format leaves free."""
-    tree, body = message.complete()
-    noisy = bytearray(b"\x5a" * len(body))
-    for offset, length in tree["header"].get("buffers", []):
-        noisy[offset : offset + length] = body[offset : offset + length]
-    return frame(tree, bytes(noisy))
-
-
 @_bytes("buffers-reversed", f"{_COL}#recordbatch-message")
 def buffers_reversed(message: Message) -> bytes:
     """The buffers lie in the body in reverse order; the header says where."""
@@ -171,8 +165,10 @@ def empty_offsets(message: Message) -> Message:
 @_bytes("offsets-not-from-zero", f"{_COL}#variable-size-binary-layout")
 def offsets_from_eight(message: Message) -> Message:
     """Offsets of text and bytes begin at 8, and the data has 8 bytes that no value uses before them."""
+    lengths = {node.path: node.length for node in message.nodes}
     for offsets, data in zip(message.parts, message.parts[1:], strict=False):
-        if (offsets.role, data.role) == ("offsets", "data") and offsets.path == data.path and offsets.data:
+        narrow = len(offsets.data) == 4 * (lengths[offsets.path] + 1)
+        if (offsets.role, data.role) == ("offsets", "data") and offsets.path == data.path and narrow:
             values = np.frombuffer(offsets.data, "<i4") + 8
             offsets.data, data.data = values.astype("<i4").tobytes(), b"unused.." + data.data
     return message
