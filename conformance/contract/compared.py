@@ -28,7 +28,18 @@ from conformance.contract.values import Difference, Kind, Same, differences, ide
 from conformance.contract.view import View
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["Compared", "Counts", "Place", "Role", "Serialized", "Values", "compared", "serialized", "violation"]
+__all__ = [
+    "Compared",
+    "Counts",
+    "Place",
+    "Role",
+    "Serialized",
+    "Values",
+    "bit_for_bit",
+    "compared",
+    "serialized",
+    "violation",
+]
 
 
 class Role(enum.StrEnum):
@@ -255,6 +266,7 @@ def _session(read: SessionRead, columns: Sequence[Column]) -> Compared:
     return Compared(read.call, chosen, (read.expected, read.got), ordered=False, exact=False)
 
 
+@once_per_view
 def bit_for_bit(view: View) -> bool:
     """Whether a serializer's only batch holds the very bits of the table, under the very schema of its columns.
 
