@@ -144,7 +144,8 @@ class Compared:
         """What came, with exchanged columns under the names that their values belong to."""
         if not self.misplaced or set(self.misplaced) != set(self.misplaced.values()):
             return self.got
-        return self.got.rename_columns([self.misplaced.get(name, name) for name in self.got.schema.names])
+        renamed = self.got.rename_columns([self.misplaced.get(name, name) for name in self.got.schema.names])
+        return renamed.select(self.expected.schema.names)
 
     def _open_nulls(self) -> list[str]:
         """Bounds of REQUIRED ranges: what the service sends for an unbounded one is a default value, not NULL."""

@@ -149,6 +149,11 @@ def test_schema_flags_are_told_once() -> None:
     assert told()["schema.own-metadata"] == {"schema.no-metadata"}
 
 
+def test_exchanged_columns_are_told_once() -> None:
+    """Two columns that keep their names and exchange their values fail the clause on that, and none on values."""
+    assert told()["columns.values-swapped"] == {"values.follow-names"}
+
+
 # --- what stays open ------------------------------------------------------------------------------------
 
 SERVED = Case(
