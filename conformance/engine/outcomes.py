@@ -35,7 +35,7 @@ _HEXADECIMAL = re.compile(
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
 _BRACES = re.compile(r"\{[^{}]*\}|(?<!\w)\[[^\[\]]*\]")
-_UNCLOSED = re.compile(r"\{[^{}]*$")
+_UNCLOSED = re.compile(r"\{.*$")
 _MORE = re.compile(r" and # more\b")
 _RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
 

@@ -22,6 +22,7 @@ FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
         ("without {'a': [1, {'b': None}], 'c': timestamp[us]} and 2 more", "without <…>"),
         ("the order ['a', 'b'] of timestamp[us]", "the order <…> of timestamp[us]"),
         ("without {'a': {'b': 1}, 'c': 'wide wide", "without <…>"),
+        ("without {'a': [{'b': {'c': 1}}, {'b': {'c': ", "without <…>"),
         ("decimal128(38, 9) at 0x40", "decimal128(#) at #"),
         ("int64 instead of int32", "int64 instead of int32"),
         ("bytes ff ff ff ff, FF FF 10", "bytes #"),
