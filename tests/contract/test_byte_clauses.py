@@ -186,17 +186,20 @@ def test_pyarrow_messages_are_clean(codec: str | None, alignment: int) -> None:
     assert failures(schema, data) == {}
 
 
-def test_the_extremes_of_bignumeric_are_legal() -> None:
-    """Values of 77 digits in decimal256(76, 38) are BIGNUMERIC's own, and too many for any other profile."""
-    extremes = b"".join(value.to_bytes(32, "little", signed=True) for value in (-(2**255), 2**255 - 1))
-    column = pa.Array.from_buffers(pa.decimal256(76, 38), 2, [None, pa.py_buffer(extremes)])
+def _decimals(kind: pa.DataType, *values: int) -> tuple[bytes, bytes]:
+    data = b"".join(value.to_bytes(kind.bit_width // 8, "little", signed=True) for value in values)
+    column = pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(data)])
     batch = pa.record_batch([column], names=["n"])
-    schema, data = batch.schema.serialize().to_pybytes(), batch.serialize().to_pybytes()
+    return batch.schema.serialize().to_pybytes(), batch.serialize().to_pybytes()
 
-    strict = judge_bytes(schema, [data], profile="ipc-message")
 
-    assert failures(schema, data) == {}
-    assert [one.clause for one in strict if one.outcome is Outcome.FAIL] == ["layouts.decimal-digits"]
+def test_the_extremes_of_bignumeric_are_legal() -> None:
+    """Values of 77 digits in decimal256(76, 38) are BIGNUMERIC's own; any other type keeps its precision."""
+    extremes = -(2**255), 2**255 - 1
+
+    assert failures(*_decimals(pa.decimal256(76, 38), *extremes)) == {}
+    assert set(failures(*_decimals(pa.decimal256(76, 37), *extremes))) == {"body.decimals-within-precision"}
+    assert set(failures(*_decimals(pa.decimal128(3, 1), 1000))) == {"body.decimals-within-precision"}
 
 
 def test_an_unknown_profile_is_refused() -> None:

@@ -367,6 +367,7 @@ def text_utf8(batch: BatchBytes) -> Iterable[Violation]:
     over=batches,
     source="https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#bignumeric_type",
     breaks="readers that print or convert by precision cut digits off",
+    profiles=ANY,
 )
 def decimals_within_precision(batch: BatchBytes) -> Iterable[Violation]:
     """A decimal has no more digits than its type's precision; decimal256(76, 38) may hold the 77 of BIGNUMERIC.

@@ -195,15 +195,3 @@ def union_nulls(batch: BatchBytes) -> Iterable[Violation]:
 def dictionary_indices(batch: BatchBytes) -> Iterable[Violation]:
     """A dictionary index is not negative in a slot that is not null."""
     return broken(batch, Rule.DICTIONARY_INDEX_NEGATIVE)
-
-
-@clause(
-    "layouts.decimal-digits",
-    over=batches,
-    source=SCHEMA_FBS,
-    breaks="pyarrow's full validation refuses the batch; readers that convert by precision cut digits off",
-    profiles=IPC,
-)
-def decimal_digits(batch: BatchBytes) -> Iterable[Violation]:
-    """A decimal has no more digits than its type's precision, without exception."""
-    return broken(batch, Rule.DECIMAL_PRECISION)
