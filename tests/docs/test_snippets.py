@@ -1,0 +1,141 @@
+"""Every block of code in the guides runs, or stands word for word in what sets up the builds."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conformance.reference.server import ReferenceServer
+from conformance.targets import protocol
+from tests.docs.snippets import GUIDES, Block, Desk, blocks, matches, steps
+from tests.fixtures import ROOT
+
+NAMES = [path.relative_to(ROOT).as_posix() for path in GUIDES]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Mapping[str, str]]:
+    """A server that runs already, under the ports that the guides write."""
+    with ReferenceServer() as server:
+        yield {"localhost:9060": server.grpc_endpoint, "localhost:9050": server.rest_endpoint}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
+def test_the_commands_of_a_guide_do_what_it_says(guide: Path, tmp_path: Path, endpoint: Mapping[str, str]) -> None:
+    """Followed from the top, each command prints what stands below it and ends in the status that is told."""
+    desk = Desk(tmp_path, endpoint)
+
+    for block in blocks(guide):
+        if block.title:
+            desk.put(block)
+        elif block.language == "console":
+            _follow(desk, block)
+
+
+def _follow(desk: Desk, block: Block) -> None:
+    for step in steps(block):
+        status, printed = desk.run(step.command)
+        told = f"{block.where}: $ {step.command}\n{printed}"
+        assert status == step.status, told
+        assert matches(step.shown, printed), told
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
+def test_no_block_is_only_for_show(guide: Path) -> None:
+    """A block is a file, is run, is a message of the protocol, or sets up an environment."""
+    kinds = {"console", "sh", "json"}
+
+    assert [block.where for block in blocks(guide) if not block.title and block.language not in kinds] == []
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
+def test_a_file_is_used_by_a_command_below_it(guide: Path) -> None:
+    """A file that no command names would never be tried; the workflow of a build is read by a test of its own."""
+    every = list(blocks(guide))
+
+    unused = [
+        block.where
+        for index, block in enumerate(every)
+        if block.title and block.language != "yaml"
+        if not any(Path(block.title).stem in later.text for later in every[index + 1 :])
+    ]
+
+    assert unused == []
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
+def test_set_up_commands_are_those_of_the_builds(guide: Path) -> None:
+    """What a reader types to set up an environment is what ``.ci/run`` runs, with an environment of ``tox.ini``."""
+    known = set((ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines())
+
+    strange = [
+        f"{block.where}: {command}"
+        for block in blocks(guide)
+        if block.language == "sh"
+        for line in block.text.splitlines()
+        for command in line.split(" && ")
+        if command not in known and not _is_tox(command) and not _is_install(command)
+    ]
+
+    assert strange == []
+
+
+def _is_install(command: str) -> bool:
+    """Whether ``command`` installs the suite from a working copy, with extras that it has."""
+    match = re.fullmatch(r"""pip install ['"]?(?P<from>[./\w-]+)\[(?P<extras>[\w,]+)\]['"]?""", command)
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        known = tomllib.load(file)["project"]["optional-dependencies"]
+    return match is not None and set(match["extras"].split(",")) <= set(known)
+
+
+def _is_tox(command: str) -> bool:
+    """Whether ``command`` runs environments that tox.ini has."""
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(ROOT / "tox.ini", encoding="utf-8")
+    program, _, names = command.partition(" -e ")
+    known = {"test", *(section.partition(":")[2].partition("{")[0] for section in ini.sections())}
+    return program.endswith("tox") and all(name.rstrip("0123456789") in known for name in names.split(","))
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
+def test_protocol_messages_in_a_guide_are_messages(guide: Path) -> None:
+    """JSON lines that stand alone are requests or answers as the published schema has them."""
+    for block in blocks(guide):
+        if block.language == "json" and not block.title:
+            for line in block.text.splitlines():
+                _check_message(line, block.where)
+
+
+def _check_message(line: str, where: str) -> None:
+    message = json.loads(line)
+    if "op" in message:
+        protocol.encode(message)
+        return
+    kinds = ("welcome", "serialized", "unsupported", "error")
+    assert protocol.decode(line.encode(), request=message["id"], kinds=kinds) == message, where
+
+
+def test_the_workflow_of_a_vendor_runs(tmp_path: Path, endpoint: Mapping[str, str]) -> None:
+    """Each step of the workflow in the guide ends well: what it installs exists, what it runs passes."""
+    guide = ROOT / "docs" / "implementers.md"
+    desk = Desk(tmp_path, endpoint)
+
+    for block in blocks(guide):
+        if block.title:
+            desk.put(block)
+    (workflow,) = (block for block in blocks(guide) if block.language == "yaml")
+    (job,) = yaml.safe_load(workflow.text)["jobs"].values()
+
+    for command in (step["run"] for step in job["steps"] if "run" in step):
+        if "pip install" in command:
+            assert _is_install(command)
+        else:
+            status, printed = desk.run(command)
+            assert status == 0, printed
