@@ -18,7 +18,7 @@ from typing import cast
 import pyarrow as pa
 
 from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause, Facet, FacetSelector, Subject, Violation
+from conformance.contract.clause import CLAUSES, PROFILES, Clause, Facet, FacetSelector, Subject, Violation
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
@@ -35,14 +35,18 @@ def judge(
     *,
     readings: Sequence[Reading] = (),
     clauses: Iterable[Clause] | None = None,
+    profile: str = PROFILES[0],
 ) -> list[Verdict]:
     """The verdicts of ``clauses`` (all, unless given) on ``exchange``, in the order of the register.
+
+    Only clauses of ``profile`` are judged: what binds writers of any Arrow message may be looser or stricter than
+    what binds a Storage Read server.
 
     ``table`` holds the case's rows with the schema of :func:`conformance.contract.mapping.arrow_schema`.
     ``readings`` are what independent readers made of the same exchange, where there are any.
     """
     load_chapters()
-    chosen = list(CLAUSES.values()) if clauses is None else list(clauses)
+    chosen = [one for one in (CLAUSES.values() if clauses is None else clauses) if profile in one.profiles]
     if exchange.untestable:
         named = (clause.id for clause in chosen if _names(case.clauses, clause.id))
         return [Verdict(case.id, name, Outcome.UNTESTABLE, reason=exchange.untestable) for name in named]

@@ -139,6 +139,9 @@ NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
         Rule.SCHEMA_FIELDS_MISSING: "an absent vector is an empty one; which columns there are is asked as data",
         Rule.SCHEMA_NAME_MISSING: "an absent name is an empty one; which names columns have is asked as data",
         Rule.SCHEMA_ENDIANNESS_BIG: "asked as data, of the schema and not of the fault",
+        Rule.MESSAGE_VERSION_V4: "the format permits V4, which differs from V5 in the layout of unions only",
+        Rule.BUFFER_ORDER: "the format permits any order: readers find buffers by their offsets",
+        Rule.OFFSETS_FIRST_NONZERO: "the format permits it: a slice need not be rebased before it is written",
         Rule.COMPRESSION_EMPTY_WITHOUT_FRAME: "encoders in use write an empty buffer as a length of 0 alone",
     }
 )

@@ -9,15 +9,18 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause
+from conformance.contract.clause import CLAUSES, PROFILES, Clause
 from conformance.records import Case, Level
 
 __all__ = ["LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "plan"]
 
+PROFILE: Final = PROFILES[0]
+"""The profile of everything that is driven by cases; bare messages are judged by their own."""
 
-_BINDING = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
+_BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 
 
 class SelectionError(ValueError):
@@ -99,6 +102,8 @@ def _clauses(clauses: Mapping[str, Clause], selection: Selection, left_out: list
     for clause in clauses.values():
         if not globs.match(clause.id):
             left_out.append(LeftOut("clause", clause.id, "no --clause pattern matches it"))
+        elif PROFILE not in clause.profiles:
+            left_out.append(LeftOut("clause", clause.id, f"it is not of the profile {PROFILE}"))
         elif _BINDING[clause.level] > _BINDING[selection.level]:
             left_out.append(LeftOut("clause", clause.id, f"its level is {clause.level}"))
         else:

@@ -229,15 +229,6 @@ def buffers_apart(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.BUFFER_OVERLAP)
 
 
-@clause("body.buffers-in-order", over=batches, source=BATCH, level=Level.SHOULD, profiles=ANY)
-def buffers_in_order(batch: BatchBytes) -> Iterable[Violation]:
-    """Buffers lie in the body in the order in which the batch lists them.
-
-    Readers find them by offset, so any order can be read.
-    """
-    return untidy(batch, Rule.BUFFER_ORDER)
-
-
 @clause("body.padding-zero", over=batches, source=SECURITY, level=Level.SHOULD, profiles=ANY)
 def padding_zero(batch: BatchBytes) -> Iterable[Violation]:
     """The padding between buffers is zero, so that it publishes no stale memory."""
@@ -339,15 +330,6 @@ def offsets_monotonic(batch: BatchBytes) -> Iterable[Violation]:
 def offsets_within_data(batch: BatchBytes) -> Iterable[Violation]:
     """The last offset is at most the length of the data: bytes of text, or slots of a list's child."""
     return broken(batch, Rule.OFFSETS_BEYOND_DATA)
-
-
-@clause("body.offsets-from-zero", over=batches, source=BINARY, level=Level.SHOULD, profiles=ANY)
-def offsets_from_zero(batch: BatchBytes) -> Iterable[Violation]:
-    """The first offset is 0.
-
-    A slice is rebased before it is written; a first offset beyond 0 is legal, and sends bytes that nobody sees.
-    """
-    return broken(batch, Rule.OFFSETS_FIRST_NONZERO)
 
 
 @clause(

@@ -224,18 +224,6 @@ def version_supported(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.MESSAGE_VERSION_BEFORE_V4)
 
 
-@clause("structure.version-current", over=messages, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
-def version_current(message: Message) -> Iterator[Violation]:
-    """The metadata version is V5, current since Arrow 1.0.
-
-    V4 is legal and read everywhere. Messages in legacy framing are not asked: V4 is the version of their time.
-    Nor is a batch of another version than its schema, which has a clause of its own.
-    """
-    differs = any(fault.rule is Rule.MESSAGE_VERSION_DIFFERS for fault in message.faults)
-    if message.first is not None and not message.first.legacy and not differs:
-        yield from broken(message, Rule.MESSAGE_VERSION_V4)
-
-
 @clause("structure.versions-agree", over=batches, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
 def versions_agree(batch: BatchBytes) -> Iterable[Violation]:
     """A batch has the metadata version of its schema: the two lay out unions differently."""

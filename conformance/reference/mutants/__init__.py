@@ -14,6 +14,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     framing,
     layouts,
     reads,
+    reported,
     sessions,
     structure,
     types,

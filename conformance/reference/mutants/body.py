@@ -51,7 +51,7 @@ def body_length_negative(message: Message) -> Message:
     return message
 
 
-@batch_lie("body.length-short", kills="body.length-exact")
+@batch_lie("body.length-short", kills="framing.batch-without-trailing-bytes")
 def body_length_short(message: Message) -> bytes:
     """The body length leaves out the last 8 bytes of the body, which follow all the same."""
 
@@ -297,7 +297,7 @@ def child_short(message: Message) -> Message:
     raise LookupError("no struct has rows")
 
 
-@batch_lie("compression.codec-unknown", kills="compression.codec-known")
+@batch_lie("compression.codec-unknown", kills="buffers.codec-known")
 def codec_unknown(message: Message) -> bytes:
     """The header names a codec that the format does not define."""
 
@@ -307,7 +307,7 @@ def codec_unknown(message: Message) -> bytes:
     return _framed(message, name)
 
 
-@batch_lie("compression.method-unknown", kills="compression.method-known")
+@batch_lie("compression.method-unknown", kills="buffers.method-known")
 def method_unknown(message: Message) -> bytes:
     """The header names a compression method that the format does not define."""
 
@@ -330,26 +330,26 @@ def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Messag
     return message
 
 
-@batch_lie("compression.prefix-missing", kills="compression.prefix", defects=("I-70",))
+@batch_lie("compression.prefix-missing", kills="buffers.prefix", defects=("I-70",))
 def prefix_missing(message: Message) -> Message:
     """Compressed buffers are cut to 4 bytes, too few for their length prefix."""
     return _repacked(message, lambda raw, _frame: struct.pack("<i", len(raw)))
 
 
-@batch_lie("compression.prefix-negative", kills="compression.prefix-not-negative", defects=("I-70",))
+@batch_lie("compression.prefix-negative", kills="buffers.prefix-not-negative", defects=("I-70",))
 def prefix_negative(message: Message) -> Message:
     """The announced uncompressed length is -2."""
     return _repacked(message, lambda _raw, squeezed: struct.pack("<q", -2) + squeezed)
 
 
-@batch_lie("compression.raw-block", kills="compression.frame", defects=("I-67",))
+@batch_lie("compression.raw-block", kills="buffers.frame", defects=("I-67",))
 def raw_block(message: Message) -> Message:
     """LZ4_FRAME is announced and raw LZ4 blocks are sent."""
     raw = pa.Codec("lz4_raw")
     return _repacked(message, lambda data, _frame: struct.pack("<q", len(data)) + raw.compress(data, asbytes=True))
 
 
-@batch_lie("compression.two-frames", kills="compression.one-frame", defects=("I-67",))
+@batch_lie("compression.two-frames", kills="buffers.one-frame", defects=("I-67",))
 def two_frames(message: Message) -> Message:
     """A buffer is split into two LZ4 frames."""
     codec = pa.Codec("lz4")
@@ -363,7 +363,7 @@ def two_frames(message: Message) -> Message:
     return _repacked(message, split)
 
 
-@batch_lie("compression.size-wrong", kills="compression.size")
+@batch_lie("compression.size-wrong", kills="buffers.size")
 def size_wrong(message: Message) -> Message:
     """The announced uncompressed length is 8 bytes more than there are."""
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data) + 8) + squeezed)
@@ -376,7 +376,7 @@ def big_endian(message: Message) -> Message:
     return message
 
 
-@schema_lie("schema.own-metadata", kills="schema.no-metadata")
+@schema_lie("schema.own-metadata", kills="schema.no-metadata", defects=("I-101",))
 def schema_metadata(message: Message) -> Message:
     """The schema carries key-value metadata of its own."""
     message.header["custom_metadata"] = [{"key": "BIGQUERY:origin", "value": "emulated"}]

@@ -66,14 +66,14 @@ def dictionary_before_batch(message: Message) -> bytes:
     return frame(dictionary, body) + message.encode()
 
 
-@batch_lie("batch.legacy-framing", kills="framing.batch-not-legacy", defects=("I-01",))
+@batch_lie("batch.legacy-framing", kills="framing.not-legacy", defects=("I-01",))
 def legacy_batch(message: Message) -> Message:
     """The batch starts with its length, as before Arrow 0.15, without a continuation word."""
     message.continuation = b""
     return message
 
 
-@schema_lie("schema.legacy-framing", kills="framing.schema-not-legacy", defects=("I-01",))
+@schema_lie("schema.legacy-framing", kills="framing.not-legacy", defects=("I-01",))
 def legacy_schema(message: Message) -> Message:
     """The schema starts with its length, as before Arrow 0.15, without a continuation word."""
     message.continuation = b""
@@ -161,7 +161,7 @@ def unaligned_metadata(message: Message) -> bytes:
     return CONTINUATION + struct.pack("<i", len(metadata)) + metadata + body
 
 
-@batch_lie("batch.end-of-stream-only", kills="framing.batch-header-kind")
+@batch_lie("batch.end-of-stream-only", kills="framing.batch-header-kind", defects=("I-07",))
 def only_end_of_stream(message: Message) -> bytes:  # noqa: ARG001  # as above
     """The batch field holds an end-of-stream marker and nothing else."""
     return END_OF_STREAM

@@ -194,9 +194,9 @@ def version_absent(message: Message) -> Message:
     return message
 
 
-@batch_lie("flatbuffers.version-v4", kills="structure.version-current")
+@batch_lie("flatbuffers.version-differs", kills="structure.versions-agree")
 def version_four(message: Message) -> Message:
-    """The batch says metadata version V4, which is legal Arrow and not what the service has sent since v1."""
+    """The batch says metadata version V4 under a schema of V5."""
     message.tree["version"] = 3
     return message
 

@@ -126,7 +126,7 @@ def date_as_string(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _converted(batch, lambda field: is_.is_date32(field.type), pa.utf8(), str)
 
 
-@rows_lie("type.datetime-in-utc", kills="types.datetime", defects=("B-60",), source=_RECIDIVIZ_38)
+@rows_lie("type.datetime-in-utc", kills="types.datetime-without-zone", defects=("B-60",), source=_RECIDIVIZ_38)
 def datetime_in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
     """DATETIME arrives with the time zone UTC, which it has not."""
     return _retyped(batch, _is_datetime, lambda kind: pa.timestamp(kind.unit, "UTC"))
@@ -134,7 +134,7 @@ def datetime_in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 @rows_lie(
     "type.timestamp-naive",
-    kills="types.timestamp",
+    kills="types.timestamp-utc",
     defects=("B-61",),
     source="https://github.com/meztez/bigrquerystorage/issues/53",
 )
@@ -154,7 +154,7 @@ def timestamp_nanoseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _retyped(batch, _is_timestamp, lambda kind: pa.timestamp("ns", kind.tz))
 
 
-@rows_lie("type.timestamp-offset-zone", kills="types.timestamp")
+@rows_lie("type.timestamp-offset-zone", kills="types.timestamp-utc", defects=("I-93",))
 def timestamp_offset_zone(batch: pa.RecordBatch) -> pa.RecordBatch:
     """TIMESTAMP names its zone +00:00, where the service says UTC."""
     return _retyped(batch, _is_timestamp, lambda kind: pa.timestamp(kind.unit, "+00:00"))

@@ -321,7 +321,7 @@ def values_swapped(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 @rows_lie(
     "rows.last-missing",
-    kills="rows.none-missing",
+    kills="rows.none-is-missing",
     defects=("B-14",),
     source="https://github.com/googleapis/google-cloud-python/issues/14900",
 )
@@ -330,7 +330,7 @@ def last_row_missing(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.slice(0, batch.num_rows - 1) if batch.num_rows > 1 else batch
 
 
-@rows_lie("rows.first-twice", kills="rows.none-duplicated")
+@rows_lie("rows.first-twice", kills="rows.none-is-repeated")
 def first_row_twice(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Every batch brings its first row twice."""
     return take_rows(batch, [0, *range(batch.num_rows)]) if batch.num_rows else batch
