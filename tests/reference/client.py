@@ -13,7 +13,7 @@ import grpc
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.reference import ReferenceServer
+from conformance.reference.server import ReferenceServer
 
 DEADLINE = 20.0
 PROJECT, DATASET = "test-project", "ds"

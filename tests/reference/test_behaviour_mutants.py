@@ -9,8 +9,8 @@ import grpc
 import pytest
 
 from conformance.contract import proto
-from conformance.reference import ReferenceServer
 from conformance.reference.mutants import MUTANTS, service_class
+from conformance.reference.server import ReferenceServer
 from conformance.reference.service import Service
 from tests.reference.client import Client, connected, field, schema_of, table_name
 

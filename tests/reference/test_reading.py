@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import proto
-from conformance.reference import ReferenceServer
 from conformance.reference.catalogue import Catalogue
+from conformance.reference.server import ReferenceServer
 from conformance.reference.service import MAX_RESPONSE_BYTES, RESPONSE_BYTES
 from tests.reference.client import DEADLINE, Client, decode, field, schema_of
 
