@@ -393,7 +393,7 @@ def dictionary_column(message: Message) -> Message:
     raise LookupError("no column is text")
 
 
-@schema_lie("schema.dictionary-nested", kills="framing.schema-without-dictionary", defects=("B-05",))
+@schema_lie("schema.dictionary-nested", kills="framing.schema-without-dictionary", defects=("B-05", "I-54"))
 def dictionary_nested(message: Message) -> Message:
     """A text field inside a struct or list is declared dictionary-encoded."""
     waiting = [child for field in message.header["fields"] for child in field["children"]]

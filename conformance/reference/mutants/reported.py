@@ -1,0 +1,366 @@
+"""Lies that public reports tell of and no other module tells: failing reads, narrow servers, slices written wrongly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import grpc
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as is_
+
+from conformance.contract import mapping, proto
+from conformance.records import BqType, Column
+from conformance.reference.catalogue import Snapshot, TableId
+from conformance.reference.message import Message
+from conformance.reference.mutants.register import batch_lie, behaviour_lie, rows_lie
+from conformance.reference.mutants.reshaping import change_fields, sql_type
+from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.service import Service
+from conformance.reference.session import Session, Stream
+
+_GOCCY_HANDLER: Final = (
+    "https://github.com/goccy/bigquery-emulator/blob/cb8555bee739c794343337e8c3242b59d5d7470a/server/storage_handler.go"
+)
+_BQEMULATOR_SERVICER: Final = (
+    "https://github.com/jjviscomi/bqemulator/blob/"
+    "a8fcd56f5676b232d18ec611eb8fb7963a18a6b8/src/bqemulator/grpc_api/read_servicer.py"
+)
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+
+@behaviour_lie(
+    "errors.unknown-stream-served",
+    kills=(
+        "errors.unknown-stream-is-refused",
+        "errors.unknown-session-is-refused",
+        "errors.malformed-stream-is-refused",
+        "errors.split-of-unknown-stream-is-refused",
+    ),
+    defects=("B-08",),
+    source=(
+        "https://github.com/vantaboard/bigquery-emulator/blob/"
+        "73f58d84a21edc6cf072619befec1b30fc7abb4a/gateway/handlers/bqstorage/read_server.go"
+    ),
+)
+class UnknownStreamServed(Service):
+    """A stream that no session has is answered, with a row of text under a column that nobody asked for."""
+
+    def find_stream(self, name: str) -> Stream:
+        known = self.sessions.find(name)
+        if known is not None:
+            return super().find_stream(name)
+        columns = (Column("col_0", BqType.STRING),)
+        rows = pa.table({"col_0": pa.array(["?"], pa.utf8())})
+        snapshot = Snapshot(TableId("-", "-", "-"), columns, created=0, rows=rows)
+        schema = self.encode_schema(mapping.arrow_schema(columns))
+        session = Session(name, proto.CreateReadSessionRequest(), snapshot, columns, 1 << 62, schema_bytes=schema)
+        return Stream(name, session, rows)
+
+
+@behaviour_lie(
+    "split.not-implemented",
+    kills="split.request-is-served",
+    also={"errors.permanent-one-is-not-unknown": "a split that has to be refused ends in UNKNOWN too"},
+    defects=("B-17",),
+    source=_GOCCY_HANDLER,
+)
+class SplitNotImplemented(Service):
+    """Splitting a stream ends in the status UNKNOWN."""
+
+    def split_read_stream(self, request: Any) -> Any:
+        self.find_stream(request.name)
+        raise Refusal(grpc.StatusCode.UNKNOWN, "unimplemented split read stream")
+
+
+@behaviour_lie(
+    "responses.whole-table", kills="responses.large-table-is-divided", defects=("B-29",), source=_GOCCY_HANDLER
+)
+class WholeTable(Service):
+    """All rows of a stream come in one response, however many they are."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  # the lie
+        if batch.num_rows:
+            yield batch
+
+
+class _Failing(Service):
+    """A service in which reads of some tables end in an error of its own."""
+
+    def fails_on(self, batch: pa.RecordBatch) -> bool:
+        """Whether a read that serves this batch fails."""
+        raise NotImplementedError
+
+    def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
+        batch = super().serve(session, rows)
+        if self.fails_on(batch):
+            raise Refusal(grpc.StatusCode.INTERNAL, "unexpected builder type")
+        return batch
+
+
+@behaviour_lie(
+    "reads.fail-on-times",
+    kills="rows.read-is-served",
+    also={"restriction.temporal-literal": "the tables of its cases have such columns"},
+    defects=("B-63", "B-77"),
+    source="https://github.com/vantaboard/bigquery-emulator/commit/49f02f72",
+)
+class FailOnTimes(_Failing):
+    """A table with a TIME or a TIMESTAMP cannot be read."""
+
+    def fails_on(self, batch: pa.RecordBatch) -> bool:
+        return any(
+            is_.is_time64(field.type) or (is_.is_timestamp(field.type) and field.type.tz) for field in batch.schema
+        )
+
+
+@behaviour_lie(
+    "reads.fail-on-empty-lists",
+    kills="rows.read-is-served",
+    defects=("I-83",),
+    source="https://github.com/apache/arrow/pull/14904",
+)
+class FailOnEmptyLists(_Failing):
+    """A table with an empty array in it cannot be read."""
+
+    def fails_on(self, batch: pa.RecordBatch) -> bool:
+        lists = [column for column in batch.columns if is_.is_list(column.type)]
+        return any((np.diff(column.offsets.to_numpy()) == 0).any() for column in lists if len(column))
+
+
+# --- projection and restriction -------------------------------------------------------------------
+
+
+@behaviour_lie(
+    "projection.no-paths",
+    kills=("projection.nested-path-keeps-its-record", "projection.paths-into-one-record-merge"),
+    defects=("B-44",),
+    source="https://github.com/vantaboard/bigquery-emulator/commit/87c4eb75",
+)
+class NoPaths(Service):
+    """A selected field is a top-level column or nothing: paths into records are refused."""
+
+    def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
+        if nested := [name for name in selected if "." in name]:
+            self.refuse(Reason.UNKNOWN_FIELDS, fields=nested[0])
+        return super().resolve_columns(snapshot, selected)
+
+
+_EQUALS: Final = re.compile(r"\s*\w+\s*=\s*('[^']*'|-?\d+)\s*")
+
+
+@behaviour_lie(
+    "restriction.equality-only",
+    kills=(
+        "restriction.in-list",
+        "restriction.like",
+        "restriction.is-null",
+        "restriction.between",
+        "restriction.and-or",
+        "restriction.not",
+        "restriction.double-quoted-literal",
+        "restriction.temporal-literal",
+        "restriction.nested-field",
+        "restriction.comparison",
+        "restriction.nothing-selected",
+    ),
+    also={
+        "restriction.keyword-as-a-name": "its restriction quotes the name",
+        "projection.filter-may-use-other-columns": "its restriction is a comparison",
+    },
+    defects=("B-50",),
+    source="https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2",
+)
+class EqualityOnly(Service):
+    """Every restriction but ``column = literal`` is refused."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        if text and not _EQUALS.fullmatch(text):
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
+        return super().restrict(snapshot, text)
+
+
+_WORDS: Final = re.compile(r"\b(select|insert|update|delete|drop|union|from|where|order|group)\b", re.IGNORECASE)
+
+
+@behaviour_lie(
+    "restriction.words-refused",
+    kills=("restriction.keyword-inside-a-literal", "restriction.keyword-as-a-name"),
+    defects=("B-51",),
+    source=_BQEMULATOR_SERVICER,
+)
+class WordsRefused(Service):
+    """A restriction with a word of SQL anywhere in it is refused, in a literal or a name too."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        if _WORDS.search(text):
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
+        return super().restrict(snapshot, text)
+
+
+# --- types and values -----------------------------------------------------------------------------
+
+
+@behaviour_lie(
+    "metadata.missing-without-rows",
+    kills=(
+        "schema.metadata-json",
+        "schema.metadata-geography",
+        "schema.metadata-interval",
+        "schema.metadata-datetime",
+        "schema.metadata-range",
+    ),
+    defects=("B-80",),
+    source="https://github.com/googleapis/python-bigquery/issues/894",
+)
+class MetadataMissingWithoutRows(Service):
+    """The schema of a table without rows has no marks of types."""
+
+    def put_schema(self, answer: Any, session: Session) -> None:
+        super().put_schema(answer, session)
+        if session.avro is None and session.snapshot.rows.num_rows == 0:
+            fields = [field.with_metadata(None) for field in self.served_schema(session.columns)]
+            answer.arrow_schema.serialized_schema = self.encode_schema(pa.schema(fields))
+
+
+@rows_lie(
+    "type.nested-timestamp-as-string",
+    kills="types.timestamp",
+    defects=("B-76",),
+    source="https://github.com/goccy/bigquery-emulator/issues/482",
+)
+def nested_timestamp_as_string(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A TIMESTAMP inside a RECORD arrives as text; one at the top as it should."""
+
+    def told(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+        if not is_.is_struct(field.type) or sql_type(field) == "range":
+            return field, array
+        children = [array.field(index) for index in range(field.type.num_fields)]
+        texts = [
+            pa.array(
+                [None if micros is None else str(micros) for micros in child.cast(pa.int64()).to_pylist()], pa.utf8()
+            )
+            if is_.is_timestamp(child.type) and child.type.tz
+            else child
+            for child in children
+        ]
+        fields = [child.with_type(text.type) for child, text in zip(field.type, texts, strict=True)]
+        mask = array.is_null() if array.null_count else None
+        return field.with_type(pa.struct(fields)), pa.StructArray.from_arrays(texts, fields=fields, mask=mask)
+
+    return change_fields(batch, told)
+
+
+@rows_lie(
+    "value.lists-emptied",
+    kills="values.repeated",
+    defects=("I-32",),
+    source="https://github.com/apache/arrow-rs/pull/6805",
+)
+def lists_emptied(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Every array arrives empty."""
+
+    def emptied(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+        if not is_.is_list(field.type):
+            return field, array
+        offsets = pa.array([0] * (len(array) + 1), pa.int32())
+        return field, pa.ListArray.from_arrays(offsets, array.values.slice(0, 0), type=field.type)
+
+    return change_fields(batch, emptied)
+
+
+# --- record batches -------------------------------------------------------------------------------
+
+
+@batch_lie(
+    "node.order-reversed",
+    kills="body.column-lengths",
+    also={
+        "body.*": "a field is read with the length and the null count of another",
+        "layouts.fixed-size-lists": "as the others: the child has the length of another field",
+    },
+    defects=("I-38",),
+    source="https://issues.apache.org/jira/browse/ARROW-5887",
+)
+def nodes_children_first(message: Message) -> Message:
+    """Field nodes are written children first."""
+    before = [node.path for node in message.nodes]
+    message.nodes.sort(key=lambda node: _post_order(node.path, before))
+    if [node.path for node in message.nodes] == before:
+        raise LookupError("no field has children")
+    return message
+
+
+def _post_order(path: str, paths: Sequence[str]) -> tuple[int, int]:
+    """A field comes where the last of its descendants stands, behind it."""
+    below = [index for index, other in enumerate(paths) if other == path or other.startswith(path + ".")]
+    return below[-1], -path.count(".")
+
+
+@batch_lie(
+    "struct.child-whole",
+    kills="body.child-lengths-exact",
+    defects=("I-34",),
+    source="https://github.com/apache/arrow-rs/pull/7318",
+)
+def child_whole(message: Message) -> Message:
+    """A child of a struct has a slot behind the struct's last row, as if the whole were sent for a slice."""
+    roles = {(part.path, part.role) for part in message.parts}
+    structs = {
+        node.path: node.length for node in message.nodes if not roles & {(node.path, "data"), (node.path, "offsets")}
+    }
+    for node in message.nodes:
+        fixed = node.length and (node.path, "offsets") not in roles and (node.path, "data") in roles
+        if fixed and node.null_count == 0 and structs.get(node.path.rpartition(".")[0]) == node.length:
+            data = message.part("data", node.path)
+            if len(data.data) % (8 * node.length) == 0:  # not bits
+                data.data += data.data[: len(data.data) // node.length]
+                node.length += 1
+                return message
+    raise LookupError("no struct has a child of fixed width")
+
+
+@batch_lie(
+    "batch.no-columns-no-rows",
+    kills="values.serialized-rows",
+    defects=("I-39",),
+    source="https://github.com/apache/arrow-js/pull/402",
+)
+def no_columns_no_rows(message: Message) -> Message:
+    """A batch without columns says that it has no rows."""
+    if message.nodes:
+        raise LookupError("the batch has columns")
+    message.header["length"] = 0
+    return message
+
+
+@batch_lie(
+    "data.absent-under-nulls",
+    kills="body.data-size",
+    defects=("I-41",),
+    source="https://github.com/apache/arrow-js/pull/392",
+)
+def no_data_under_nulls(message: Message) -> Message:
+    """A column in which every slot is NULL has no data buffer."""
+    empty = {node.path for node in message.nodes if node.length and node.null_count == node.length}
+    offsets = {part.path for part in message.parts if part.role == "offsets"}
+    for part in message.parts:
+        if part.role == "data" and part.path in empty - offsets and part.data:
+            part.data = b""
+            return message
+    raise LookupError("no column is all NULL")
+
+
+@batch_lie(
+    "batch.other-format",
+    kills="framing.batch-prefix",
+    defects=("I-112",),
+    source="https://github.com/apache/arrow/issues/37631",
+)
+def other_format(message: Message) -> bytes:
+    """The batch field holds bytes of another format, which begin with its letters."""
+    return b"PAR1" + message.encode()[4:]
