@@ -8,6 +8,7 @@ A server that hung, died or flooded us in one case is replaced before the next o
 from __future__ import annotations
 
 import dataclasses
+import socket
 import threading
 import time
 from collections.abc import Iterable
@@ -39,6 +40,9 @@ EXPANSION: Final = 16
 
 SPARE_RESPONSES: Final = 1000
 """Responses permitted beyond two per row: enough to see a defect of empty responses, and the end of them."""
+
+CONNECT_SECONDS: Final = 5.0
+"""How long a server that is said to run already may take to accept a connection."""
 
 MARGIN_SECONDS: Final = 0.02
 """Distance between seed, snapshot instant and first append: servers keep times in milliseconds, some in ticks."""
@@ -182,6 +186,8 @@ class ServerTarget:
     def _open(self) -> _Running:
         spec = self._spec
         if spec.endpoint is not None:
+            if refusal := _refusal(spec.endpoint.grpc):
+                raise TargetUnavailable(f"{spec.file}: nothing serves at {spec.endpoint.grpc}: {refusal}")
             running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None)
             try:
                 _wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
@@ -226,6 +232,16 @@ class ServerTarget:
         seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
         channel = open_channel(endpoint, message_limit=self._spec.limits.message)
         return _Running(channel, client, seeder, process)
+
+
+def _refusal(endpoint: str) -> str:
+    """Why no connection to ``host:port`` can be made, empty where one can; gRPC would go on trying to the deadline."""
+    host, _, port = endpoint.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
+    except (OSError, ValueError) as error:
+        return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return ""
 
 
 def _announced(process: Process, event: str, until: float) -> int:
