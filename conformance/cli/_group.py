@@ -29,9 +29,12 @@ COMMANDS: Final[Mapping[str, str]] = {
     "serve": "Start the embedded reference server alone.",
     "prove": "Show that every clause can fail, and that nothing legal does.",
     "golden": "Regenerate the golden message pairs, or check them.",
+    "campaign": "Judge millions of cases on Spark, into Parquet.",
+    "judge": "Judge the stored exchanges of a campaign again.",
+    "compare": "Compare two campaigns case by case.",
     "prepare": "Make the environment that a target runs in.",
     "expect": "Rewrite the expected failures of a target from a run.",
-    "report": "Make reports from the log of an earlier run.",
+    "report": "Make reports from the log of an earlier run, or from those of its shards.",
     "cases": "Check case files, or print their JSON Schema.",
 }
 """Command to its line in the help; the module ``conformance.cli.<name>`` holds it (``list`` is ``list_``)."""
@@ -47,6 +50,8 @@ _UNUSABLE: Final = (
     ("conformance.records", "RecordError"),
     ("conformance.targets.errors", "TargetError"),
     ("conformance.engine.selection", "SelectionError"),
+    ("conformance.engine.shards", "ShardError"),
+    ("conformance.engine.merge", "MergeError"),
     ("conformance.engine.log", "LogError"),
     ("conformance.generate.casefile", "CaseFileError"),
 )

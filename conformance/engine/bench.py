@@ -50,13 +50,22 @@ class Bench:
 
     def assess(self, case: Case, exchange: Exchange, table: pa.Table) -> Assessment:
         """The verdicts on ``exchange`` and their evidence; raises only where the suite itself is at fault."""
-        if exchange.untestable:
-            judged = judge(case, exchange, table, clauses=self.clauses)
-            return Assessment(tuple(judged) or (whole_case(case, Outcome.UNTESTABLE, exchange.untestable),), ())
+        view = self.view(case, exchange, table)
+        verdicts = self.verdicts(view)
+        clauses = {clause.id: clause for clause in self.clauses}
+        return Assessment(verdicts, () if exchange.untestable else tuple(gather(view, verdicts, clauses)))
+
+    def view(self, case: Case, exchange: Exchange, table: pa.Table) -> View:
+        """The exchange as clauses see it, with what the readers make of it where there are any."""
         view = View(case, exchange, table)
-        if self.reader is not None:
+        if self.reader is not None and not exchange.untestable:
             view.readings = tuple(told(self.reader.read(case, exchange), held_tables(view)))
-        verdicts = refine(case, exchange, judge_view(view, self.clauses), view.obstacle)
-        return Assessment(
-            tuple(verdicts), tuple(gather(view, verdicts, {clause.id: clause for clause in self.clauses}))
-        )
+        return view
+
+    def verdicts(self, view: View) -> tuple[Verdict, ...]:
+        """The verdicts on a view, in register order; one on the whole case where no clause has any."""
+        case, exchange = view.case, view.exchange
+        if exchange.untestable:
+            judged = judge(case, exchange, view.table, clauses=self.clauses)
+            return tuple(judged) or (whole_case(case, Outcome.UNTESTABLE, exchange.untestable),)
+        return tuple(refine(case, exchange, judge_view(view, self.clauses), view.obstacle))

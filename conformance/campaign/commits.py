@@ -1,0 +1,125 @@
+"""How the work of a task becomes a part of the campaign: wholly, once, and at one instant.
+
+A task writes its range's Parquet files under names that no other attempt uses, flushes them to disk, and then links a
+manifest to ``commits/<range>.json``. A link fails where the name exists, so the first attempt wins; a second one
+(speculation, a retry, an executor that outlived its driver) removes its own files and takes the winner's word.
+What no manifest names does not exist: every reader of a campaign starts from the manifests.
+This needs a file system with hard links that every executor sees: a local disk, NFS, or another POSIX one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from conformance.campaign.job import Range
+from conformance.campaign.layout import SCHEMAS, Layout, Stage
+
+__all__ = ["Commit", "committed", "files_of", "sweep", "write_file"]
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path`` so that it is there wholly or not at all, after a crash of the machine too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+class Commit:
+    """One attempt at a range: files are added, then all of them are committed or none."""
+
+    def __init__(self, layout: Layout, span: Range) -> None:
+        self._layout = layout
+        self._span = span
+        self._attempt = uuid.uuid4().hex[:12]
+        self._files: list[Path] = []
+
+    def add(self, stage: Stage, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write the rows of a stage."""
+        path = self._layout.stage(stage) / f"part-{self._span.number:06d}-{self._attempt}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[stage])
+        with path.open("wb") as file:
+            pq.write_table(table, file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
+        self._files.append(path)
+
+    def keep(self, name: str, data: bytes) -> str:
+        """Write one large exchange to a file of its own and return its path below the campaign's directory."""
+        path = self._layout.stage(Stage.DRIVE) / "exchanges" / f"{name}-{self._attempt}.arrow"
+        write_file(path, data)
+        self._files.append(path)
+        return str(path.relative_to(self._layout.root))
+
+    def finish(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+        """Commit, and return the summary of the range: this attempt's, or that of one that came first."""
+        root = self._layout.root
+        manifest = {
+            "number": self._span.number,
+            "first": self._span.first,
+            "last": self._span.last,
+            "files": [str(path.relative_to(root)) for path in self._files],
+            **summary,
+        }
+        final = self._layout.commits / f"{self._span.number:06d}.json"
+        temporary = final.with_name(f".{final.name}.{self._attempt}")
+        write_file(temporary, json.dumps(manifest).encode())
+        try:
+            os.link(temporary, final)
+        except FileExistsError:
+            self.abandon()
+            found: dict[str, Any] = json.loads(final.read_text())
+            return found
+        finally:
+            temporary.unlink()
+        return manifest
+
+    def abandon(self) -> None:
+        """Remove what this attempt has written."""
+        for path in self._files:
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+
+
+def committed(layout: Layout) -> dict[int, dict[str, Any]]:
+    """The manifests of all committed ranges by their number."""
+    if not layout.commits.is_dir():
+        return {}
+    manifests = (json.loads(path.read_text()) for path in sorted(layout.commits.glob("[0-9]*.json")))
+    return {manifest["number"]: manifest for manifest in manifests}
+
+
+def files_of(layout: Layout, stage: Stage) -> list[str]:
+    """The committed Parquet files of a stage, in the order of the ranges."""
+    return [
+        str(layout.root / name)
+        for manifest in committed(layout).values()
+        for name in manifest["files"]
+        if name.startswith(f"{stage}/") and name.endswith(".parquet")
+    ]
+
+
+def sweep(layout: Layout) -> int:
+    """Remove what lost attempts left behind, once every range is committed; returns how many files that were.
+
+    Before that, an executor of a killed driver may still be about to commit what it wrote.
+    """
+    named = {str(layout.root / name) for manifest in committed(layout).values() for name in manifest["files"]}
+    found = (path for stage in Stage for path in layout.stage(stage).rglob("*") if path.is_file())
+    lost = [path for path in found if str(path) not in named]
+    for path in lost:
+        path.unlink()
+    return len(lost)

@@ -1,0 +1,110 @@
+"""Two campaigns joined case by case: newly failing, newly passing, bytes changed, values changed.
+
+This is what an upgrade is judged by. Cases are the same where their ids are; what only one campaign has is counted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.campaign.layout import Layout, Stage
+from conformance.campaign.results import frame_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Change", "Comparison", "compare"]
+
+EXAMPLES: Final = 5
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Change:
+    """A kind of change: how many cases, and the first of them."""
+
+    cases: int
+    first: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is other in the second campaign.
+
+    ``failing`` and ``passing`` are by clause: cases that fail it in the second campaign only, in the first only.
+    ``bytes`` are cases whose Arrow messages differ, ``values`` those whose rows do. ``read`` are cases that another set
+    of decoders read as the bytes have them.
+    """
+
+    both: int
+    only_first: int
+    only_second: int
+    failing: Mapping[str, Change]
+    passing: Mapping[str, Change]
+    bytes: Change
+    values: Change
+    read: Change
+
+    @property
+    def worse(self) -> bool:
+        """Whether anything fails in the second campaign that did not in the first."""
+        return bool(self.failing)
+
+
+_FAILS: Final = "('fail', 'error', 'crash', 'hang', 'refused', 'unexpected-pass')"
+
+
+def compare(session: SparkSession, first: Layout, second: Layout) -> Comparison:
+    """Join two runs, which may lie in different directories and come from different machines."""
+    for name, layout in (("a", first), ("b", second)):
+        frame_of(session, layout, Stage.JUDGE).createOrReplaceTempView(f"judge_{name}")
+        frame_of(session, layout, Stage.VERDICTS).createOrReplaceTempView(f"verdicts_{name}")
+    session.sql(
+        """
+        SELECT a.case_id, a.index, a.bytes_digest IS DISTINCT FROM b.bytes_digest AS bytes,
+               a.values_digest IS DISTINCT FROM b.values_digest AS `values`, a.read <> b.read AS read
+        FROM judge_a a JOIN judge_b b USING (case_id)
+        """
+    ).createOrReplaceTempView("joined")
+    counts = session.sql(
+        """
+        SELECT (SELECT count(*) FROM joined) AS both,
+               (SELECT count(*) FROM judge_a LEFT ANTI JOIN judge_b USING (case_id)) AS only_first,
+               (SELECT count(*) FROM judge_b LEFT ANTI JOIN judge_a USING (case_id)) AS only_second
+        """
+    ).collect()[0]
+    return Comparison(
+        both=counts["both"],
+        only_first=counts["only_first"],
+        only_second=counts["only_second"],
+        failing=_failing(session, "b", "a"),
+        passing=_failing(session, "a", "b"),
+        bytes=_flagged(session, "bytes"),
+        values=_flagged(session, "values"),
+        read=_flagged(session, "read"),
+    )
+
+
+def _flagged(session: SparkSession, flag: str) -> Change:
+    found = session.table("joined").where(f"`{flag}`")
+    return Change(found.count(), _first(found))
+
+
+def _first(found: DataFrame) -> tuple[str, ...]:
+    return tuple(row["case_id"] for row in found.orderBy("index").limit(EXAMPLES).collect())
+
+
+def _failing(session: SparkSession, here: str, there: str) -> dict[str, Change]:
+    """By clause: cases of both campaigns that fail it ``here`` and not ``there``."""
+    query = f"""
+        SELECT clause, count(*) AS cases, array_sort(collect_list(struct(index, case_id))) AS found
+        FROM (SELECT DISTINCT h.clause, j.index, h.case_id FROM verdicts_{here} h JOIN joined j USING (case_id)
+              LEFT ANTI JOIN (SELECT clause, case_id FROM verdicts_{there} WHERE outcome IN {_FAILS}) t
+              ON h.clause = t.clause AND h.case_id = t.case_id WHERE h.outcome IN {_FAILS})
+        GROUP BY clause ORDER BY clause
+    """  # noqa: S608  # names of ours
+    rows: list[Any] = (
+        session.sql(query).selectExpr("clause", "cases", f"slice(found, 1, {EXAMPLES}) AS found").collect()
+    )
+    return {row["clause"]: Change(row["cases"], tuple(one["case_id"] for one in row["found"])) for row in rows}

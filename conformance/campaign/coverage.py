@@ -1,0 +1,121 @@
+"""What a case covers, and what there is to cover: types by mode and depth, and pairs of options.
+
+A cell is a short text: ``type:STRING/REPEATED/2`` (depth counts the records around a column),
+``pair:values=boundary/nulls=all`` (two options of one case), ``with:NUMERIC/nulls=all`` (a type under an option).
+The universe is worked out from the profile that cases are drawn from, so a cell that is never reached is a fact about
+the campaign and not about this table.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from conformance.generate.drawing import PROFILES
+from conformance.records import (
+    BqType,
+    Case,
+    Column,
+    CreateSession,
+    Mode,
+    NullPattern,
+    ReadRows,
+    SplitStream,
+    ValueProfile,
+)
+
+__all__ = ["covers", "universe"]
+
+_ROWS: Final = ("0", "1", "2-9", "10-63", "64-65", "66-129", "130+")
+_LIMITS: Final = (1, 2, 10, 64, 66, 130)
+
+
+def covers(case: Case) -> list[str]:
+    """The cells that a case covers, sorted."""
+    found: set[str] = set()
+    types: set[BqType] = set()
+    for column, depth in _columns(case.table.columns, 0):
+        found.add(f"type:{column.type}/{column.mode}/{depth}")
+        types.add(column.type)
+    options = _options(case)
+    found.update(f"pair:{one}/{other}" for one, other in itertools.combinations(options, 2))
+    found.update(f"with:{kind}/{option}" for kind in types for option in options)
+    return sorted(found)
+
+
+def _columns(columns: Sequence[Column], depth: int) -> Iterator[tuple[Column, int]]:
+    for column in columns:
+        yield column, depth
+        yield from _columns(column.fields, depth + 1)
+
+
+def _options(case: Case) -> list[str]:
+    recipe = case.table.recipe
+    options = []
+    if recipe is not None:
+        size = sum(recipe.rows >= limit for limit in _LIMITS)
+        options = [f"values={recipe.values}", f"nulls={recipe.nulls}", f"rows={_ROWS[size]}"]
+    session = next((step for step in case.steps if isinstance(step, CreateSession)), None)
+    if session is not None and session != CreateSession():
+        options.append(f"codec={session.buffer_compression or 'none'}")
+        options.append(f"streams={session.max_stream_count}")
+        options.append(f"fields={'some' if session.selected_fields else 'all'}")
+        options.append(f"restriction={'some' if session.row_restriction else 'none'}")
+        options.append(f"then={_then(case)}")
+    return options
+
+
+def _then(case: Case) -> str:
+    """What is asked for beside one whole read."""
+    more = case.steps[2:]
+    if any(isinstance(step, SplitStream) for step in more):
+        return "split"
+    reads = [step for step in case.steps if isinstance(step, ReadRows)]
+    if any(read.take is not None for read in reads):
+        return "abandon"
+    if any(read.times > 1 for read in reads):
+        return "again"
+    if any(read.offset != "0" for read in reads):
+        return "offset"
+    return "nothing"
+
+
+@functools.cache
+def universe(profile: str) -> frozenset[str]:
+    """Every cell that cases of a profile can cover."""
+    made = PROFILES[profile]
+    types = (*dict.fromkeys(made.types), BqType.RECORD)
+    cells = {
+        f"type:{kind}/{mode}/{depth}"
+        for kind in types
+        for mode in Mode
+        for depth in range(made.depth + (kind is not BqType.RECORD))
+    }
+    options: dict[str, tuple[str, ...]] = {
+        "values": tuple(ValueProfile),
+        "nulls": tuple(NullPattern),
+        "rows": tuple(dict.fromkeys(_ROWS[sum(rows >= limit for limit in _LIMITS)] for rows in made.rows)),
+    }
+    if made.requests:
+        options |= _REQUESTS
+    for (name, values), (other, others) in itertools.combinations(options.items(), 2):
+        cells |= {f"pair:{name}={value}/{other}={more}" for value in values for more in others}
+    cells |= {f"with:{kind}/{name}={value}" for kind in types for name, values in options.items() for value in values}
+    return frozenset(cells) - _impossible(made.rows)
+
+
+_REQUESTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "codec": ("none", "LZ4_FRAME", "ZSTD"),
+    "streams": ("0", "1", "2", "5"),
+    "fields": ("all", "some"),
+    "restriction": ("none", "some"),
+    "then": ("nothing", "offset", "again", "abandon", "split"),
+}
+
+
+def _impossible(rows: Sequence[int]) -> frozenset[str]:
+    """Cells that drawing excludes: WIDE values are not drawn for large tables."""
+    large = {_ROWS[sum(count >= limit for limit in _LIMITS)] for count in rows if count > _LIMITS[-1] - 1}
+    return frozenset(f"pair:values={ValueProfile.WIDE}/rows={size}" for size in large)

@@ -1,0 +1,70 @@
+"""Decoders run in this very process: only a lab does that, which may die under any of them.
+
+The readings are those of :class:`conformance.readers.ReaderPool`, without a table's way between two processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from conformance.readers.info import Read, ReaderInfo
+from conformance.readers.registry import MODULES, reader_module
+from conformance.readers.tables import to_stream_bytes, validate
+from conformance.readers.whole import WholeRead, whole_reads
+from conformance.records import Case, Exchange, Reading, ReadingOutcome
+
+__all__ = ["Decoders", "Ended"]
+
+Ended = tuple[ReadingOutcome, str]
+"""How a reader ended the process that it ran in, and the reason in words."""
+
+MAX_ERROR_TEXT: Final = 1024
+"""Bound in characters on an error's text; a decoder may quote its input."""
+
+
+class Decoders:
+    """Reads exchanges with the decoders ``names``.
+
+    ``mark`` is called with a reader's name before it gets the bytes, so that it can be blamed should the process die.
+    ``ended`` are readers that are known to end the process on the case in hand; they are not asked again.
+    """
+
+    def __init__(self, names: Sequence[str], mark: Callable[[str], None]) -> None:
+        self._infos: Mapping[str, ReaderInfo] = {name: reader_module(MODULES[name]).INFO for name in names}
+        self._mark = mark
+        self._loaded: dict[str, Read | str] = {}
+        self.ended: Mapping[str, Ended] = {}
+
+    def read(self, case: Case, exchange: Exchange) -> list[Reading]:
+        """The readings of every whole read in ``exchange``, by whole read and then in the decoders' order."""
+        return [self._reading(name, whole) for whole in whole_reads(case, exchange) for name in self._infos]
+
+    def _reading(self, name: str, whole: WholeRead) -> Reading:
+        if name in self.ended:
+            outcome, text = self.ended[name]
+            return Reading(name, whole.case_id, whole.label, outcome, error_class=outcome, error_text=text)
+        reason = self._infos[name].refusal(whole)
+        read = self._load(name)
+        if reason or isinstance(read, str):
+            text = reason or str(read)
+            return Reading(name, whole.case_id, whole.label, ReadingOutcome.UNAVAILABLE, error_text=text)
+        self._mark(name)
+        try:
+            table = read(whole)
+            validate(table)
+            return Reading(name, whole.case_id, whole.label, ReadingOutcome.TABLE, to_stream_bytes(table))
+        except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
+            kind, text = type(error).__qualname__, str(error)[:MAX_ERROR_TEXT]
+            return Reading(name, whole.case_id, whole.label, ReadingOutcome.ERROR, error_class=kind, error_text=text)
+        finally:
+            self._mark("")
+
+    def _load(self, name: str) -> Read | str:
+        """The function that reads, or why there is none."""
+        if name not in self._loaded:
+            try:
+                self._loaded[name] = reader_module(MODULES[name]).load()
+            except ImportError as error:
+                self._loaded[name] = f"not installed here: {error}"
+        return self._loaded[name]

@@ -1,0 +1,72 @@
+"""What a campaign is asked to do, as one value: it travels to executors, and its digest is the run's name.
+
+Same arguments, same suite, same target file: same :attr:`Job.run_id`, and so a campaign that is started again finds
+what it had committed. Nothing that cannot change a verdict (how many cores, how large a range) belongs to the digest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import Any, Final
+
+from conformance.records import to_json
+from conformance.targets.spec import TargetKind, TargetSpec
+
+__all__ = ["DECODERS", "Job", "Range"]
+
+DECODERS: Final = ("pyarrow.slots", "arro3.stream")
+"""The decoders that read every case unless others are asked for: two cores that share no code."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Job:
+    """The arguments of a campaign.
+
+    ``cases`` are drawn from ``seed``, indices 0 to ``cases - 1``; ``guided`` of them, the last ones, are drawn with the
+    weights of :mod:`conformance.campaign.guidance` after the others were judged.
+    ``clauses`` are the ids judged, in register order. ``sample`` in a million passing exchanges are kept beside the
+    failing ones; an exchange of more than ``inline`` bytes is kept in a file of its own.
+    """
+
+    spec: TargetSpec
+    cases: int
+    seed: int
+    profile: str
+    clauses: tuple[str, ...]
+    readers: tuple[str, ...] = DECODERS
+    guided: int = 0
+    sample: int = 1000
+    inline: int = 1 << 20
+    multiplier: float = 1.0
+    suite: str = ""
+    version: str = ""
+
+    @property
+    def run_id(self) -> str:
+        """Twelve hexadecimal digits that name the run: a digest of everything that can change a verdict or a file."""
+        spec = to_json(dataclasses.replace(self.spec, file="", expected_failures=()))
+        told: dict[str, Any] = {
+            field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "spec"
+        }
+        text = json.dumps([spec, told], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def of_version(self, version: str) -> Job:
+        """The same job of a target that says of itself that it is of this version."""
+        return dataclasses.replace(self, version=version)
+
+    @property
+    def shares_endpoint(self) -> bool:
+        """Whether every executor talks to one server that runs already."""
+        return self.spec.kind is TargetKind.SERVER and self.spec.endpoint is not None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Range:
+    """Case indices ``first`` to ``last`` (excluded), committed together; ``number`` counts the ranges of a pass."""
+
+    number: int
+    first: int
+    last: int

@@ -1,0 +1,168 @@
+"""The process in which targets and decoders run: it may crash, loop or be killed, and one case is lost.
+
+Started by :class:`conformance.campaign.contained.Lab` with one end of a socket pair and a file for its marks. The first
+process imports what it needs and forks a *runner*; where the runner dies, it says how and forks the next, which starts
+in milliseconds. Frames that the runner takes:
+
+``{"do": "open", "job": ..., "weights": ...}``
+    Open the target. Answers ``{"opened": {name, version, capabilities}}`` or ``{"unusable": why}``.
+``{"do": "range", "first": a, "last": b, "ended": {index: {reader: [outcome, text]}}}``
+    Answers one frame per case, in order: its rows, the bytes of its exchange as byte strings.
+``{"do": "drive", "case": ...}``
+    Put one case to the target. Answers with its exchange.
+
+A runner's death is a frame ``{"died": signal name or status}`` from the first process.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import os
+import pickle
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.campaign.guidance import Weights
+from conformance.campaign.job import Job
+from conformance.campaign.step import Done, Stepper
+from conformance.generate import materialise
+from conformance.readers.frames import Channel, Closed, Frame, FrameError
+from conformance.readers.worker import limit_memory
+from conformance.records import Case, ReadingOutcome, from_json, to_json
+from conformance.targets import TargetError, open_target
+
+__all__ = ["done_frame", "frame_done", "job_frame", "main"]
+
+MEMORY: Final = 4 << 30
+"""Bytes that a runner may map beyond its libraries: several copies of the largest exchange, and slack."""
+
+
+def job_frame(job: Job, weights: Weights | None) -> tuple[dict[str, Any], tuple[bytes, ...]]:
+    """The frame that opens a target. The job is pickled: it comes from the process that started this one."""
+    return {"do": "open"}, (pickle.dumps((job, weights)),)
+
+
+def done_frame(done: Done) -> tuple[dict[str, Any], list[bytes]]:
+    """A case's rows as a frame; the bytes of responses are byte strings, all other bytes are base64 text."""
+    blobs: list[bytes] = []
+    exchange = None
+    if done.exchange is not None:
+        exchange = dict(done.exchange)
+        exchange["calls"] = [_cut(call, blobs) for call in exchange["calls"]]
+    passed = base64.b64encode(done.judge["passed"]).decode()
+    header = dataclasses.asdict(dataclasses.replace(done, judge={**done.judge, "passed": passed}, exchange=None))
+    return {"done": {**header, "exchange": exchange}}, blobs
+
+
+def _cut(call: Mapping[str, Any], blobs: list[bytes]) -> dict[str, Any]:
+    blobs += call["responses"]
+    trailers = [{**entry, "value": base64.b64encode(entry["value"]).decode()} for entry in call["trailers"]]
+    request = base64.b64encode(call["request"]).decode()
+    return {**call, "responses": len(call["responses"]), "request": request, "trailers": trailers}
+
+
+def frame_done(frame: Frame) -> Done:
+    """The rows in a frame that :func:`done_frame` made."""
+    done: dict[str, Any] = frame.header["done"]
+    blobs = iter(frame.blobs)
+    exchange = done["exchange"]
+    if exchange is not None:
+        exchange["calls"] = [
+            {
+                **call,
+                "responses": [next(blobs) for _ in range(call["responses"])],
+                "request": base64.b64decode(call["request"]),
+                "trailers": [{**entry, "value": base64.b64decode(entry["value"])} for entry in call["trailers"]],
+            }
+            for call in exchange["calls"]
+        ]
+    judge = {**done["judge"], "passed": base64.b64decode(done["judge"]["passed"])}
+    return Done(done["plan"], judge, done["verdicts"], done["readings"], exchange)
+
+
+class _Runner:
+    """Serves frames with one target until the other side closes the connection."""
+
+    def __init__(self, channel: Channel, marks: int) -> None:
+        self._channel = channel
+        self._marks = marks
+
+    def mark(self, what: str) -> None:
+        """Leave word of what is done next, where it outlives this process."""
+        os.pwrite(self._marks, what.encode().ljust(64), 0)
+
+    def serve(self) -> None:
+        """Answer frames; the target is closed at the end."""
+        with contextlib.ExitStack() as stack, contextlib.suppress(Closed, BrokenPipeError, ConnectionResetError):
+            first = self._channel.receive()
+            job, weights = pickle.loads(first.blobs[0])  # noqa: S301  # from the process that started this one
+            try:
+                target = stack.enter_context(open_target(job.spec, multiplier=job.multiplier))
+            except TargetError as error:
+                self._channel.send({"unusable": str(error)})
+                return
+            limit_memory(MEMORY)
+            stepper = Stepper(job, target, weights=weights, mark=self.mark)
+            told = {"name": target.name, "version": target.version, "capabilities": sorted(target.capabilities)}
+            self._channel.send({"opened": told})
+            while True:
+                frame = self._channel.receive()
+                if frame.header["do"] == "range":
+                    self._range(stepper, frame.header)
+                else:
+                    case = from_json(Case, frame.header["case"])
+                    self.mark("drive")
+                    exchange = target.drive(case, materialise(case.table))
+                    self._channel.send({"exchange": to_json(exchange)})
+
+    def _range(self, stepper: Stepper, header: Mapping[str, Any]) -> None:
+        for index in range(header["first"], header["last"]):
+            ended = {
+                reader: (ReadingOutcome(outcome), text)
+                for reader, (outcome, text) in header["ended"].get(str(index), {}).items()
+            }
+            self._channel.send(*done_frame(stepper.step(index, ended=ended)))
+
+
+def main() -> None:
+    """Fork runners on the socket and the file of marks whose numbers are the arguments, until one ends in order."""
+    number, marks = (int(argument) for argument in sys.argv[1:])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end = socket.socket(fileno=number)
+    channel = Channel(end)
+    while True:
+        runner = os.fork()
+        if runner == 0:
+            _run(channel, marks)
+        _, status = os.waitpid(runner, 0)
+        if status == 0:
+            return
+        died = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"status {status >> 8}"
+        try:
+            channel.send({"died": died})
+        except OSError:
+            return
+
+
+def _run(channel: Channel, marks: int) -> None:
+    status = 1
+    try:
+        _Runner(channel, marks).serve()
+        status = 0
+    except FrameError:
+        status = 0  # the other side is gone
+    except BaseException:  # noqa: BLE001  # told on standard error, which the other side keeps
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Judging stored exchanges again: today's clauses over bytes that were recorded last year, without any target.
+
+Only the pure judge runs here; no decoder is asked, so clauses on readers are not observed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from conformance.campaign.commits import files_of
+from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.results import frame_of
+from conformance.engine.bench import Bench
+from conformance.engine.outcomes import reason_classes
+from conformance.engine.selection import all_clauses
+from conformance.generate import materialise
+from conformance.records import Case, Exchange, Verdict, arrow_schema, from_json, from_row, to_row
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["REJUDGED", "Rejudged", "judge_again", "stored_exchange"]
+
+REJUDGED: Final = SCHEMAS[Stage.VERDICTS]
+"""One row per verdict, passes among them."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rejudged:
+    """What judging again came to: exchanges judged, verdicts by clause and outcome, and what is another verdict now.
+
+    ``changed`` are (clause, outcome before, outcome now) with their number of cases; before and now may be ``pass``.
+    """
+
+    exchanges: int
+    clauses: Mapping[str, Mapping[str, int]]
+    changed: tuple[tuple[str, str, str, int], ...]
+    directory: str
+
+
+def stored_exchange(root: Path, row: Mapping[str, Any]) -> tuple[Case, Exchange]:
+    """The case and the exchange in a row of the drive stage; a large one is read from its own file."""
+    names = arrow_schema(Exchange).names
+    held = {name: row[name] for name in names}
+    if row["stored"]:
+        with pa.ipc.open_file(str(root / row["stored"])) as file:
+            held["calls"] = file.read_all().column("calls")[0].as_py()
+    return from_json(Case, json.loads(row["case"])), from_row(Exchange, held)
+
+
+class _Judge:
+    """The function of ``mapInArrow``: exchanges in, verdicts out."""
+
+    def __init__(self, root: Path, clauses: Sequence[str]) -> None:
+        self._root = root
+        self._clauses = clauses
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        register = all_clauses()
+        bench = Bench(tuple(register[clause] for clause in self._clauses))
+        for batch in batches:
+            rows = [row for held in batch.to_pylist() for row in self._judged(bench, held)]
+            yield from pa.Table.from_pylist(rows, schema=REJUDGED).to_batches()
+
+    def _judged(self, bench: Bench, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+        case, exchange = stored_exchange(self._root, row)
+        verdicts = bench.assess(case, exchange, materialise(case.table)).verdicts
+        return [_row(row["index"], verdict) for verdict in verdicts]
+
+
+def _row(index: int, verdict: Verdict) -> dict[str, Any]:
+    return {"index": index, **to_row(verdict), "classes": list(reason_classes(verdict)) if verdict.findings else []}
+
+
+def judge_again(session: SparkSession, layout: Layout, stored: Sequence[str]) -> Rejudged:
+    """Judge every stored exchange of a run under all clauses of today; ``stored`` are the clauses of the run."""
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # as in results
+
+    clauses = tuple(all_clauses())
+    exchanges = frame_of(session, layout, Stage.DRIVE)
+    judged = exchanges.repartition(max(2, len(files_of(layout, Stage.DRIVE)) // 8)).mapInArrow(
+        _Judge(layout.root, clauses), from_arrow_schema(REJUDGED)
+    )
+    directory = layout.run / "rejudged"
+    judged.write.mode("overwrite").parquet(str(directory))
+    again = session.read.schema(from_arrow_schema(REJUDGED)).parquet(str(directory))
+    counts: dict[str, dict[str, int]] = {}
+    for row in again.groupBy("clause", "outcome").count().orderBy("clause", "outcome").collect():
+        counts.setdefault(row["clause"], {})[row["outcome"]] = row["count"]
+    return Rejudged(exchanges.count(), counts, _changed(session, layout, exchanges, again, stored), str(directory))
+
+
+def _changed(
+    session: SparkSession, layout: Layout, exchanges: DataFrame, again: DataFrame, stored: Sequence[str]
+) -> tuple[tuple[str, str, str, int], ...]:
+    """Where a verdict of the run and one of today differ; clauses of readers are not asked again."""
+    exchanges.select("index").createOrReplaceTempView("again_cases")
+    again.createOrReplaceTempView("again_verdicts")
+    frame_of(session, layout, Stage.VERDICTS).createOrReplaceTempView("again_before")
+    known = pa.table({"clause": list(stored)})
+    session.createDataFrame(known.to_pylist(), "clause string").createOrReplaceTempView("again_known")
+    query = """
+        WITH before AS (SELECT b.index, b.clause, b.outcome FROM again_before b JOIN again_cases USING (index)
+                        WHERE b.clause NOT LIKE 'readers.%'),
+             now AS (SELECT index, clause, outcome FROM again_verdicts WHERE outcome <> 'pass')
+        SELECT clause, coalesce(before.outcome, IF(known.clause IS NULL, 'not judged', 'pass')) AS was,
+               coalesce(now.outcome, 'pass') AS is, count(*) AS cases
+        FROM before FULL OUTER JOIN now USING (index, clause) LEFT JOIN again_known known USING (clause)
+        WHERE before.outcome IS DISTINCT FROM now.outcome
+        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    """
+    return tuple((row["clause"], row["was"], row["is"], row["cases"]) for row in session.sql(query).collect())

@@ -1,0 +1,140 @@
+"""From a judged case to the rows that a campaign keeps of it, in plain values.
+
+A passing case costs one short row: the clauses that passed are bits, and so are the readers that agree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.contract.rowmatch import row_hashes
+from conformance.contract.values import identical
+from conformance.contract.view import View
+from conformance.engine.outcomes import reason_classes
+from conformance.readers.held import held_tables
+from conformance.records import Outcome, Reading, ReadingOutcome, Verdict, to_row
+
+__all__ = [
+    "WEIGHT",
+    "bytes_digest",
+    "case_outcome",
+    "passed_bits",
+    "read_bits",
+    "readings",
+    "values_digest",
+    "verdicts",
+]
+
+WEIGHT: Final[Mapping[Outcome, int]] = {
+    outcome: weight
+    for weight, outcome in enumerate(
+        (
+            Outcome.PASS,
+            Outcome.UNTESTABLE,
+            Outcome.UNSUPPORTED,
+            Outcome.EXPECTED_FAIL,
+            Outcome.UNEXPECTED_PASS,
+            Outcome.DEPENDENCY_FAILED,
+            Outcome.REFUSED,
+            Outcome.FAIL,
+            Outcome.HANG,
+            Outcome.CRASH,
+            Outcome.ERROR,
+        )
+    )
+}
+"""Outcomes by how much they weigh for a case as a whole: one error outweighs any number of passes."""
+
+
+def case_outcome(found: Sequence[Verdict]) -> Outcome:
+    """The outcome that weighs most among those of a case's verdicts."""
+    return max((verdict.outcome for verdict in found), key=WEIGHT.__getitem__, default=Outcome.UNTESTABLE)
+
+
+def passed_bits(found: Sequence[Verdict], places: Mapping[str, int]) -> bytes:
+    """The clauses that passed, as bits at their ``places``, least significant first."""
+    bits = 0
+    for verdict in found:
+        if verdict.outcome is Outcome.PASS and verdict.clause in places:
+            bits |= 1 << places[verdict.clause]
+    return bits.to_bytes((len(places) + 7) // 8, "little")
+
+
+def verdicts(index: int, found: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """The rows of verdicts that are no passes."""
+    return [
+        {"index": index, **to_row(verdict), "classes": list(reason_classes(verdict))}
+        for verdict in found
+        if verdict.outcome is not Outcome.PASS
+    ]
+
+
+def read_bits(found: Sequence[Reading], readers: Sequence[str]) -> int:
+    """The readers all of whose readings are the table that the bytes hold, as bits at their places."""
+    bits = 0
+    for place, reader in enumerate(readers):
+        own = [reading for reading in found if reading.reader == reader]
+        if own and all(map(_plain, own)):
+            bits |= 1 << place
+    return bits
+
+
+def readings(index: int, found: Sequence[Reading]) -> list[dict[str, Any]]:
+    """The rows of readings that are something else than the table that the bytes hold, or that stand apart."""
+    rows = [{"index": index, **to_row(reading)} for reading in found if not _plain(reading)]
+    for row in rows:
+        del row["table"]
+    return rows
+
+
+def _plain(reading: Reading) -> bool:
+    return reading.outcome is ReadingOutcome.TABLE and not reading.differences and reading.camp in ("", "all")
+
+
+def bytes_digest(view: View) -> int | None:
+    """A digest of the Arrow messages in an exchange, which leaves out what a server names by chance."""
+    messages = [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
+    if not messages:
+        return None
+    digest = hashlib.blake2b(digest_size=8)
+    for data in messages:
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return int.from_bytes(digest.digest(), "little", signed=True)
+
+
+def values_digest(view: View) -> int | None:
+    """A digest of the rows that came, in whatever order: 0 where they are the case's own."""
+    held = held_tables(view)
+    if not held:
+        return None
+    own: int | None = None
+    total = 0
+    for label, table in sorted(held.items()):
+        if identical(view.table, table):
+            continue
+        own = _table_digest(view.table) if own is None else own
+        found = _table_digest(table)
+        if found != own:
+            total += found * _number(label)
+    return (total & _MASK) - (1 << 64 if total & (1 << 63) else 0)
+
+
+_MASK: Final = (1 << 64) - 1
+
+
+def _table_digest(table: pa.Table) -> int:
+    """A digest of names, types and rows; rows in another order have the same one."""
+    total = _number(str(table.schema.remove_metadata())) + table.num_rows
+    if table.num_columns:
+        total += int(row_hashes(table).sum(dtype=np.uint64))
+    return int(total & _MASK)
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") | 1

@@ -1,0 +1,205 @@
+"""A campaign put together: plan, tasks on Spark, commits, guidance, results.
+
+This is the driver's half. It keeps nothing of a case in memory: what it knows is in the manifests and in Parquet.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+from pyspark.accumulators import AccumulatorParam
+from pyspark.errors import PySparkException
+
+from conformance.campaign.commits import committed, sweep, write_file
+from conformance.campaign.contained import Lab
+from conformance.campaign.guidance import Weights, weigh
+from conformance.campaign.job import Job, Range
+from conformance.campaign.layout import Layout, Stage
+from conformance.campaign.results import Results, frame_of, store_results, sum_up
+from conformance.campaign.shrinking import shrink_failures
+from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges
+from conformance.campaign.stages import SUMMARY, RangeTask
+from conformance.records import from_json, to_json
+from conformance.targets import TargetError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["RANGE", "Campaign", "CampaignError", "Progress", "store_job", "target_info"]
+
+RANGE: Final = 2000
+"""Cases in a range at most: a task costs Spark about 30 ms, and what is lost with a task is a few seconds of work."""
+SHARES: Final = 16
+"""Ranges that a small campaign is cut into, so that its end is not one core's alone."""
+LEAST: Final = 50
+
+REFRESH: Final = 0.5
+"""Seconds between two looks at how far the tasks are."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign is: cases committed and failing so far, of how many."""
+
+    cases: int
+    failing: int
+    total: int
+
+
+class CampaignError(TargetError):
+    """A task failed as often as Spark lets it; what was committed stays, and the campaign may be started again."""
+
+    def __init__(self, layout: Layout, error: Exception) -> None:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        said = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception|Unavailable): ", line)), "")
+        super().__init__(
+            f"a task failed for good: {said or type(error).__name__}; {layout.run / 'spark.log'} says more,"
+            " and the same command continues where committed ranges end"
+        )
+
+
+class _Counts(AccumulatorParam[tuple[int, int]]):
+    """Adds up (cases, failing)."""
+
+    def zero(self, value: tuple[int, int]) -> tuple[int, int]:  # noqa: ARG002  # pyspark's signature
+        """Nothing yet."""
+        return (0, 0)
+
+    def addInPlace(self, value1: tuple[int, int], value2: tuple[int, int]) -> tuple[int, int]:  # noqa: N802
+        """The sum."""
+        return (value1[0] + value2[0], value1[1] + value2[1])
+
+
+def store_job(layout: Layout, job: Job, *, size: int) -> int:
+    """Write the run's arguments down unless they are there; returns the size of ranges that the run began with."""
+    path = layout.run / "run.json"
+    if not path.exists():
+        write_file(path, json.dumps({"job": to_json(job), "range": size}, indent=1).encode())
+    return int(json.loads(path.read_text())["range"])
+
+
+class Campaign:
+    """One run on one Spark session.
+
+    ``size`` is the number of cases in a range; a run keeps the one that it began with.
+    ``concurrency`` bounds the tasks that work at a time where all share one endpoint.
+    """
+
+    def __init__(self, session: SparkSession, layout: Layout, job: Job, *, size: int = 0, concurrency: int = 0) -> None:
+        self._session = session
+        self.layout = layout
+        self.job = job
+        self._size = store_job(layout, job, size=size or max(LEAST, min(RANGE, job.cases // SHARES)))
+        self._concurrency = concurrency
+
+    def run(self, tell: Callable[[Progress], None]) -> None:
+        """Work on every range that is not committed yet; ``tell`` hears how far it is, from time to time.
+
+        Raises:
+            TargetUnavailable: the target cannot run on the executors.
+        """
+        plain = self.job.cases - self.job.guided
+        first = ranges(0, plain, size=self._size)
+        self._work(first, None, tell)
+        if self.job.guided:
+            rest = ranges(plain, self.job.cases, size=self._size, number=len(first))
+            self._work(rest, self.weights(), tell)
+
+    def weights(self) -> Weights | None:
+        """The weights of the guided part: worked out once from the first part, then kept with the run."""
+        if not self.job.guided:
+            return None
+        path = self.layout.run / "weights.json"
+        if not path.exists():
+            covered = frame_of(self._session, self.layout, Stage.PLAN).selectExpr("index", "explode(covers) AS cell")
+            failing = frame_of(self._session, self.layout, Stage.VERDICTS).selectExpr("index").distinct()
+            reached = [row["cell"] for row in covered.select("cell").distinct().collect()]
+            failed = [row["cell"] for row in covered.join(failing, "index").select("cell").distinct().collect()]
+            write_file(path, json.dumps(to_json(weigh(self.job, reached, failed))).encode())
+        return from_json(Weights, json.loads(path.read_text()))
+
+    def finish(self, say: Callable[[str], None], *, shrinking: bool = True) -> Results:
+        """Sum up, make failures small, clean up; the results are kept with the run."""
+        results = sum_up(self._session, self.layout, self.job)
+        if shrinking:
+            results = shrink_failures(self.layout, self.job, results, self.weights(), say=say)
+        store_results(self.layout, results)
+        sweep(self.layout)
+        return results
+
+    def _work(self, spans: Sequence[Range], weights: Weights | None, tell: Callable[[Progress], None]) -> None:
+        done = committed(self.layout)
+        left = [span for span in spans if span.number not in done]
+        before = Progress(
+            sum(one["cases"] for one in done.values()), sum(one["failing"] for one in done.values()), self.job.cases
+        )
+        tell(before)
+        if not left:
+            return
+        counts = self._session.sparkContext.accumulator((0, 0), _Counts())
+        self._session.dataSource.register(PlanSource)
+        task = RangeTask(self.layout, self.job, weights)
+
+        def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in task(batches):
+                for row in batch.to_pylist():
+                    counts.add((row["cases"], row["failing"]))
+                yield batch
+
+        plan = self._session.read.format(PLAN_FORMAT)
+        partitions = self._concurrency if self.job.shares_endpoint and self._concurrency else len(left)
+        for key, value in options(left, partitions=partitions).items():
+            plan = plan.option(key, value)
+        frame = plan.load().mapInArrow(work, _ddl(SUMMARY))
+
+        def told() -> Progress:
+            cases, failing = counts.value
+            return Progress(before.cases + cases, before.failing + failing, self.job.cases)
+
+        try:
+            _watched(frame.collect, lambda: tell(told()))
+        except PySparkException as error:
+            raise CampaignError(self.layout, error) from None
+        tell(told())
+
+
+def _watched(function: Callable[[], Any], look: Callable[[], None]) -> None:
+    """Run ``function`` in a thread and ``look`` from time to time until it is done; what it raises is raised here."""
+    over = threading.Event()
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            function()
+        except BaseException as error:  # noqa: BLE001  # handed to the caller
+            errors.append(error)
+        finally:
+            over.set()
+
+    threading.Thread(target=work, daemon=True, name="campaign").start()
+    while not over.wait(REFRESH):
+        look()
+    if errors:
+        raise errors[0]
+
+
+def _ddl(schema: pa.Schema) -> str:
+    names = {pa.int64(): "bigint", pa.float64(): "double"}
+    return ", ".join(f"{field.name} {names[field.type]}" for field in schema)
+
+
+def target_info(job: Job) -> dict[str, Any]:
+    """Open the target once, here: its name, version and capabilities.
+
+    Raises:
+        TargetUnavailable: it cannot run here.
+    """
+    with Lab(job) as lab:
+        lab.open()
+        return dict(lab.info)

@@ -1,0 +1,40 @@
+"""Finding the runs in a campaign's directory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conformance.campaign.job import Job
+from conformance.campaign.layout import Layout
+from conformance.records import from_json
+from conformance.targets.errors import TargetError
+
+__all__ = ["RunError", "find_run", "load_job"]
+
+
+class RunError(TargetError):
+    """There is no such run; the text says what is there."""
+
+
+def load_job(run: Path) -> Job:
+    """The arguments of the run whose directory is ``run``."""
+    return from_json(Job, json.loads((run / "run.json").read_text())["job"])
+
+
+def find_run(name: str) -> tuple[Layout, Job]:
+    """The run that ``DIR`` or ``DIR:RUN`` names; a directory with one run needs no more.
+
+    Raises:
+        RunError: there is none, or there are several.
+    """
+    text, _, wanted = name.rpartition(":")
+    root, wanted = (Path(text), wanted) if text and not Path(name).is_dir() else (Path(name), "")
+    found = sorted(path.parent for path in (root / "runs").glob("*/run.json"))
+    chosen = [path for path in found if not wanted or path.name == wanted]
+    if len(chosen) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise RunError(f"expected one run as {name} names it, and {root} has these: {names}; name one as DIR:RUN")
+    job = load_job(chosen[0])
+    layout = Layout(root.absolute(), chosen[0].name, job.spec.name, job.profile)
+    return layout, job

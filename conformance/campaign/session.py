@@ -1,0 +1,174 @@
+"""A Spark session for a campaign: Java found, noise kept away from the user, the package sent along.
+
+Everything that Spark, the JVM and the Python workers print goes to ``spark.log`` in the run's directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import conformance
+from conformance.targets.errors import TargetError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["JavaMissing", "check_java", "package_archive", "spark_session"]
+
+JAVA: Final = 17
+"""The oldest Java that PySpark 4 runs on (https://spark.apache.org/docs/latest/#downloading)."""
+
+JAVA_SECONDS: Final = 30.0
+
+_LOG4J: Final = """\
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = File
+appender.file.name = file
+appender.file.fileName = {log}
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
+"""
+
+
+class JavaMissing(TargetError):  # noqa: N818  # a state of affairs rather than an error
+    """No usable Java is here; the text is one sentence that says how to get it."""
+
+
+def check_java() -> None:
+    """Raise :class:`JavaMissing` unless a Java that Spark runs on is in ``JAVA_HOME`` or on the path."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=os.path.join(home, "bin")) if home else shutil.which("java")  # noqa: PTH118
+    advice = (
+        f"a campaign runs on Spark, which needs Java {JAVA} or newer: install one"
+        " (apt install openjdk-17-jre-headless, dnf install java-17-openjdk-headless, brew install openjdk@17)"
+        " or point JAVA_HOME at it"
+    )
+    if java is None:
+        raise JavaMissing(f"no java in {f'JAVA_HOME={home}' if home else 'PATH'}; {advice}")
+    try:
+        done = subprocess.run(  # noqa: S603  # the java that Spark itself would start
+            [java, "-version"], capture_output=True, text=True, timeout=JAVA_SECONDS, check=False
+        )
+        said = done.stderr + done.stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        said = str(error)
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    if match is None or int(match[1]) < JAVA:
+        found = f"Java {match[1]}" if match else "no version of Java"
+        raise JavaMissing(f"{java} is {found}; {advice}")
+
+
+def package_archive(directory: Path) -> Path:
+    """The package as a zip that Python imports from, for executors on which it is not installed."""
+    root = Path(conformance.__file__).parent
+    archive = directory / "conformance.zip"
+    directory.mkdir(parents=True, exist_ok=True)
+    temporary = archive.with_name(f".{archive.name}.{os.getpid()}")
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as target:
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                target.write(path, Path("conformance") / path.relative_to(root))
+    temporary.replace(archive)
+    return archive
+
+
+def _with_retries(master: str) -> str:
+    """``local[N]`` with four attempts per task: without, one lost Python worker would end the campaign."""
+    match = re.fullmatch(r"local(?:\[([^,\]]+)\])?", master)
+    return f"local[{match[1] or 1},4]" if match else master
+
+
+@contextlib.contextmanager
+def _quiet(log: Path) -> Iterator[None]:
+    """Let what is started inside inherit ``log`` in place of our standard output and error."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    try:
+        with log.open("ab") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            yield
+    finally:
+        for number, copy in enumerate(saved, 1):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+@contextlib.contextmanager
+def spark_session(
+    directory: Path, *, master: str = "local[*]", conf: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """A session with ``master``; logs and the package's archive go to ``directory``.
+
+    Raises:
+        JavaMissing: no Java 17 or newer is here.
+    """
+    check_java()
+    from pyspark.sql import SparkSession  # noqa: PLC0415  # the command says in one sentence where it is missing
+
+    directory = directory.absolute()
+    log = directory / "spark.log"
+    directory.mkdir(parents=True, exist_ok=True)
+    settings = directory / "log4j2.properties"
+    settings.write_text(_LOG4J.format(log=log))
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    local = master.startswith("local")
+    settled = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.pyspark.python": sys.executable,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{settings}",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+        # A plan's partitions are work, not data: the few rows that come back need no shuffle of 200.
+        "spark.sql.shuffle.partitions": "4",
+        "spark.python.worker.faulthandler.enabled": "false",
+        **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if local else {}),
+        **(conf or {}),
+    }
+    builder = SparkSession.builder.master(_with_retries(master)).appName("conformance campaign")
+    for key, value in settled.items():
+        builder = builder.config(key, value)
+    with _quiet(log):
+        session = builder.getOrCreate()
+    # pyspark says on every conversion that it has not been tried with this pandas; a campaign converts by Arrow alone.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    try:
+        session.sparkContext.addPyFile(str(package_archive(directory)))
+        yield session
+    finally:
+        session.stop()
+        gateway = session.sparkContext._gateway  # noqa: SLF001  # the JVM has no other handle
+        if gateway is not None:
+            _end_jvm(gateway.proc)
+
+
+def _end_jvm(process: subprocess.Popen[bytes] | None) -> None:
+    """End the JVM that the session started, so that another one may have other settings."""
+    from pyspark import SparkContext  # noqa: PLC0415  # as above
+
+    if process is None:
+        return
+    if SparkContext._gateway is not None:  # noqa: SLF001  # as above
+        SparkContext._gateway.shutdown()  # noqa: SLF001
+    SparkContext._gateway = None  # noqa: SLF001
+    SparkContext._jvm = None  # noqa: SLF001
+    if process.stdin is not None:
+        process.stdin.close()  # at which a gateway's JVM ends
+    try:
+        process.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

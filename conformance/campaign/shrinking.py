@@ -1,0 +1,49 @@
+"""The first case of each failure, made small on the driver: the hunt of every other run, with the target in a lab."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from conformance.campaign.contained import Lab
+from conformance.campaign.guidance import Weights, draw
+from conformance.campaign.job import Job
+from conformance.campaign.layout import Layout
+from conformance.campaign.results import Failure, Results
+from conformance.engine.bench import Bench
+from conformance.engine.counterexample import Hunt
+from conformance.engine.selection import all_clauses
+from conformance.generate import materialise
+from conformance.readers import ReaderPool
+
+__all__ = ["shrink_failures"]
+
+
+def shrink_failures(
+    layout: Layout, job: Job, results: Results, weights: Weights | None, *, say: Callable[[str], None]
+) -> Results:
+    """The results with a counterexample's file for each failure that could be made small.
+
+    A failure that does not show again when its case is put to the target alone has no file: it is not
+    the case's alone.
+    """
+    if not results.failures:
+        return results
+    register = all_clauses()
+    clauses = tuple(register[clause] for clause in job.clauses)
+    files: dict[tuple[str, str], str] = {}
+    with Lab(job) as lab, ReaderPool(1, readers=job.readers) as readers:
+        bench = Bench(clauses, readers if job.readers else None)
+        hunt = Hunt(lab, bench, layout.counterexamples, expectations=job.spec.expected_failures)
+        for index in sorted({failure.index for failure in results.failures}):
+            case = draw(job, index, weights)
+            table = materialise(case.table)
+            found = bench.assess(case, lab.drive(case, table), table).verdicts
+            for saved in hunt.pursue(case, found):
+                files[saved.clause, saved.reason] = saved.file
+                say(f"shrunk {saved.clause}")
+    return dataclasses.replace(results, failures=tuple(_with_file(failure, files) for failure in results.failures))
+
+
+def _with_file(failure: Failure, files: dict[tuple[str, str], str]) -> Failure:
+    return dataclasses.replace(failure, file=files.get((failure.clause, failure.reason), ""))

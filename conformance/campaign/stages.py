@@ -1,0 +1,101 @@
+"""What runs inside a Spark task: indices come in as Arrow batches, committed ranges go out as one row each.
+
+The rows of the stages do not pass through the JVM: an exchange is some 75 kB, almost none is kept, and a task that
+writes its Parquet itself can commit its range itself, so that nothing committed is lost when the driver dies.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.campaign.commits import Commit
+from conformance.campaign.contained import Lab
+from conformance.campaign.guidance import Weights
+from conformance.campaign.job import Job, Range
+from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.step import Done
+from conformance.records import Outcome
+
+__all__ = ["SUMMARY", "judge_range", "lab_for"]
+
+SUMMARY: Final = pa.schema(
+    [("number", pa.int64()), ("cases", pa.int64()), ("failing", pa.int64()), ("seconds", pa.float64())]
+)
+"""What a task yields for each range that it committed."""
+
+_LABS: dict[str, Lab] = {}
+
+
+def lab_for(job: Job, weights: Weights | None) -> Lab:
+    """This process's lab for a job: Spark reuses its Python processes, and so they reuse their labs."""
+    key = f"{job.run_id}/{weights}"
+    if key not in _LABS:
+        while _LABS:
+            _LABS.popitem()[1].close()
+        _LABS[key] = Lab(job, weights)
+    return _LABS[key]
+
+
+def judge_range(lab: Iterable[Done], commit: Commit, *, inline: int) -> dict[str, Any]:
+    """Take the rows of a range's cases, write and commit them; returns the range's summary."""
+    began = time.monotonic()
+    rows: dict[Stage, list[Mapping[str, Any]]] = {stage: [] for stage in Stage}
+    failing: Counter[str] = Counter()
+    try:
+        for done in lab:
+            rows[Stage.PLAN].append(done.plan)
+            rows[Stage.JUDGE].append(done.judge)
+            rows[Stage.VERDICTS] += done.verdicts
+            rows[Stage.READ] += done.readings
+            if done.exchange is not None:
+                rows[Stage.DRIVE].append(_stored(done.exchange, commit, inline))
+            failing["cases"] += Outcome(done.judge["outcome"]).fails_run
+        for stage, held in rows.items():
+            commit.add(stage, held)
+    except BaseException:
+        commit.abandon()
+        raise
+    return commit.finish(
+        {
+            "cases": len(rows[Stage.JUDGE]),
+            "failing": failing["cases"],
+            "seconds": time.monotonic() - began,
+        }
+    )
+
+
+def _stored(exchange: dict[str, Any], commit: Commit, inline: int) -> dict[str, Any]:
+    """The row of an exchange; the calls of a large one go into a file of its own, as an Arrow IPC file."""
+    size = sum(len(data) for call in exchange["calls"] for data in call["responses"])
+    if size <= inline:
+        return exchange
+    schema = pa.schema([SCHEMAS[Stage.DRIVE].field("calls")])
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, schema) as writer:
+        writer.write_table(pa.Table.from_pylist([{"calls": exchange["calls"]}], schema=schema))
+    name = f"case-{exchange['index']:09d}"
+    return {**exchange, "calls": [], "stored": commit.keep(name, sink.getvalue())}
+
+
+class RangeTask:
+    """The function of ``mapInArrow``: works on whatever ranges a partition holds and yields their summaries."""
+
+    def __init__(self, layout: Layout, job: Job, weights: Weights | None) -> None:
+        self._layout = layout
+        self._job = job
+        self._weights = weights
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches with the columns ``number``, ``first`` and ``last`` in, :data:`SUMMARY` out."""
+        lab = lab_for(self._job, self._weights)
+        for batch in batches:
+            for row in batch.to_pylist():
+                span = Range(row["number"], row["first"], row["last"])
+                told = judge_range(lab.run(span.first, span.last), Commit(self._layout, span), inline=self._job.inline)
+                yield pa.RecordBatch.from_pylist([{name: told[name] for name in SUMMARY.names}], schema=SUMMARY)

@@ -1,0 +1,78 @@
+"""What the commands on campaigns share: where Spark is, and how results look in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from conformance.campaign.results import Results
+from conformance.cli._group import Unusable
+
+__all__ = ["master_option", "print_results", "settings"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+NEVER_SHOWN = 8
+"""Cells that were never reached, shown by name; all are in results.json."""
+FAILURES_SHOWN = 40
+
+
+def master_option(function: F) -> F:
+    """``--master`` and ``--conf``, as spark-submit has them."""
+    function = click.option(
+        "--conf", metavar="KEY=VALUE", multiple=True, help="A setting of Spark's; may be repeated."
+    )(function)
+    return click.option(
+        "--master",
+        metavar="URL",
+        default="local[*]",
+        show_default=True,
+        help="Where Spark runs, as spark-submit has it.",
+    )(function)
+
+
+def settings(conf: tuple[str, ...]) -> dict[str, str]:
+    """The settings in ``--conf`` options."""
+    for one in conf:
+        if "=" not in one:
+            raise Unusable(f"expected --conf KEY=VALUE but got {one!r}")
+    return dict(one.split("=", 1) for one in conf)
+
+
+def print_results(console: Console, results: Results) -> None:
+    """The results for people: failures first, then what was covered and how long it took."""
+    console.print(f"[bold]{escape(results.target)}[/bold], profile {results.profile}, run {results.run}")
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in results.outcomes.items())
+    console.print(f"{results.cases} cases: {outcomes}")
+    if results.failures:
+        table = Table("clause", "cases", "first", "what", box=None, pad_edge=False)
+        for failure in results.failures[:FAILURES_SHOWN]:
+            table.add_row(escape(failure.clause), str(failure.cases), escape(failure.case_id), escape(failure.reason))
+            if failure.file:
+                table.add_row("", "", "", escape(failure.file))
+        console.print(table)
+        if len(results.failures) > FAILURES_SHOWN:
+            console.print(f"and {len(results.failures) - FAILURES_SHOWN} more failures, in results.json")
+    levels: dict[str, list[int]] = {}
+    for clause in results.clauses:
+        level = levels.setdefault(clause.level or "case", [0, 0, 0])
+        level[0] += 1
+        level[1] += clause.outcomes.get("pass", 0)
+        level[2] += sum(count for outcome, count in clause.outcomes.items() if outcome != "pass")
+    for name, (clauses, passed, others) in levels.items():
+        console.print(f"{name}: {clauses} clauses observed, {passed} passes, {others} other outcomes")
+    for reader in results.readers:
+        others_told = "".join(f", {count} {made}" for made, count in reader.others.items())
+        console.print(f"{reader.reader}: read {reader.read} as the bytes have them{others_told}")
+    cells = len(results.reached) + len(results.never)
+    console.print(f"coverage: {len(results.reached)} of {cells} cells reached")
+    if results.never:
+        shown = ", ".join(results.never[:NEVER_SHOWN])
+        console.print(f"  never: {escape(shown)}{' …' if len(results.never) > NEVER_SHOWN else ''}")
+    slow = ", ".join(f"{one.case_id} {one.seconds:.3g} s" for one in results.slowest[:3])
+    console.print(f"slowest: {escape(slow)}")

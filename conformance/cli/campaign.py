@@ -1,0 +1,180 @@
+"""``conformance campaign``: millions of cases on Spark, resumable, into Parquet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+import conformance
+from conformance.campaign import session
+from conformance.campaign.job import DECODERS, Job
+from conformance.campaign.layout import Layout
+from conformance.cli._campaigns import master_option, print_results, settings
+from conformance.cli._common import target_option
+from conformance.engine.selection import Selection, all_clauses, plan
+from conformance.records import Level
+from conformance.targets import TargetKind, load_target
+
+
+@click.command()
+@target_option
+@click.option("--cases", metavar="N", type=click.IntRange(1), default=20_000, show_default=True, help="Cases to draw.")
+@click.option(
+    "--seed", metavar="S", type=click.IntRange(0), default=0, show_default=True, help="Decides every random choice."
+)
+@click.option(
+    "--profile",
+    type=click.Choice(["arrow", "server"]),
+    default=None,
+    show_default="by the target's kind",
+    help="What cases ask for: tables alone, or requests of a server.",
+)
+@click.option(
+    "--guided",
+    metavar="PERCENT",
+    type=click.IntRange(0, 90),
+    default=0,
+    show_default=True,
+    help="Share of the cases drawn towards what the others did not reach or found failing.",
+)
+@click.option("--clause", metavar="GLOB", multiple=True, help="Only clauses whose id matches; may be repeated.")
+@click.option(
+    "--reader",
+    "readers",
+    metavar="NAME",
+    multiple=True,
+    default=DECODERS,
+    show_default=True,
+    help="A decoder that reads every case; may be repeated, 'none' for none.",
+)
+@click.option(
+    "--keep",
+    metavar="PPM",
+    type=click.IntRange(0, 1_000_000),
+    default=1000,
+    show_default=True,
+    help="Passing exchanges kept, in a million; failing ones are all kept.",
+)
+@click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink the first case of each failure.")
+@click.option(
+    "--concurrency",
+    metavar="N",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Tasks at a time where all of them share one endpoint.",
+)
+@click.option(
+    "--deadline-multiplier",
+    metavar="X",
+    type=click.FloatRange(0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Stretch every deadline.",
+)
+@master_option
+@click.option(
+    "--out",
+    metavar="DIR",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where Parquet, commits and results go; a campaign started again with the same arguments continues there.",
+)
+def command(
+    *,
+    target: str,
+    cases: int,
+    seed: int,
+    profile: str | None,
+    guided: int,
+    clause: tuple[str, ...],
+    readers: tuple[str, ...],
+    keep: int,
+    shrink: bool,
+    concurrency: int,
+    deadline_multiplier: float,
+    master: str,
+    conf: tuple[str, ...],
+    out: Path,
+) -> None:
+    """Judge millions of cases on Spark.
+
+    \b
+    conformance campaign --target targets/pyarrow.toml --cases 1000000 --out DIR
+    conformance campaign --target mine.toml --cases 50000 --master spark://host:7077 --out /shared/DIR
+
+    Killed at any point and started again with the same arguments, it continues and ends in the same verdicts.
+
+    \b
+    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input.
+    """  # noqa: D301  # click wants the character, not the escape
+    session.check_java()
+    from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # pyspark is named where it is missing
+
+    spec = load_target(target)
+    chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
+    job = Job(
+        spec,
+        cases=cases,
+        seed=seed,
+        profile=profile or ("server" if spec.kind is TargetKind.SERVER else "arrow"),
+        clauses=tuple(one.id for one in chosen.clauses),
+        readers=tuple(reader for reader in readers if reader != "none"),
+        guided=cases * guided // 100,
+        sample=keep,
+        multiplier=deadline_multiplier,
+        suite=conformance.__version__,
+    )
+    job = job.of_version(target_info(job)["version"])
+    layout = Layout.of(out.absolute(), job)
+    began = time.monotonic()
+    with session.spark_session(layout.run, master=master, conf=settings(conf)) as spark:
+        campaign = Campaign(spark, layout, job, concurrency=concurrency)
+        with _watching(cases) as (tell, say):
+            campaign.run(lambda progress: tell(progress.cases, progress.failing))
+            results = campaign.finish(say, shrinking=shrink)
+    print_results(Console(soft_wrap=True), results)
+    click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
+    sys.exit(1 if results.failing else 0)
+
+
+@contextmanager
+def _watching(total: int) -> Iterator[tuple[Callable[[int, int], None], Callable[[str], None]]]:
+    """A progress bar on standard error, on a terminal only: cases done, rate, failing so far, time left."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("[red]{task.fields[failing]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("starting Spark", total=total, rate="", failing="")
+
+        def tell(cases: int, failing: int) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(
+                task,
+                completed=cases,
+                description="judging",
+                rate=f"{speed:.0f}/s" if speed else "",
+                failing=f"{failing} failing" if failing else "",
+            )
+
+        def say(text: str) -> None:
+            bar.update(task, description=text[:40])
+
+        yield tell, say

@@ -1,0 +1,50 @@
+"""``conformance compare``: what changed between two campaigns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+import click
+
+from conformance.campaign.runs import find_run
+from conformance.campaign.session import spark_session
+from conformance.cli._campaigns import master_option, settings
+
+
+@click.command()
+@click.argument("first", metavar="DIR[:RUN]")
+@click.argument("second", metavar="DIR[:RUN]")
+@master_option
+def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> None:
+    """Compare two campaigns case by case: newly failing, newly passing, bytes changed, values changed.
+
+    \b
+    conformance compare before after
+    conformance compare DIR:53b80a8a4522 DIR:9f31c1ba0a77
+
+    Exit status: 0 nothing fails that did not fail before, 1 something does, 2 unusable input.
+    """  # noqa: D301  # click wants the character, not the escape
+    one, _ = find_run(first)
+    other, _ = find_run(second)
+    from conformance.campaign.compare import Change, compare  # noqa: PLC0415  # after the runs were found
+
+    with spark_session(other.run, master=master, conf=settings(conf)) as session:
+        found = compare(session, one, other)
+
+    def tell(title: str, changes: Mapping[str, Change]) -> None:
+        total = sum(change.cases for change in changes.values())
+        click.echo(f"{title}: {total or 'none'}")
+        for clause, change in changes.items():
+            click.echo(f"  {clause}: {change.cases}, first {', '.join(change.first)}")
+
+    click.echo(
+        f"{found.both} cases in both, {found.only_first} in the first only, {found.only_second} in the second only"
+    )
+    tell("newly failing", found.failing)
+    tell("newly passing", found.passing)
+    for title, change in (("bytes", found.bytes), ("values", found.values), ("decoders that read it", found.read)):
+        click.echo(f"{title} changed: {change.cases or 'none'}")
+        if change.cases:
+            click.echo(f"  first {', '.join(change.first)}")
+    sys.exit(1 if found.worse else 0)

@@ -1,0 +1,42 @@
+"""``conformance judge``: today's clauses over the stored exchanges of a campaign."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from conformance.campaign.runs import find_run
+from conformance.campaign.session import spark_session
+from conformance.cli._campaigns import master_option, settings
+from conformance.records import Outcome
+
+
+@click.command()
+@click.argument("run", metavar="DIR[:RUN]")
+@master_option
+def command(*, run: str, master: str, conf: tuple[str, ...]) -> None:
+    """Judge the stored exchanges of a campaign again, without its target.
+
+    \b
+    conformance judge DIR              the one run in DIR
+    conformance judge DIR:53b80a8a4522 one of several
+
+    Exit status: 0 no clause fails, 1 findings, 2 unusable input.
+    """  # noqa: D301  # click wants the character, not the escape
+    layout, job = find_run(run)
+    from conformance.campaign.rejudging import judge_again  # noqa: PLC0415  # after the run was found
+
+    with spark_session(layout.run, master=master, conf=settings(conf)) as session:
+        found = judge_again(session, layout, job.clauses)
+    click.echo(f"{found.exchanges} stored exchanges of run {layout.run_id} judged under {len(found.clauses)} clauses")
+    failing = 0
+    for clause, outcomes in found.clauses.items():
+        others = {outcome: count for outcome, count in outcomes.items() if Outcome(outcome).fails_run}
+        failing += sum(others.values())
+        if others:
+            click.echo(f"  {clause}: " + ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()))
+    for clause, was, now, cases in found.changed:
+        click.echo(f"  changed: {clause}: {was} became {now} on {cases} cases")
+    click.echo(f"verdicts: {found.directory}", err=True)
+    sys.exit(1 if failing else 0)
