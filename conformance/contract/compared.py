@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract import texts
-from conformance.contract.cells import kind, string
+from conformance.contract.cells import kind, string, take
 from conformance.contract.clause import Violation
 from conformance.contract.declared import Declarations, declared
 from conformance.contract.expected import expected_columns
@@ -120,8 +120,8 @@ class Compared:
         if not self._ordered:
             pairs = pair_rows(expected, got)
             rows = [left for left, _ in pairs]
-            expected = expected.take(pa.array(rows, pa.int64()))
-            got = got.take(pa.array([right for _, right in pairs], pa.int64()))
+            expected = take(expected, rows)
+            got = take(got, [right for _, right in pairs])
         found = differences(expected, got, open_nulls=self._open_nulls(), same=None if self.exact else self._same())
         return found if rows is None else [dataclasses.replace(one, row=rows[one.row]) for one in found]
 

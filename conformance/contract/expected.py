@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from conformance.contract import mapping
+from conformance.contract.cells import take
 from conformance.contract.view import SessionView, View
 from conformance.records import AppendRows, BqType, Column, Mode
 
@@ -129,9 +130,7 @@ def expected_table(view: View, session: SessionView) -> pa.Table:
         if columns is None:
             raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
         rows = expected_rows(view, session)
-        part = (
-            view.table.slice(0, len(rows)) if isinstance(rows, range) else view.table.take(pa.array(rows, pa.int64()))
-        )
+        part = view.table.slice(0, len(rows)) if isinstance(rows, range) else take(view.table, rows)
         view.memo[key] = part if columns == view.case.table.columns else project(part, columns)
     table: pa.Table = view.memo[key]
     return table

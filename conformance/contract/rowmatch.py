@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.contract.cells import has_float
+from conformance.contract.cells import has_float, take
 
 __all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "show_row"]
 
@@ -102,8 +102,8 @@ def _pair(
         return list(zip(lost.tolist(), strange.tolist(), strict=False))
     agreement = np.zeros((len(lost), len(strange)), dtype=np.int64)
     for name in names:
-        left = fingerprints(_column(expected, name).take(pa.array(lost)))
-        right = fingerprints(_column(got, name).take(pa.array(strange)))
+        left = fingerprints(take(_column(expected, name), lost))
+        right = fingerprints(take(_column(got, name), strange))
         agreement += left[:, None] == right[None, :]
     pairs = []
     for _ in range(min(agreement.shape)):

@@ -289,7 +289,7 @@ class _Walk:
             wanted, got = (_texts(side) for side in (left, right))
             differ = pc.not_equal(wanted, got).to_numpy(zero_copy_only=False)
         elif kind == str(left.array.type):  # no fixed width: a layout that no BigQuery type has
-            equal = left.array.take(left.places).equals(right.array.take(right.places))
+            equal = cells.take(left.array, left.places).equals(cells.take(right.array, right.places))
             differ = np.full(len(left.places), not equal)
         else:
             words, others = cells.words(left.array)[left.places], cells.words(right.array)[right.places]
@@ -315,7 +315,7 @@ class _Walk:
 
 
 def _texts(side: _Side) -> pa.Array:
-    return side.array.take(pa.array(side.places)).cast(pa.large_binary())
+    return cells.take(side.array, side.places).cast(pa.large_binary())
 
 
 # --- rows in no order --------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -
     lost, strange = _lost(match.changed, 0, match.missing), _lost(match.changed, 1, match.foreign)
     if not lost or not strange:
         return []
-    left, right = expected.take(pa.array(lost, pa.int64())), actual.take(pa.array(strange, pa.int64()))
+    left, right = cells.take(expected, lost), cells.take(actual, strange)
     names = [key] if key is not None else [name for name in left.schema.names if name in right.schema.names]
     best = max((_pairs_by(left, right, name) for name in names), key=len, default=[])
     pairs = [(lost[one], strange[other]) for one, other in best]

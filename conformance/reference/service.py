@@ -18,8 +18,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NoReturn
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from conformance.contract import mapping, proto
+from conformance.contract.cells import take
 from conformance.records import Column
 from conformance.reference import encoding, projection, restriction
 from conformance.reference.avro import AvroNameError, AvroWriter
@@ -223,7 +225,7 @@ class Service:
     def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
         """The rows of one stream: a run of the table's, less those that the restriction drops."""
         run = rows.slice(start, stop - start)
-        return run if mask is None else run.filter(mask.slice(start, stop - start))
+        return run if mask is None else take(run, pc.indices_nonzero(mask.slice(start, stop - start)).to_numpy())
 
     def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
         """The ReadSession that answers: what was asked for, echoed, and what the server adds."""
