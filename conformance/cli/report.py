@@ -1,4 +1,4 @@
-"""``conformance report``: any report from the log of an earlier run, also of one that broke off."""
+"""``conformance report``: any report from the log of an earlier run, of one that broke off, or from those of its shards."""
 
 from __future__ import annotations
 
@@ -10,34 +10,42 @@ import click
 from rich.console import Console
 
 from conformance.cli._outputs import Outputs, output_options
+from conformance.engine.events import Event
 from conformance.engine.log import read_log
+from conformance.engine.merge import merge
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.report.terminal import print_report
 
 
 @click.command()
-@click.argument("log", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--schema", type=click.Choice(["report", "log"]), help="Print the JSON Schema of the report or the log.")
 @output_options
-def command(*, log: Path | None, schema: str | None, outputs: Outputs) -> None:
+def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> None:
     """Make reports from LOG, the event log of a run, and print the summary.
+
+    The logs of all the shards of a run make the report of the whole.
 
     Exit status: that of the run; 1 for a log that breaks off; 2 for a file that is no log.
     """
     if schema is not None:
         click.echo(json.dumps(_schema(schema), indent=1))
         return
-    if log is None:
+    if not logs:
         raise click.UsageError("expected the path of a LOG, or --schema")
     all_clauses()
-    events = list(read_log(log))
-    if not events:
-        raise click.UsageError(f"{log} holds no event: the run broke off before it began")
-    result = fold(events)
+    result = fold(merge([_events(path) for path in logs]))
     print_report(Console(soft_wrap=True), result)
     outputs.write(result)
     sys.exit(1 if result.fails else 0)
+
+
+def _events(path: Path) -> list[Event]:
+    events = list(read_log(path))
+    if not events:
+        raise click.UsageError(f"{path} holds no event: the run broke off before it began")
+    return events
 
 
 def _schema(name: str) -> object:

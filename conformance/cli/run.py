@@ -19,6 +19,7 @@ from conformance.engine.log import LogWriter
 from conformance.engine.result import fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
+from conformance.engine.shards import Shard
 from conformance.records import Level
 from conformance.report.terminal import print_report
 from conformance.targets import load_target
@@ -48,6 +49,7 @@ from conformance.targets import load_target
 @click.option(
     "--seed", metavar="S", type=click.IntRange(0), default=0, show_default=True, help="Decides every random choice."
 )
+@click.option("--shard", metavar="I/N", help="Only part I of N, by a hash of the case id; `report` joins the logs.")
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @click.option("--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read.")
 @click.option(
@@ -75,6 +77,7 @@ def command(
     level: str,
     generated: int,
     seed: int,
+    shard: str | None,
     shrink: bool,
     readers: bool,
     deadline_multiplier: float,
@@ -90,12 +93,13 @@ def command(
     conformance run --target mine.toml --select 'nested-*'      some cases
     conformance run --target mine.toml --clause 'framing.*'     some clauses
     conformance run --target mine.toml --cases 500 --seed 7     and 500 generated cases
+    conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --junit out.xml --html out.html --json out.json
 
     \b
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
-    selection = Selection(select, clause, Level(level), capability)
+    selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     chosen = plan(list(load_corpus(corpus).values()), all_clauses(), selection)
     settings = Settings(
         seed=seed, generated=generated, shrink=shrink, readers=readers, deadline_multiplier=deadline_multiplier

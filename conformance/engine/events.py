@@ -56,7 +56,8 @@ class RunStarted:
 
     ``target_file`` is the path as the user gave it. ``cases`` and ``clauses`` are the ids that were chosen;
     ``left_out`` says what was not, and why. ``all_cases`` and ``all_clauses`` count what there was to choose from.
-    ``deadline_multiplier`` stretches every deadline of the run.
+    ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` where the run is a part of one;
+    ``generated`` then counts what all the parts generate together.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -81,6 +82,7 @@ class RunStarted:
     all_clauses: int
     left_out: tuple[LeftOut, ...] = ()
     expectations: tuple[ExpectedFailure, ...] = ()
+    shard: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -76,8 +76,8 @@ def resolve(
 ) -> Resolution:
     """Apply ``expectations`` to ``verdicts``.
 
-    ``skipped_cases`` are ids that exist and were not chosen: an entry that covers one of them is not called stale,
-    since the whole run might have needed it.
+    ``skipped_cases`` are ids that exist and were not chosen: an entry that covers one of them is called neither stale
+    nor an unexpected pass nor over-broad, since the whole run might need it as it is.
     """
     excused: list[set[int]] = [set() for _ in expectations]
     covered: list[list[int]] = [[] for _ in expectations]
@@ -100,13 +100,15 @@ def resolve(
         for (first, second), verdict in overlaps.items()
     ]
     for index, entry in enumerate(expectations):
+        if any(glob_match(case_id, entry.case) for case_id in skipped_cases):
+            continue
         if excused[index]:
             problems += _over_broad(
                 index, entry, [verdicts[at] for at in covered[index]], [verdicts[at] for at in excused[index]]
             )
         elif covered[index]:
             _unexpected(entry, covered[index], after)
-        elif not any(glob_match(case_id, entry.case) for case_id in skipped_cases):
+        else:
             problems.append(
                 Problem(
                     ProblemKind.STALE,

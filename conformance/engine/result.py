@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from conformance.engine.events import (
@@ -22,6 +22,8 @@ from conformance.engine.events import (
 )
 from conformance.engine.expectations import Problem, excuses, resolve
 from conformance.engine.outcomes import finding_class, reason_classes
+from conformance.engine.shards import Shard
+from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
@@ -143,7 +145,7 @@ def fold(events: Iterable[Event]) -> Result:
         raise ValueError(f"expected the events of a run, 'run-started' first, got {start!r}")  # noqa: TRY004  # a value, not a type, is at fault
     rest = list(stream)
     cases = tuple(event for event in rest if isinstance(event, CaseJudged))
-    skipped = [left.id for left in start.left_out if left.kind == "case"]
+    skipped = [*_elsewhere(start)]
     raw = [verdict for case in cases for verdict in case.verdicts]
     resolution = resolve(raw, start.expectations, skipped_cases=skipped)
     ended = next((event for event in rest if isinstance(event, RunEnded)), None)
@@ -166,6 +168,15 @@ def fold(events: Iterable[Event]) -> Result:
         complete=ended is not None,
         remarks=ended.remarks if ended is not None else (),
     )
+
+
+def _elsewhere(start: RunStarted) -> Iterator[str]:
+    """The cases that exist and were not chosen, those that other shards generate among them."""
+    yield from (left.id for left in start.left_out if left.kind == "case")
+    if start.shard:
+        shard = Shard.parse(start.shard)
+        drawn = (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
+        yield from (case_id for case_id in drawn if not shard.holds(case_id))
 
 
 def _deviations(

@@ -1,4 +1,4 @@
-"""Choosing what runs: globs over cases and clauses, a level, capabilities.
+"""Choosing what runs: globs over cases and clauses, a level, capabilities, a shard.
 
 What is not chosen is kept with its reason, because a report that hides it reads like one that judged everything.
 A pattern that chooses nothing is a mistake of the user's and is said at once; so is an empty choice.
@@ -13,12 +13,16 @@ from typing import Final
 
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES, PROFILES, Clause
+from conformance.engine.shards import Shard
 from conformance.records import Case, Level
 
-__all__ = ["LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "plan"]
+__all__ = ["OTHER_SHARD", "LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "plan"]
 
 PROFILE: Final = PROFILES[0]
 """The profile of everything that is driven by cases; bare messages are judged by their own."""
+
+OTHER_SHARD: Final = "it belongs to another shard"
+"""Why a shard leaves a case out; the other shards' logs have it."""
 
 _BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 
@@ -52,12 +56,14 @@ class Selection:
 
     ``level`` is the least binding level still wanted: ``should`` takes MUST and SHOULD.
     ``capabilities`` are globs over what cases need: only cases that need one of them run.
+    ``shard`` takes its part of the cases that all of this chooses, generated ones among them.
     """
 
     cases: tuple[str, ...] = ()
     clauses: tuple[str, ...] = ()
     level: Level = Level.MAY
     capabilities: tuple[str, ...] = ()
+    shard: Shard | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -125,6 +131,8 @@ def _cases(cases: Sequence[Case], selection: Selection, left_out: list[LeftOut])
             left_out.append(LeftOut("case", case.id, "no --select pattern matches it"))
         elif not needs.match(*case.needs):
             left_out.append(LeftOut("case", case.id, "it needs none of the capabilities asked for"))
+        elif selection.shard is not None and not selection.shard.holds(case.id):
+            left_out.append(LeftOut("case", case.id, OTHER_SHARD))
         else:
             chosen.append(case)
     _refuse_dead(globs, "case")
@@ -132,6 +140,8 @@ def _cases(cases: Sequence[Case], selection: Selection, left_out: list[LeftOut])
         raise SelectionError(
             f"no case needs a capability like {dead[0]!r}; `conformance show CASE` prints what one needs"
         )
+    if selection.shard is not None and not chosen and any(left.reason == OTHER_SHARD for left in left_out):
+        raise SelectionError(f"shard {selection.shard} holds none of the cases chosen; run them in fewer shards")
     if cases and not chosen:
         raise SelectionError("the selection leaves no case to run; `conformance list cases` lists them all")
     return chosen

@@ -21,7 +21,7 @@ from conformance.engine.counterexample import Hunt
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.run import Job, run
 from conformance.engine.selection import Plan, Selection
-from conformance.generate import draw_case
+from conformance.generate import draw_case, generated_id
 from conformance.readers import ReaderPool
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
@@ -68,9 +68,11 @@ class Session:
         """Corpus cases in their order, then generated ones; each is drawn when its turn comes."""
         for case in self.plan.cases:
             yield Job(case, case.id)
+        shard = self.selection.shard
         for index in range(self.settings.generated):
-            case = draw_case(self.settings.seed, index, profile=self.profile)
-            yield Job(case, case.id, generated=True)
+            if shard is None or shard.holds(generated_id(self.settings.seed, index, profile=self.profile)):
+                case = draw_case(self.settings.seed, index, profile=self.profile)
+                yield Job(case, case.id, generated=True)
 
     def events(self) -> Iterator[Event]:
         """Run, and yield what happens."""
@@ -111,6 +113,7 @@ class Session:
             all_clauses=len(CLAUSES),
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
+            shard=str(self.selection.shard or ""),
         )
 
 

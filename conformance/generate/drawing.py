@@ -16,7 +16,16 @@ from conformance.generate.requests import draw_steps
 from conformance.generate.synthesis import ROW_ID
 from conformance.records import BqType, Case, Column, Mode, NullPattern, Recipe, Table, ValueProfile
 
-__all__ = ["PROFILES", "Profile", "draw_case", "draw_case_by", "draw_columns", "draw_recipe", "draw_table"]
+__all__ = [
+    "PROFILES",
+    "Profile",
+    "draw_case",
+    "draw_case_by",
+    "draw_columns",
+    "draw_recipe",
+    "draw_table",
+    "generated_id",
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -75,13 +84,18 @@ _LARGE: Final = 129
 """Above so many rows, cells of kilobytes would make a case slow and teach nothing new."""
 
 
+def generated_id(seed: int, index: int, *, profile: str) -> str:
+    """The id of the ``index``-th case of a seed: enough to draw it again."""
+    return f"generated.{profile}.s{seed}.i{index}"
+
+
 def draw_case(seed: int, index: int, *, profile: str) -> Case:
     """The ``index``-th case of a seed: always the same one, whichever others are drawn and in whatever order.
 
     Raises:
         KeyError: no such profile in :data:`PROFILES`.
     """
-    case_id = f"generated.{profile}.s{seed}.i{index}"
+    case_id = generated_id(seed, index, profile=profile)
     return draw_case_by(Seeded(seed, index, profile), PROFILES[profile], case_id=case_id)
 
 

@@ -82,6 +82,7 @@ def header(result: Result) -> list[tuple[str, str]]:
         ("suite", f"conformance {start.suite}, Python {start.python}, pyarrow {start.pyarrow}, {start.platform}"),
         ("target", f"{start.target} ({start.target_file})" if start.target_file else start.target),
         ("selection", f"{corpus}{generated}, {clauses} down to level {start.level}{narrowed}"),
+        *([("shard", f"{start.shard}: a part of the run, to be put together with the others")] if start.shard else []),
         ("seed", str(start.seed)),
         ("readers", "on" if start.readers else "off"),
         *(("left out", text) for text in _left_out(start.left_out)),

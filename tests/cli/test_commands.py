@@ -380,3 +380,30 @@ class TestOneCase:
         (schema,) = (user / "out" / "arrow").glob("*-schema.bin")
         batches = [text for path in (user / "out" / "arrow").glob("*-batch.bin") for text in ("--batch", str(path))]
         assert conformance_("check", "--schema", str(schema), *batches).exit_code == 1
+
+
+class TestShards:
+    """``conformance run --shard`` and ``conformance report`` on several logs."""
+
+    def test_shards_run_apart_make_the_report_of_the_whole(self, user: Path) -> None:
+        """Each shard leaves a log; ``report`` on all of them writes what one run would have written."""
+        common = ("run", "--target", "liar.toml", "--corpus", "corpus", "--cases", "6", "--no-readers", "--no-shrink")
+        (user / "corpus" / "three.yaml").write_text(CASE.replace("id: one", "id: three"))
+        whole = conformance_(*common, "--log", "whole.jsonl", "--json", "whole.json")
+        parts = [conformance_(*common, "--shard", f"{index}/2", "--log", f"{index}.jsonl") for index in (1, 2)]
+
+        merged = conformance_("report", "2.jsonl", "1.jsonl", "--json", "merged.json")
+
+        reports = [json.loads(Path(name).read_text()) for name in ("whole.json", "merged.json")]
+        for report in reports:
+            del report["seconds"], report["summary"]
+        assert reports[0] == reports[1]
+        assert (whole.exit_code, merged.exit_code) == (1, 1)
+        assert "shard     1/2: a part of the run" in parts[0].stdout
+
+    def test_a_shard_that_does_not_exist_is_refused(self, user: Path) -> None:
+        """One sentence, status 2."""
+        result = conformance_("run", "--target", "honest.toml", "--corpus", "corpus", "--shard", "3/2")
+
+        assert result.exit_code == 2
+        assert "expected a shard I/N with I from 1 to N, as in 2/4, but got '3/2'" in result.stderr

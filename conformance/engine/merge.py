@@ -1,0 +1,102 @@
+"""The logs of a run's shards put together: the events that the whole run would have written, in its order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.selection import OTHER_SHARD
+from conformance.engine.shards import Shard
+from conformance.generate import generated_id
+
+__all__ = ["MergeError", "merge"]
+
+_ITS_OWN: Final = frozenset({"cases", "left_out", "shard", "platform"})
+"""What the shards of one run need not have in common."""
+
+
+class MergeError(ValueError):
+    """Logs are not those of all the shards of one run; the message says which one is at fault."""
+
+
+def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
+    """The events of the run whose shards left ``logs``, in any order; a single log of a whole run is itself.
+
+    Seconds are those of all shards together. A log that breaks off makes the whole incomplete.
+
+    Raises:
+        MergeError: a log holds no event, a shard is missing or there twice, or the logs are of different runs.
+    """
+    starts = [_start(log, number) for number, log in enumerate(logs, 1)]
+    if len(logs) == 1 and not starts[0].shard:
+        return list(logs[0])
+    _check_shards(starts)
+    for start in starts[1:]:
+        _check_same(starts[0], start)
+    whole = _whole(starts)
+    place = _order(whole)
+    events = [
+        event for log in logs for event in log if isinstance(event, CaseJudged | SuiteBroke | CounterexampleSaved)
+    ]
+    ends = [event for log in logs for event in log if isinstance(event, RunEnded)]
+    return [whole, *sorted(events, key=lambda event: place(event.case_id)), *_end(ends, len(logs))]
+
+
+def _start(log: Sequence[Event], number: int) -> RunStarted:
+    if not log or not isinstance(log[0], RunStarted):
+        raise MergeError(f"log {number} holds no event: that run broke off before it began")
+    return log[0]
+
+
+def _check_shards(starts: Sequence[RunStarted]) -> None:
+    for start in starts:
+        if not start.shard:
+            raise MergeError(
+                "expected the logs of shards, but one is of a run that was not sharded; report on it alone"
+            )
+    shards = [Shard.parse(start.shard) for start in starts]
+    count = shards[0].count
+    for shard in shards:
+        if shard.count != count:
+            raise MergeError(f"expected the shards of one run, but got {shards[0]} and {shard}")
+        if shards.count(shard) > 1:
+            raise MergeError(f"expected each shard once, but got {shard} {shards.count(shard)} times")
+    missing = [str(shard) for index in range(count) if (shard := Shard(index + 1, count)) not in shards]
+    if missing:
+        raise MergeError(f"expected the logs of all {count} shards, but {', '.join(missing)} is missing")
+
+
+def _check_same(first: RunStarted, other: RunStarted) -> None:
+    for field in dataclasses.fields(RunStarted):
+        mine, theirs = getattr(first, field.name), getattr(other, field.name)
+        if field.name not in _ITS_OWN and mine != theirs:
+            raise MergeError(
+                f"expected the shards of one run, but {field.name} is {mine!r} in shard {first.shard}"
+                f" and {theirs!r} in shard {other.shard}"
+            )
+
+
+def _whole(starts: Sequence[RunStarted]) -> RunStarted:
+    """The first event of the whole run: every shard's cases, and left out only what no shard chose."""
+    return dataclasses.replace(
+        starts[0],
+        shard="",
+        cases=tuple(sorted(case_id for start in starts for case_id in start.cases)),
+        left_out=tuple(left for left in starts[0].left_out if left.reason != OTHER_SHARD),
+        platform=", ".join(sorted({start.platform for start in starts})),
+    )
+
+
+def _order(whole: RunStarted) -> Callable[[str], int]:
+    """Where a case stands in the run: the corpus by id, then what was generated, in the order of the indices."""
+    drawn = (generated_id(whole.seed, index, profile=whole.profile) for index in range(whole.generated))
+    places = {case_id: place for place, case_id in enumerate((*whole.cases, *drawn))}
+    return lambda case_id: places.get(case_id, len(places))
+
+
+def _end(ends: Sequence[RunEnded], logs: int) -> Iterator[RunEnded]:
+    if len(ends) == logs:
+        remarks = dict.fromkeys(remark for end in ends for remark in end.remarks)
+        yield RunEnded(sum(end.seconds for end in ends), tuple(remarks))
