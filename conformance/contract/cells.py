@@ -26,6 +26,7 @@ __all__ = [
     "text",
     "valid",
     "widened",
+    "without_floats",
     "words",
 ]
 
@@ -35,6 +36,11 @@ Words = npt.NDArray[np.integer]
 Rows = TypeVar("Rows", pa.Array, pa.Table)
 
 _FLOATS: Final = frozenset({pa.lib.Type_HALF_FLOAT, pa.lib.Type_FLOAT, pa.lib.Type_DOUBLE})
+_WORDS: Final = {
+    pa.lib.Type_HALF_FLOAT: pa.uint16(),
+    pa.lib.Type_FLOAT: pa.uint32(),
+    pa.lib.Type_DOUBLE: pa.uint64(),
+}
 _INTERVALS: Final = frozenset({pa.lib.Type_INTERVAL_MONTH_DAY_NANO})
 _TAKES_INTERVALS: Final = bool(pa.array([(1, 1, 1)], pa.month_day_nano_interval()).take(pa.array([0]))[0].is_valid)
 _MAX_TEXT: Final = 120
@@ -58,6 +64,26 @@ def is_list(arrow: pa.DataType) -> bool:
 def has_float(arrow: pa.DataType) -> bool:
     """Whether a value of the type holds a floating-point number at any depth."""
     return _holds(arrow, _FLOATS)
+
+
+def without_floats(arrow: pa.DataType) -> pa.DataType | None:
+    """The type with an unsigned integer for each floating-point number, so that arrays viewed as it compare by bits.
+
+    Everything in it may be NULL, for an array with a NULL in a required field is viewed as no other type.
+    None where something in it cannot be viewed so.
+    """
+    if not arrow.num_fields:
+        return _WORDS.get(arrow.id, arrow)
+    children = [arrow.field(index) for index in range(arrow.num_fields)]
+    types = [without_floats(child.type) for child in children]
+    if any(found is None for found in types):
+        return None
+    fields = [pa.field(child.name, found) for child, found in zip(children, types, strict=True)]
+    if pa.types.is_struct(arrow):
+        return pa.struct(fields)
+    if pa.types.is_list(arrow):
+        return pa.list_(fields[0])
+    return pa.large_list(fields[0]) if pa.types.is_large_list(arrow) else None
 
 
 def _holds(arrow: pa.DataType, ids: frozenset[int]) -> bool:

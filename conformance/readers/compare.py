@@ -179,23 +179,35 @@ def told(
     a reading of a whole read that is not there stays as it is.
     """
     readings = list(readings)
+    compared = [_compared(reading, held, readers) for reading in readings]
+    # Readings that all hold the same rows as the bytes hold the same rows as each other.
+    agreed = all(_is_held(one, held, readers) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
     camps = {
         (found.label, reader): camp.readers[0]
-        for found in disagreements(readings, readers=readers)
+        for found in (() if agreed else disagreements(readings, readers=readers))
         for camp in found.camps
         for reader in camp.readers
     }
-    compared = []
-    for reading in readings:
-        if reading.label not in held or reading.outcome is ReadingOutcome.UNAVAILABLE:
-            compared.append(reading)
-            continue
-        found: tuple[str, ...] = ()
-        if reading.outcome is ReadingOutcome.TABLE:
-            found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
-        camp = camps.get((reading.label, reading.reader), "all")
-        compared.append(dataclasses.replace(reading, differences=found, camp=camp))
-    return compared
+    return [
+        one
+        if one.label not in held or one.outcome is ReadingOutcome.UNAVAILABLE
+        else dataclasses.replace(one, camp=camps.get((one.label, one.reader), "all"))
+        for one in compared
+    ]
+
+
+def _compared(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> Reading:
+    """The reading with what it differs in, where it is a table and the rows that it should hold are known."""
+    if reading.label not in held or reading.outcome is not ReadingOutcome.TABLE:
+        return reading
+    found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
+    return dataclasses.replace(reading, differences=found) if found else reading
+
+
+def _is_held(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> bool:
+    """Whether a compared reading is known to be the rows that the bytes hold, types and all."""
+    clean = reading.label in held and reading.outcome is ReadingOutcome.TABLE and not reading.differences
+    return clean and not readers[reading.reader].through_pandas
 
 
 # --- readers against readers -----------------------------------------------------------------------

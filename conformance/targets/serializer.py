@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -53,6 +54,7 @@ class SerializerTarget:
         self._spec = spec
         self._deadline = spec.deadlines.stretched(multiplier).call
         self._serializer = _load(spec)
+        self._hand: _Hand | None = None
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Serialize the case's table and record the messages, or the error raised."""
@@ -83,13 +85,18 @@ class SerializerTarget:
         """Do nothing: there is no process to replace."""
 
     def close(self) -> None:
-        """Do nothing: there is no process to end."""
+        """Let the thread that calls the functions end."""
+        if self._hand is not None:
+            self._hand.close()
+            self._hand = None
 
     def _made(self, call: Call, function: Callable[[], Any], *, began: float, seconds: float) -> Call:
         started = time.monotonic()
-        result = _within(seconds, function)
+        self._hand = self._hand or _Hand()
+        result = self._hand.call(function, seconds=seconds)
         call = dataclasses.replace(call, started=started - began, seconds=time.monotonic() - started)
         if result is None:
+            self._hand = None
             said = f"{call.method} did not return within {seconds:.3g} s"
             return dataclasses.replace(call, status="", end=CallEnd.DEADLINE, details=said)
         if result.error is not None:
@@ -109,20 +116,40 @@ class _Result:
     error: BaseException | None = None
 
 
-def _within(seconds: float, function: Callable[[], Any]) -> _Result | None:
-    """What ``function`` returned or raised; None where it did neither in time."""
-    results: list[_Result] = []
+class _Hand:
+    """A thread that calls functions one after another; one that does not return in time is left behind with it.
 
-    def work() -> None:
+    A thread of its own for each call would cost more than serializing a small batch does.
+    """
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self._results: SimpleQueue[_Result] = SimpleQueue()
+        threading.Thread(target=self._serve, args=(self._work, self._results), daemon=True).start()
+
+    def call(self, function: Callable[[], Any], *, seconds: float) -> _Result | None:
+        """What ``function`` returned or raised; None where it did neither in time, and then this hand is of no use."""
+        self._work.put(function)
         try:
-            results.append(_Result(value=function()))
-        except BaseException as error:  # noqa: BLE001  # whatever it is, it is the serializer's answer
-            results.append(_Result(error=error))
+            return self._results.get(timeout=seconds)
+        except Empty:
+            self.close()
+            return None
 
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    worker.join(seconds)
-    return results[0] if results else None
+    def close(self) -> None:
+        """Let the thread end, once what it is at has returned."""
+        self._work.put(None)
+
+    @staticmethod
+    def _serve(work: SimpleQueue[Callable[[], Any] | None], results: SimpleQueue[_Result]) -> None:
+        while (function := work.get()) is not None:
+            try:
+                result = _Result(value=function())
+            except BaseException as error:  # noqa: BLE001  # whatever it is, it is the serializer's answer
+                result = _Result(error=error)
+            del function
+            results.put(result)
+            del result
 
 
 def _status(error: BaseException) -> str:
