@@ -1,0 +1,36 @@
+"""``python -m docs.tables``: write the tables, or with ``--check`` exit with status 1 where one is out of date."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from docs.tables import clauses, defects, probes
+
+DOCS: Final = Path(__file__).resolve().parent.parent
+TABLES: Final = (clauses, defects, probes)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m docs.tables", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 where a table differs")
+    check = parser.parse_args(arguments).check
+    stale = []
+    for table in TABLES:
+        file, text = DOCS / table.NAME, table.text()
+        if file.exists() and file.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(table.NAME)
+        if not check:
+            file.write_text(text, encoding="utf-8")
+    for name in stale:
+        sys.stdout.write(f"docs/{name} {'is out of date: python -m docs.tables writes it' if check else 'written'}\n")
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The generated tables are those of this suite, and no public defect of its path is without a mutant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from conformance.engine.corpus import load_corpus
+from conformance.engine.files import data_file
+from conformance.records import Case
+from conformance.reference.mutants import MUTANTS
+from conformance.reference.variations import VARIATIONS
+from docs.tables.__main__ import main
+from docs.tables.defects import DEFECTS, Defect, told_by
+from docs.tables.probes import PROBES, Probe
+
+
+def test_the_tables_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
+    """``python -m docs.tables`` would write what stands there."""
+    status = main(["--check"])
+
+    assert (status, capsys.readouterr().out) == (0, "")
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda each: each.id)
+def test_a_defect_has_a_mutant_or_a_reason(defect: Defect) -> None:
+    """A defect that a writer of responses can commit is committed by a mutant; any other says why not."""
+    assert bool(told_by(defect)) != bool(defect.apart)
+
+
+def test_mutants_name_known_defects() -> None:
+    """What a mutant reproduces stands in one of the two tables."""
+    known = {defect.id for defect in DEFECTS} | {name for probe in PROBES for name in probe.defects}
+
+    assert {name for mutant in MUTANTS.values() for name in mutant.defects} <= known
+
+
+def test_an_id_is_given_once() -> None:
+    """No two defects share an id, and no two probes a name."""
+    assert len({defect.id for defect in DEFECTS}) == len(DEFECTS)
+    assert len({probe.name for probe in PROBES}) == len(PROBES)
+
+
+def test_every_source_is_a_public_address() -> None:
+    """A reader can look each of them up."""
+    sources = [source for defect in DEFECTS for source in defect.source]
+    sources += [source for probe in PROBES for source in probe.source]
+
+    assert [source for source in sources if not source.startswith("https://")] == []
+
+
+@pytest.fixture(scope="module")
+def cases() -> Mapping[str, Case]:
+    """The suite's own cases."""
+    return load_corpus(data_file("cases"))
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=lambda each: each.name)
+def test_a_probe_is_produced_or_says_why_not(probe: Probe, cases: Mapping[str, Case]) -> None:
+    """Its cases and variations exist; a probe that nothing produces has a reason."""
+    assert bool(probe.cases or probe.variations or probe.samples) != bool(probe.apart)
+    assert set(probe.cases) <= set(cases)
+    assert set(probe.variations) <= set(VARIATIONS)
