@@ -77,7 +77,7 @@ def test_each_clause_is_a_test_named_after_it(vendor: pytest.Pytester) -> None:
     result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "--collect-only", "-q")
 
     collected = [line for line in result.outlines if line.startswith("vendor.toml::")]
-    assert collected == [f"vendor.toml::{clause}" for clause in (*all_clauses(), "whole-run")]
+    assert collected == [f"vendor.toml::{clause}" for clause in (*_asked(), "whole-run")]
     assert "test_own.py::test_own" in result.outlines
 
 
@@ -124,12 +124,17 @@ def test_clauses_are_selected_as_tests_are(vendor: pytest.Pytester) -> None:
     by_word = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-k", "framing")
     by_name = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", f"vendor.toml::{clause}")
 
-    by_word.assert_outcomes(**{**by_word.parseoutcomes(), "deselected": len(all_clauses()) + 2 - _count("framing")})
+    by_word.assert_outcomes(**{**by_word.parseoutcomes(), "deselected": len(_asked()) + 2 - _count("framing")})
     by_name.assert_outcomes(passed=1)
 
 
 def _count(word: str) -> int:
-    return sum(word in clause for clause in all_clauses())
+    return sum(word in clause for clause in _asked())
+
+
+def _asked() -> list[str]:
+    """The clauses that a Storage Read server is judged by."""
+    return [clause.id for clause in all_clauses().values() if "bq-arrow" in clause.profiles]
 
 
 def test_a_wrong_target_file_is_a_usage_error(vendor: pytest.Pytester) -> None:
