@@ -3,6 +3,7 @@
 Each is a small immutable record with a JSON form and an Arrow row (see :mod:`conformance._codec`),
 so that a file in ``cases/``, a Parquet row of a campaign and an object in memory are the same thing.
 This module decides what a noun holds; it knows nothing of bytes, servers or reports.
+It is longer than others because it is the vocabulary: every room reads it, and it is read as one page.
 """
 
 from __future__ import annotations
@@ -432,9 +433,10 @@ class Finding:
 class Reading:
     """What one reader made of one whole read: a table (as an Arrow IPC stream), or an error, crash or hang.
 
-    ``differences`` say, a sentence each, how the table differs from what the bytes hold, and ``camp`` names the first
-    of the readers that made the same of this read: both are worked out by the readers' room, which knows what each
-    library documents to rewrite. ``camp`` is empty where nothing was compared.
+    ``differences`` say, a sentence each, how the table differs from what the bytes hold: first the reader and the kind
+    of difference, then, behind a colon, what it was this time. ``camp`` names the first of the readers that made the
+    same of this read, and is empty where nothing was compared. Both are worked out by the readers' room, which knows
+    what each library documents to rewrite.
     """
 
     reader: str
