@@ -34,6 +34,7 @@ _HEXADECIMAL = re.compile(
 )
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
+_READERS: Final = "readers."
 _BRACES = re.compile(r"\{[^{}]*\}|(?<!\w)\[[^\[\]]*\]")
 _UNCLOSED = re.compile(r"\{.*$")
 _MORE = re.compile(r" and # more\b")
@@ -72,7 +73,10 @@ def _nameless(finding: Finding) -> str:
 
     The description of the very field (``name: type``) is one such thing, for its place is told apart.
     The prose behind a gRPC status is another: the status is the code, the prose quotes the request.
+    A reader's own words are a third: which reader it is and what became of it stand before them.
     """
+    if finding.clause.startswith(_READERS):
+        return finding.observed.partition(": ")[0]
     name = finding.field.rpartition(".")[2]
     if name and finding.observed.startswith(f"{name}: "):
         return "'…': its type"

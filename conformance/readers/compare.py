@@ -12,6 +12,7 @@ import dataclasses
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import pyarrow as pa
 
@@ -38,6 +39,22 @@ class DifferenceKind(enum.StrEnum):
     FOREIGN = "foreign"
     CHANGED = "changed"
 
+    @property
+    def done(self) -> str:
+        """What a reader did that differs so, as the predicate of a sentence."""
+        return _DONE[self]
+
+
+_DONE: Final = {
+    DifferenceKind.NO_TABLE: "gives no table",
+    DifferenceKind.COLUMNS: "gives other columns",
+    DifferenceKind.TYPE: "gives another type",
+    DifferenceKind.LOST: "loses rows",
+    DifferenceKind.REPEATED: "repeats rows",
+    DifferenceKind.FOREIGN: "adds rows",
+    DifferenceKind.CHANGED: "changes rows",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -51,9 +68,9 @@ class Difference:
     rows: int = 0
 
     def __str__(self) -> str:
-        """The difference as one sentence."""
+        """The difference as one sentence: which reader differs and how, and behind a colon what it was this time."""
         where = f"{self.field}: " if self.field else ""
-        return f"{self.reader}: {where}expected {self.required}, got {self.observed}"
+        return f"{self.reader} {self.kind.done}: {where}expected {self.required}, got {self.observed}"
 
 
 def differences(

@@ -70,6 +70,19 @@ def test_the_prose_behind_a_status_is_data() -> None:
     assert finding_class(Outcome.FAIL, finding) == "fail: NOT_FOUND: … (required: INVALID_ARGUMENT)"
 
 
+def test_a_readers_own_words_are_data() -> None:
+    """One reader that loses rows in two cases is one deviation, another reader that does is another."""
+    findings = [
+        Finding("readers.find-the-values", "the rows", f"{reader} loses rows: expected {text}", field=reader)
+        for reader, text in (("polars", "2 rows, got 1"), ("polars", "Berlin, got none"), ("arro3", "2 rows, got 1"))
+    ]
+
+    assert {finding_class(Outcome.FAIL, finding) for finding in findings} == {
+        "fail: polars loses rows (required: the rows)",
+        "fail: arro3 loses rows (required: the rows)",
+    }
+
+
 @pytest.mark.parametrize(
     ("end", "outcome"),
     [

@@ -155,7 +155,7 @@ def test_type_that_no_rewrite_explains() -> None:
     (difference,) = differences(reading(pa.table({"a": pa.array([1], pa.int32())})), pa.table({"a": [1]}))
 
     assert (difference.kind, difference.field) == (DifferenceKind.TYPE, "a")
-    assert str(difference) == "pyarrow.slots: a: expected int64, got int32"
+    assert str(difference) == "pyarrow.slots gives another type: a: expected int64, got int32"
 
 
 def test_only_the_readers_own_rewrites_are_undone() -> None:
@@ -174,7 +174,7 @@ def test_no_table_is_a_difference(outcome: ReadingOutcome) -> None:
 
     (difference,) = differences(one, pa.table({"a": [1, 2]}))
 
-    assert str(difference) == f"pyarrow.slots: expected 2 rows, got {outcome} (EOFError: End of Arrow stream)"
+    assert str(difference) == f"pyarrow.slots gives no table: expected 2 rows, got {outcome} (EOFError: End of Arrow stream)"
 
 
 def test_unavailable_differs_in_nothing() -> None:

@@ -77,8 +77,8 @@ _SEVERAL: Final = Reads(lambda read: len(read.readings) > 1)
 
 def _failed(read: Read, outcome: ReadingOutcome, wanted: str) -> Iterator[Violation]:
     for reading in read.ended(outcome):
-        told = ": ".join(part for part in (reading.error_class, reading.error_text) if part)
-        yield Violation(wanted, f"{reading.reader}: {told or outcome}", reading.reader)
+        ending = f"{reading.reader} ends in {reading.error_class or outcome}"
+        yield Violation(wanted, f"{ending}: {reading.error_text}" if reading.error_text else ending, reading.reader)
 
 
 @clause("readers.read-without-error", over=_ANY, source=CLIENT, breaks="the client that the finding names")
@@ -106,8 +106,8 @@ def find_the_values(read: Read) -> Iterator[Violation]:
     Silent loss is what this looks for: an end-of-stream marker behind a batch makes readers of streams stop there.
     """
     for reading in read.ended(ReadingOutcome.TABLE):
-        if reading.differences:
-            yield Violation("the rows that the bytes hold", "; ".join(reading.differences), reading.reader)
+        for difference in reading.differences:
+            yield Violation("the rows that the bytes hold", difference, reading.reader)
 
 
 @clause("readers.agree", over=_SEVERAL, source=FORMAT, breaks="users who move from one client to another")
@@ -120,4 +120,5 @@ def agree(read: Read) -> Iterator[Violation]:
     for reading in read.readings:
         camps.setdefault(reading.camp, []).append(f"{reading.reader} ({reading.outcome})")
     if len(camps) > 1:
-        yield Violation("one result", " against ".join(", ".join(readers) for readers in camps.values()))
+        against = " against ".join(", ".join(readers) for readers in camps.values())
+        yield Violation("one result", f"{len(camps)} results: {against}")
