@@ -46,7 +46,7 @@ def broken_messages() -> Mapping[wire.Rule, Message]:
 
 
 END_OF_STREAM = bytes.fromhex("ffffffff00000000")
-_BATCH = pa.record_batch({"n": pa.array([1, None, 3]), "items": pa.array([["a"], [], ["b", "c"]])})
+_BATCH = pa.RecordBatch.from_pydict({"n": pa.array([1, None, 3]), "items": pa.array([["a"], [], ["b", "c"]])})
 _SCHEMA_DATA = REFERENCE.schema(_BATCH.schema)
 _BATCH_DATA = REFERENCE.batch(_BATCH)
 
@@ -58,7 +58,7 @@ def _other_message(write: Callable[[pa.NativeFile], object]) -> bytes:
 
 
 def _dictionary_batch() -> bytes:
-    encoded = pa.record_batch({"d": pa.array(["a", "b"]).dictionary_encode()})
+    encoded = pa.RecordBatch.from_pydict({"d": pa.array(["a", "b"]).dictionary_encode()})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, encoded.schema) as writer:
         writer.write_batch(encoded)

@@ -143,7 +143,7 @@ def test_messages_captured_from_v1beta1_are_legacy_and_nothing_else() -> None:
 
 def test_a_whole_stream_in_the_batch_field_is_not_one_message() -> None:
     """Schema, batch and end-of-stream marker in the batch field fail the clauses on each of the three."""
-    batch = pa.record_batch({"n": pa.array([1, 2])})
+    batch = pa.RecordBatch.from_pydict({"n": pa.array([1, 2])})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
@@ -159,7 +159,7 @@ def test_a_whole_stream_in_the_batch_field_is_not_one_message() -> None:
 
 def test_batch_framing_is_judged_without_a_readable_schema() -> None:
     """A schema that cannot be read does not hide what is wrong with the frame of the batch."""
-    batch = pa.record_batch({"n": pa.array([1, 2])}).serialize().to_pybytes()
+    batch = pa.RecordBatch.from_pydict({"n": pa.array([1, 2])}).serialize().to_pybytes()
 
     found = failures(b"", batch + bytes.fromhex("ffffffff00000000"))
 
@@ -170,7 +170,7 @@ def test_batch_framing_is_judged_without_a_readable_schema() -> None:
 @pytest.mark.parametrize("alignment", [8, 64])
 def test_pyarrow_messages_are_clean(codec: str | None, alignment: int) -> None:
     """What a library in wide use writes is found clean, compressed or not, aligned to 8 or to 64."""
-    batch = pa.record_batch({"n": pa.array([1, None] * 40), "t": pa.array(["a", "bb"] * 40)}).slice(1, 70)
+    batch = pa.RecordBatch.from_pydict({"n": pa.array([1, None] * 40), "t": pa.array(["a", "bb"] * 40)}).slice(1, 70)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
         writer.write_batch(batch)
@@ -210,7 +210,7 @@ def test_an_unknown_profile_is_refused() -> None:
 
 def test_batch_bytes_without_schema_have_no_rows() -> None:
     """A batch that no schema explains cannot be decoded."""
-    batch = BatchBytes(0, 0, pa.record_batch({"n": pa.array([1])}).serialize().to_pybytes(), None)
+    batch = BatchBytes(0, 0, pa.RecordBatch.from_pydict({"n": pa.array([1])}).serialize().to_pybytes(), None)
 
     assert batch.arrow() is None
     assert batch.faults == []

@@ -274,7 +274,7 @@ def test_limits_hold_without_a_case(
 
     def found(values: tuple[int, int]) -> list[str]:
         column = pa.array([[value] for value in values], pa.list_(pa.int64() if kind.bit_width == 64 else pa.int32()))
-        batch = pa.record_batch({"c": column.cast(pa.list_(kind))})
+        batch = pa.RecordBatch.from_pydict({"c": column.cast(pa.list_(kind))})
         verdicts = judge_bytes(batch.schema.serialize().to_pybytes(), [batch.serialize().to_pybytes()])
         assert clause_id in {one.clause for one in verdicts}
         return [one.clause for one in verdicts if one.outcome is Outcome.FAIL]

@@ -12,6 +12,7 @@ def test_public_names() -> None:
         "CaseFileError",
         "draw_case",
         "explicit",
+        "generated_id",
         "load_case",
         "load_cases",
         "materialise",

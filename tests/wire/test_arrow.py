@@ -7,14 +7,14 @@ import pytest
 
 from conformance.wire import Rule, read_batch, read_schema
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError
-from tests.wire.corpus import batches, pair, same
+from tests.wire.corpus import decodable, pair, same
 from tests.wire.forge import batch_message, column, field, i4, schema_message, schema_of
 
 
-@pytest.mark.parametrize("name", list(batches()))
+@pytest.mark.parametrize("name", list(decodable()))
 def test_batch_is_decoded_to_what_was_written(name: str) -> None:
     """Schema, length and values are those of the batch that the bytes were made from."""
-    batch = batches()[name]
+    batch = decodable()[name]
     schema_bytes, data = pair(batch)
     schema = read_schema(schema_bytes).schema
     assert schema is not None
