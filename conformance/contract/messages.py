@@ -26,6 +26,7 @@ __all__ = [
     "messages",
     "per_schema",
     "schemas",
+    "sized",
     "untidy",
     "violation",
 ]
@@ -158,6 +159,12 @@ def untidy(message: Message, *rules: Rule) -> Iterable[Violation]:
     """As :func:`broken`, but nothing where the format itself is violated: disorder then follows from that."""
     violated = any(fault.severity is Severity.VIOLATION for fault in message.faults)
     return () if violated else broken(message, *rules)
+
+
+def sized(message: Message, *rules: Rule) -> Iterable[Violation]:
+    """As :func:`broken`, but nothing where the body has no length: what lies inside and behind it is then unknown."""
+    unknown = any(fault.rule is Rule.MESSAGE_BODY_LENGTH_NEGATIVE for fault in message.faults)
+    return () if unknown else broken(message, *rules)
 
 
 def violation(fault: Fault) -> Violation:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -21,16 +22,17 @@ from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
 from conformance.generate import materialise
-from conformance.records import Call, Case, Exchange, Outcome, ValueProfile, Verdict
+from conformance.records import Call, Case, Exchange, Outcome, Reading, ReadingOutcome, ValueProfile, Verdict
 from conformance.reference.mutants import Mutant
-from conformance.reference.samples import samples
-from conformance.reference.serializer import Serializer
+from conformance.reference.mutants.register import Misread
+from conformance.reference.samples import samples, times
+from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.reference.server import ReferenceServer
 from conformance.targets import open_target
 from conformance.targets.handing import batches_of, place_of
-from conformance.targets.spec import Endpoint, TargetKind, TargetSpec
+from conformance.targets.spec import Deadlines, Endpoint, Ready, Start, TargetKind, TargetSpec
 
-__all__ = ["Stand", "Trial", "Tried", "by_bytes", "by_server", "try_mutant"]
+__all__ = ["Stand", "Trial", "Tried", "by_bytes", "by_process", "by_readings", "by_server", "try_mutant"]
 
 Failures = Mapping[str, tuple[str, ...]]
 """Clause id to the ids of the cases on which it failed."""
@@ -38,6 +40,10 @@ Failures = Mapping[str, tuple[str, ...]]
 
 HEAVY_ROWS: Final = 2000
 """A case of more rows, of wide cells or with a server of its own is tried only on lies about what it was made for."""
+
+
+SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
+"""Deadlines for servers that hang: nothing here takes honest servers a second."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -104,6 +110,15 @@ class Stand:
             if any(_is_for(case, clause) for clause in heavy):
                 yield Tried(case, materialise(case.table))
 
+    def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
+        """The cases, light and heavy, that exist to observe one of ``kills``."""
+        for tried in self.light:
+            if not tried.case.needs and any(_is_for(tried.case, clause) for clause in kills):
+                yield tried
+        for case in self.heavy:
+            if any(_is_for(case, clause) for clause in kills):
+                yield Tried(case, materialise(case.table))
+
 
 def _is_for(case: Case, clause: str) -> bool:
     return any(fnmatch.fnmatchcase(clause, pattern) for pattern in case.clauses)
@@ -123,14 +138,38 @@ def by_bytes(stand: Stand, serializer: Serializer) -> Failures:
             continue
         exchange = _serialized(tried, serializer)
         _failed(judge(tried.case, exchange, tried.table, clauses=stand.clauses), failures)
-    if serializer.reshapes:
-        return failures
-    for batch in samples():
+    bare = [(times(), "bq-arrow")] + [(batch, "ipc-message") for batch in samples() if not serializer.reshapes]
+    chosen = {clause.id for clause in stand.clauses}
+    for batch, profile in bare:
         schema, rows = serializer.schema(batch.schema), serializer.batch(batch)
-        verdicts = judge_bytes(schema, [rows], profile="ipc-message")
-        chosen = {clause.id for clause in stand.clauses}
+        verdicts = judge_bytes(schema, [rows], profile=profile)
         _failed([verdict for verdict in verdicts if verdict.clause in chosen], failures)
     return failures
+
+
+def by_readings(stand: Stand, misread: Misread) -> Failures:
+    """The clauses that fail where readers make of the reference's own bytes what ``misread`` makes of the truth."""
+    failures: dict[str, tuple[str, ...]] = {}
+    tried = next(tried for tried in stand.light if place_of(tried.case) is not None and tried.table.num_rows > 1)
+    exchange = _serialized(tried, REFERENCE)
+    readings = list(_true_readings(tried.case.id, exchange))
+    verdicts = judge(tried.case, exchange, tried.table, readings=misread(readings), clauses=stand.clauses)
+    _failed(verdicts, failures)
+    return failures
+
+
+def _true_readings(case_id: str, exchange: Exchange) -> Iterator[Reading]:
+    """What pyarrow makes of the messages in its two ways, which is what they hold; both are of one camp."""
+    schema_bytes, *batches = (call.responses[0] for call in exchange.calls)
+    schema = pa.ipc.read_schema(pa.py_buffer(schema_bytes))
+    by_slots = pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(one), schema) for one in batches])
+    as_stream = pa.ipc.open_stream(pa.py_buffer(schema_bytes + b"".join(batches))).read_all()
+    for reader, table in (("pyarrow.slots", by_slots), ("pyarrow.stream", as_stream)):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        data = sink.getvalue().to_pybytes()
+        yield Reading(reader, case_id, "serializer", ReadingOutcome.TABLE, table=data, camp="pyarrow.slots")
 
 
 def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
@@ -152,12 +191,30 @@ def by_server(stand: Stand, mutant: str | None, kills: Sequence[str] = ()) -> It
     with ReferenceServer(mutant=mutant) as server:
         endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
         spec = TargetSpec(name="mutant", kind=TargetKind.SERVER, endpoint=endpoint)
-        with open_target(spec) as target:
-            for tried in stand.served(kills):
-                # A server of its own is a process of its own; the lies tried here need none.
-                case = dataclasses.replace(tried.case, isolated=False)
-                exchange = target.drive(case, tried.table)
-                yield judge(case, exchange, tried.table, clauses=stand.clauses)
+        # A server of its own is a process of its own; the lies tried here need none.
+        yield from _driven(spec, stand, stand.served(kills), isolated=False)
+
+
+def by_process(stand: Stand, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:
+    """The same for a lie that hangs or dies: in a process, with short deadlines, on the cases made for ``kills``."""
+    spec = TargetSpec(
+        name="mutant",
+        kind=TargetKind.SERVER,
+        start=Start((sys.executable, "-m", "conformance.reference", "--mutant", mutant), grace=0.1),
+        ready=Ready(grpc_event="grpc.listen", rest_event="rest.listen"),
+        deadlines=SHORT,
+    )
+    return _driven(spec, stand, stand.made_for(kills), isolated=None)
+
+
+def _driven(
+    spec: TargetSpec, stand: Stand, cases: Iterator[Tried], *, isolated: bool | None
+) -> Iterator[list[Verdict]]:
+    with open_target(spec) as target:
+        for tried in cases:
+            case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
+            exchange = target.drive(case, tried.table)
+            yield judge(case, exchange, tried.table, clauses=stand.clauses)
 
 
 def try_mutant(stand: Stand, mutant: Mutant) -> Trial:
@@ -165,7 +222,12 @@ def try_mutant(stand: Stand, mutant: Mutant) -> Trial:
     failures: dict[str, tuple[str, ...]] = {}
     if mutant.serializer is not None:
         failures.update(by_bytes(stand, mutant.serializer))
-    if mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only a server shows it
+    if mutant.readings is not None:
+        failures.update(by_readings(stand, mutant.readings))
+    elif mutant.process:
+        for verdicts in by_process(stand, mutant.name, mutant.kills):
+            _failed(verdicts, failures)
+    elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only a server shows it
         for verdicts in by_server(stand, mutant.name, mutant.kills):
             _failed(verdicts, failures)
     return Trial(mutant.name, failures, mutant.kills, tuple(mutant.also))

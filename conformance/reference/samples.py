@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["samples"]
+__all__ = ["samples", "times"]
 
 
 def samples() -> list[pa.RecordBatch]:
@@ -20,6 +20,7 @@ def samples() -> list[pa.RecordBatch]:
             "time": pa.array([1, None, 3], pa.time32("s")),
             "width": pa.array([b"abc", None, b"def"], pa.binary(3)),
             "large": pa.array(["x", None, "yz"], pa.large_utf8()),
+            "codes": pa.array([0, 1, None], pa.int32()),
         },
         {
             "sparse": pa.UnionArray.from_sparse(codes, [pa.array([1, 2, 3]), pa.array(["a", "b", "c"])]),
@@ -37,3 +38,14 @@ def samples() -> list[pa.RecordBatch]:
     if hasattr(pa, "decimal32"):
         families.append({"small": pa.array([1, None, 2], pa.decimal32(5, 2))})
     return [pa.record_batch(family) for family in families]
+
+
+def times() -> pa.RecordBatch:
+    """The types of BigQuery whose values have limits of their own, so that these are judged without a table too."""
+    return pa.record_batch(
+        {
+            "date": pa.array([0, 1, None], pa.date32()),
+            "datetime": pa.array([0, 1, None], pa.timestamp("us")),
+            "timestamp": pa.array([0, 1, None], pa.timestamp("us", "UTC")),
+        }
+    )

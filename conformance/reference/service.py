@@ -327,6 +327,7 @@ class Service:
         at_start, at_end = self.progress(stream, start, start + part.num_rows)
         answer.stats.progress.at_response_start = at_start
         answer.stats.progress.at_response_end = at_end
+        answer.throttle_state.throttle_percent = 0
         if self.carries_schema(first=first):
             self.put_schema(answer, session)
         return answer
@@ -341,7 +342,8 @@ class Service:
 
     def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
         """How far into the stream a response begins and ends, in [0, 1]."""
-        return start / stream.rows.num_rows, stop / stream.rows.num_rows
+        rows = max(stream.rows.num_rows, 1)
+        return min(start / rows, 1.0), min(stop / rows, 1.0)
 
     def encode_schema(self, schema: pa.Schema) -> bytes:
         """The content of ``serialized_schema``."""

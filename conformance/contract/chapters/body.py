@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import Message, batches, broken, messages, untidy
+from conformance.contract.messages import Message, batches, broken, messages, sized, untidy
 from conformance.contract.view import BatchBytes
 from conformance.records import Level
 from conformance.wire import Rule, Type, TypeKind
@@ -198,7 +198,7 @@ def buffer_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
 )
 def buffers_inside(batch: BatchBytes) -> Iterable[Violation]:
     """A buffer lies inside the body that the message announces."""
-    return broken(batch, Rule.BUFFER_OUT_OF_BODY)
+    return sized(batch, Rule.BUFFER_OUT_OF_BODY)
 
 
 @clause(

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import Message, batches, broken, messages, per_schema, schemas, untidy
+from conformance.contract.messages import Message, batches, broken, messages, per_schema, schemas, sized, untidy
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Header, Rule
@@ -282,7 +282,7 @@ def schema_without_end_of_stream(schema: SchemaBytes) -> Iterable[Violation]:
 )
 def batch_without_end_of_stream(batch: BatchBytes) -> Iterable[Violation]:
     """No end-of-stream marker follows the record batch, or stands in its place."""
-    return broken(batch, Rule.MESSAGE_END_OF_STREAM)
+    return sized(batch, Rule.MESSAGE_END_OF_STREAM)
 
 
 @clause(
@@ -306,7 +306,7 @@ def schema_without_trailing_bytes(schema: SchemaBytes) -> Iterable[Violation]:
 )
 def batch_without_trailing_bytes(batch: BatchBytes) -> Iterable[Violation]:
     """Nothing that is no message follows the record batch: the field is as long as its message."""
-    return broken(batch, Rule.MESSAGE_TRAILING_BYTES)
+    return sized(batch, Rule.MESSAGE_TRAILING_BYTES)
 
 
 @clause(

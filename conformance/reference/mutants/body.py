@@ -12,6 +12,8 @@ from conformance.reference.body import Part
 from conformance.reference.message import Message, frame
 from conformance.reference.mutants.register import batch_lie, schema_lie
 
+_LIST_VIEWS = {"layouts.list-views-inside": "the offsets of a list-view have a clause of their own"}
+_DICTIONARY = {"body.buffer-count": "a column of codes has other buffers than one of texts"}
 _ARROW_31566 = "https://github.com/apache/arrow/issues/31566"
 
 
@@ -51,7 +53,14 @@ def body_length_negative(message: Message) -> Message:
     return message
 
 
-@batch_lie("body.length-short", kills="framing.batch-without-trailing-bytes")
+@batch_lie(
+    "body.length-short",
+    kills="framing.batch-without-trailing-bytes",
+    also={
+        "body.buffers-inside": "the last buffer may lie in the bytes that are left out",
+        "framing.batch-without-end-of-stream": "eight zeros are an end-of-stream marker of legacy framing",
+    },
+)
 def body_length_short(message: Message) -> bytes:
     """The body length leaves out the last 8 bytes of the body, which follow all the same."""
 
@@ -81,7 +90,11 @@ def batch_length_negative(message: Message) -> Message:
     return message
 
 
-@batch_lie("batch.length-long", kills="body.column-lengths")
+@batch_lie(
+    "batch.length-long",
+    kills="body.column-lengths",
+    also={"values.serialized-rows": "a batch without columns has as many rows as it says"},
+)
 def batch_length_long(message: Message) -> Message:
     """The batch says one row more than its columns have."""
     message.header["length"] += 1
@@ -95,7 +108,13 @@ def node_missing(message: Message) -> Message:
     return message
 
 
-@batch_lie("batch.node-surplus", kills="body.node-count", defects=("B-06",), source=_ARROW_31566)
+@batch_lie(
+    "batch.node-surplus",
+    kills="body.node-count",
+    also={"body.buffer-count": "a column has buffers as well"},
+    defects=("B-06",),
+    source=_ARROW_31566,
+)
 def node_surplus(message: Message) -> Message:
     """A column more than the schema has: one more node, and its two buffers."""
     message.nodes.append(message.nodes[-1])
@@ -103,7 +122,12 @@ def node_surplus(message: Message) -> Message:
     return message
 
 
-@batch_lie("batch.buffer-missing", kills="body.buffer-count", defects=("I-109",))
+@batch_lie(
+    "batch.buffer-missing",
+    kills="body.buffer-count",
+    also={"layouts.views-inside": "the last buffer may be the one that a view's bytes lie in"},
+    defects=("I-109",),
+)
 def buffer_missing(message: Message) -> Message:
     """The last buffer is not listed."""
     message.parts.pop()
@@ -124,7 +148,14 @@ def node_length_negative(message: Message) -> Message:
     return message
 
 
-@batch_lie("node.null-count-surplus", kills="body.null-count-range")
+@batch_lie(
+    "node.null-count-surplus",
+    kills="body.null-count-range",
+    also={
+        "body.validity-present": "a column that counts nulls and has no bitmap",
+        "layouts.union-nulls": "a union counts no nulls at all",
+    },
+)
 def null_count_surplus(message: Message) -> Message:
     """The first node has more nulls than slots."""
     message.nodes[0].null_count = message.nodes[0].length + 1
@@ -155,10 +186,10 @@ def validity_absent(message: Message) -> Message:
 @batch_lie("validity.short", kills="body.validity-size")
 def validity_short(message: Message) -> Message:
     """A validity bitmap lacks its last byte."""
-    part = message.part("validity")
+    part = next((part for part in message.parts if part.role == "validity" and len(part.data) > 1), None)
+    if part is None:
+        raise LookupError("no bitmap has two bytes")
     part.data = part.data[:-1]
-    if not part.data:
-        raise LookupError("the bitmap has one byte only")
     return message
 
 
@@ -253,7 +284,12 @@ def buffer_overlap(message: Message) -> bytes:
     return _buffers(message, stack)
 
 
-@batch_lie("offsets.negative", kills="body.offsets-not-negative", defects=("I-107",))
+@batch_lie(
+    "offsets.negative",
+    kills="body.offsets-not-negative",
+    also=_LIST_VIEWS,
+    defects=("I-107",),
+)
 def offsets_negative(message: Message) -> Message:
     """Offsets begin below zero."""
     part = message.part("offsets")
@@ -275,7 +311,12 @@ def offsets_decreasing(message: Message) -> Message:
     raise LookupError("no two offsets differ")
 
 
-@batch_lie("offsets.beyond-data", kills="body.offsets-within-data", defects=("I-31", "I-106"))
+@batch_lie(
+    "offsets.beyond-data",
+    kills="body.offsets-within-data",
+    also=_LIST_VIEWS,
+    defects=("I-31", "I-106"),
+)
 def offsets_beyond(message: Message) -> Message:
     """The last offset is beyond the end of the data."""
     part = message.part("offsets")
@@ -287,86 +328,43 @@ def offsets_beyond(message: Message) -> Message:
 @batch_lie("struct.child-short", kills="body.child-lengths", defects=("I-108",))
 def child_short(message: Message) -> Message:
     """The first child of a struct is one slot shorter than the struct."""
-    paths = {node.path: node for node in message.nodes}
+    roles: dict[str, set[str]] = {}
     for part in message.parts:
-        parent = paths.get(part.path.rpartition(".")[0])
-        node = paths[part.path]
-        if parent is not None and parent.length == node.length > 0 and node.null_count == 0:
+        roles.setdefault(part.path, set()).add(part.role)
+    lengths = {node.path: node.length for node in message.nodes}
+    for node in message.nodes:
+        parent = node.path.rpartition(".")[0]
+        leaf = roles.get(node.path) == {"validity", "data"}
+        # A struct is what has a bitmap and nothing else.
+        if leaf and roles.get(parent) == {"validity"} and lengths[parent] == node.length > 0 and not node.null_count:
             node.length -= 1
             return message
     raise LookupError("no struct has rows")
 
 
-@batch_lie("compression.codec-unknown", kills="buffers.codec-known")
-def codec_unknown(message: Message) -> bytes:
-    """The header names a codec that the format does not define."""
+@batch_lie("body.stale-padding", kills="body.padding-zero", defects=("I-100",))
+def stale_padding(message: Message) -> bytes:
+    """The padding between two buffers is left over from something else."""
 
-    def name(tree: dict[str, Any], body: bytes) -> None:  # noqa: ARG001  # the shape that _framed calls
-        tree["header"]["compression"] = {"codec": 9}
+    def soil(tree: dict[str, Any], body: bytes) -> bytes:
+        for offset, length in tree["header"]["buffers"]:
+            if length % 8:
+                end = offset + length
+                return body[:end] + b"\x5a" + body[end + 1 :]
+        raise LookupError("no buffer needs padding")
 
-    return _framed(message, name)
-
-
-@batch_lie("compression.method-unknown", kills="buffers.method-known")
-def method_unknown(message: Message) -> bytes:
-    """The header names a compression method that the format does not define."""
-
-    def name(tree: dict[str, Any], body: bytes) -> None:  # noqa: ARG001  # the shape that _framed calls
-        tree["header"]["compression"] = {**tree["header"].get("compression", {}), "method": 3}
-
-    return _framed(message, name)
+    return _framed(message, soil)
 
 
-def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Message:
-    """The message with every buffer stored as ``pack(raw, LZ4 frame)`` and LZ4_FRAME announced."""
-    if not any(part.data for part in message.parts):
-        raise LookupError("every buffer is empty")
-    codec = pa.Codec("lz4")
-    for part in message.parts:
-        if part.data:
-            part.data = pack(part.data, codec.compress(part.data, asbytes=True))
-    message.codec = ""
-    message.header["compression"] = {"codec": 0}
-    return message
+@batch_lie("body.forgotten-bytes", kills="body.no-unused-bytes")
+def forgotten_bytes(message: Message) -> bytes:
+    """The body has 128 zeros behind its last buffer."""
 
+    def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
+        tree["bodyLength"] = len(body) + 128
+        return body + bytes(128)
 
-@batch_lie("compression.prefix-missing", kills="buffers.prefix", defects=("I-70",))
-def prefix_missing(message: Message) -> Message:
-    """Compressed buffers are cut to 4 bytes, too few for their length prefix."""
-    return _repacked(message, lambda raw, _frame: struct.pack("<i", len(raw)))
-
-
-@batch_lie("compression.prefix-negative", kills="buffers.prefix-not-negative", defects=("I-70",))
-def prefix_negative(message: Message) -> Message:
-    """The announced uncompressed length is -2."""
-    return _repacked(message, lambda _raw, squeezed: struct.pack("<q", -2) + squeezed)
-
-
-@batch_lie("compression.raw-block", kills="buffers.frame", defects=("I-67",))
-def raw_block(message: Message) -> Message:
-    """LZ4_FRAME is announced and raw LZ4 blocks are sent."""
-    raw = pa.Codec("lz4_raw")
-    return _repacked(message, lambda data, _frame: struct.pack("<q", len(data)) + raw.compress(data, asbytes=True))
-
-
-@batch_lie("compression.two-frames", kills="buffers.one-frame", defects=("I-67",))
-def two_frames(message: Message) -> Message:
-    """A buffer is split into two LZ4 frames."""
-    codec = pa.Codec("lz4")
-
-    def split(data: bytes, _frame: bytes) -> bytes:
-        half = len(data) // 2
-        frames = codec.compress(data[:half], asbytes=True) + codec.compress(data[half:], asbytes=True)
-        packed: bytes = struct.pack("<q", len(data)) + frames
-        return packed
-
-    return _repacked(message, split)
-
-
-@batch_lie("compression.size-wrong", kills="buffers.size")
-def size_wrong(message: Message) -> Message:
-    """The announced uncompressed length is 8 bytes more than there are."""
-    return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data) + 8) + squeezed)
+    return _framed(message, lengthen)
 
 
 @schema_lie("schema.big-endian", kills="schema.little-endian", defects=("I-18",))
@@ -383,7 +381,7 @@ def schema_metadata(message: Message) -> Message:
     return message
 
 
-@schema_lie("schema.dictionary", kills="framing.schema-without-dictionary", defects=("B-04",))
+@schema_lie("schema.dictionary", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-04",))
 def dictionary_column(message: Message) -> Message:
     """The first text column of the schema is declared dictionary-encoded."""
     for field in message.header["fields"]:
@@ -393,7 +391,7 @@ def dictionary_column(message: Message) -> Message:
     raise LookupError("no column is text")
 
 
-@schema_lie("schema.dictionary-nested", kills="framing.schema-without-dictionary", defects=("B-05", "I-54"))
+@schema_lie("schema.dictionary-nested", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-05", "I-54"))
 def dictionary_nested(message: Message) -> Message:
     """A text field inside a struct or list is declared dictionary-encoded."""
     waiting = [child for field in message.header["fields"] for child in field["children"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -9,32 +10,26 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.changed import ChangedResponse, ChangedSession
 from conformance.reference.mutants.register import behaviour_lie
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
-from conformance.reference.session import Stream
+from conformance.reference.session import Session, Stream
 
+_NOWHERE: Final = 4_611_686_018_427_387_904
+"""A number that no table here holds."""
+_IN_EVERY_SESSION: Final = {
+    "compression.*rows-are-the-same": "the rows are wrong in sessions with compression too",
+    "responses.*-arrive": "the rows are wrong in large tables too",
+}
 _GOCCY_507: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
 _COUNTS: Final = "https://github.com/googleapis/google-cloud-java/pull/5658"
 _LOST_TAILS: Final = "https://github.com/googleapis/google-cloud-python/issues/14900"
 _BUNDLED: Final = "https://github.com/apache/beam/issues/26354"
 
 
-class _Answered(Service):
-    """A service whose ReadRowsResponse is changed once it is made."""
-
-    def change(self, answer: Any, *, first: bool, start: int) -> None:
-        """Change the answer in place."""
-        raise NotImplementedError
-
-    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
-        answer = super().describe_rows(stream, part, start=start, first=first)
-        self.change(answer, first=first, start=start)
-        return answer
-
-
 @behaviour_lie("rows.count-zero", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
-class CountZero(_Answered):
+class CountZero(ChangedResponse):
     """row_count is 0; the count stands in the deprecated field only."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
@@ -53,7 +48,7 @@ class CountOfStream(Service):
 
 
 @behaviour_lie("rows.deprecated-count-wrong", kills="rows.deprecated-count-is-zero-or-true")
-class DeprecatedCountWrong(_Answered):
+class DeprecatedCountWrong(ChangedResponse):
     """The deprecated count is one too large."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
@@ -61,7 +56,7 @@ class DeprecatedCountWrong(_Answered):
 
 
 @behaviour_lie("rows.uncompressed-size-set", kills="rows.uncompressed-size-is-unset")
-class UncompressedSizeSet(_Answered):
+class UncompressedSizeSet(ChangedResponse):
     """uncompressed_byte_size is set although no response compression was asked for."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
@@ -70,7 +65,7 @@ class UncompressedSizeSet(_Answered):
 
 
 @behaviour_lie("rows.other-schema", kills="rows.schema-is-the-sessions")
-class OtherSchema(_Answered):
+class OtherSchema(ChangedResponse):
     """The schema of the responses is not that of the session."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
@@ -92,7 +87,7 @@ class SchemaOnlyResponse(Service):
 
 
 @behaviour_lie("rows.avro-payload", kills="rows.payload-is-of-the-format")
-class AvroPayload(_Answered):
+class AvroPayload(ChangedResponse):
     """The second response of an ARROW session carries Avro rows."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
@@ -138,7 +133,7 @@ class ProgressFalls(Service):
 
 
 @behaviour_lie("rows.throttle-above-hundred", kills="rows.throttling-is-a-percentage")
-class ThrottleTooHigh(_Answered):
+class ThrottleTooHigh(ChangedResponse):
     """throttle_percent is 250."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
@@ -155,7 +150,7 @@ class TailLost(Service):
         return rows.slice(0, max(last - offset, 0)) if last else rows
 
 
-@behaviour_lie("rows.streams-overlap", kills="rows.none-is-repeated")
+@behaviour_lie("rows.streams-overlap", kills="rows.streams-are-disjoint")
 class StreamsOverlap(Service):
     """Each stream begins with the last row of the one before it."""
 
@@ -252,7 +247,10 @@ class ResumedRefused(Service):
             self.refuse(Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
 
 
-@behaviour_lie("snapshot.live-table", kills="snapshot.later-rows-stay-out")
+@behaviour_lie(
+    "snapshot.live-table",
+    kills=("snapshot.later-rows-stay-out", "snapshot.streams-share-one", "snapshot.rereading-repeats"),
+)
 class LiveTable(Service):
     """A session reads the table as it is at the read, not as it was at its creation."""
 
@@ -298,3 +296,88 @@ class WindowIgnored(Service):
         time = asked.table_modifiers.snapshot_time
         old = time.seconds * 1_000_000 < self.catalogue.clock() - 168 * 3600 * 1_000_000
         return None if old else super().snapshot_instant(asked)
+
+
+@behaviour_lie("snapshot.time-refused", kills="snapshot.time-is-served")
+class TimeRefused(Service):
+    """A snapshot_time is refused, whatever it is."""
+
+    def snapshot_instant(self, asked: Any) -> int | None:
+        at = super().snapshot_instant(asked)
+        if at is not None:
+            self.refuse(Reason.SNAPSHOT_IN_FUTURE)
+        return at
+
+
+@behaviour_lie("snapshot.time-not-as-sent", kills="snapshot.time-is-echoed")
+class TimeNotAsSent(ChangedSession):
+    """The snapshot_time that comes back is a second later than the one that was sent."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        if answer.HasField("table_modifiers"):
+            answer.table_modifiers.snapshot_time.seconds += 1
+
+
+@behaviour_lie("rows.not-a-message", kills="rows.response-is-a-message")
+class ResponseIsNoMessage(Service):
+    """A read ends with a response that is no protobuf message."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        yield from super().read_rows(request)
+        if not request.offset:
+            yield b"\x0a\xff"
+
+
+@behaviour_lie("session.not-a-message", kills="session.answer-is-a-session")
+class SessionIsNoMessage(Service):
+    """The answer to CreateReadSession is no protobuf message."""
+
+    def create_read_session(self, request: Any) -> Any:
+        super().create_read_session(request)
+        return b"\x0a\xff"
+
+
+@behaviour_lie("rows.third-reader-short", kills="rows.reading-together-repeats")
+class ThirdReaderShort(Service):
+    """From its third reader on a stream lacks its first row."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.readers: Counter[str] = Counter()
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        self.readers[stream.name] += not offset
+        return super().rows_at_offset(stream, 1 if self.readers[stream.name] > 2 and not offset else offset)
+
+
+class _Rows(Service):
+    """A service whose unrestricted streams hold other rows than the table."""
+
+    def change_rows(self, rows: pa.Table) -> pa.Table:
+        """The rows of the last stream, in stored form."""
+        raise NotImplementedError
+
+    def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
+        run = super().rows_of_run(rows, mask, start, stop)
+        return self.change_rows(run) if mask is None and stop == rows.num_rows else run
+
+
+@behaviour_lie("rows.foreign", kills="rows.none-is-foreign", also=_IN_EVERY_SESSION)
+class ForeignRow(_Rows):
+    """A row that the table does not have comes after its last."""
+
+    def change_rows(self, rows: pa.Table) -> pa.Table:
+        numbers = [index for index, kind in enumerate(rows.schema.types) if pa.types.is_int64(kind)]
+        if not numbers or not rows.num_rows:
+            return rows
+        last = rows.slice(rows.num_rows - 1)
+        other = last.set_column(numbers[0], rows.schema.field(numbers[0]), pa.array([_NOWHERE], pa.int64()))
+        return pa.concat_tables([rows, other])
+
+
+@behaviour_lie("rows.repeated", kills="rows.none-is-repeated", also=_IN_EVERY_SESSION)
+class RowRepeated(_Rows):
+    """The last row of the table comes twice."""
+
+    def change_rows(self, rows: pa.Table) -> pa.Table:
+        return pa.concat_tables([rows, rows.slice(max(rows.num_rows - 1, 0))])

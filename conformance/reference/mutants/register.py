@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from conformance.records import Reading
 from conformance.reference.message import Message
 from conformance.reference.serializer import Serializer
 
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
 
     from conformance.reference.service import Service
 
-__all__ = ["MUTANTS", "Mutant", "batch_lie", "behaviour_lie", "rows_lie", "schema_lie"]
+__all__ = [
+    "MUTANTS",
+    "Misread",
+    "Mutant",
+    "batch_lie",
+    "behaviour_lie",
+    "message_lie",
+    "process_lie",
+    "reading_lie",
+    "rows_lie",
+    "schema_lie",
+]
 
-DEFECTS: Final = "https://github.com/"
+Misread = Callable[[list[Reading]], list[Reading]]
+"""A lie about an exchange's readings: from the true ones to others."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,7 +46,9 @@ class Mutant:
     ``kills`` are the clauses that have to fail on it, the intended one first.
     ``also`` are clauses that may honestly fail with it, each with the reason; no other clause may fail.
     ``defects`` are ids of the catalogue of public defects, ``source`` the URL of the report; both empty for a
-    deviation that nobody has reported. A lie about bytes or values has a ``serializer``, any lie a ``service``.
+    deviation that nobody has reported. A lie about bytes or values has a ``serializer``, one about behaviour a
+    ``service``, one about what readers made of right bytes ``readings``. ``process`` says that the service may hang
+    or die, and needs a process of its own.
     """
 
     name: str
@@ -44,6 +59,8 @@ class Mutant:
     source: str
     serializer: Serializer | None = None
     service: type[Service] | None = None
+    readings: Misread | None = None
+    process: bool = False
 
 
 _REGISTER: dict[str, Mutant] = {}
@@ -103,8 +120,21 @@ def _reshaping(told: Callable[[pa.RecordBatch], pa.RecordBatch]) -> dict[str, An
     return {"serializer": Serializer(reshape=told)}
 
 
+def _of_both(told: Callable[[Message], Message | bytes]) -> dict[str, Any]:
+    return {"serializer": Serializer(write_schema=_patient(told), write_batch=_patient(told))}
+
+
+message_lie: Final = _decorator(_of_both)
+"""Register a function from either message to a message or bytes: a lie that takes both."""
+
 rows_lie: Final = _decorator(_reshaping)
 """Register a function from a record batch to one with other types, metadata or values; the schema follows it."""
 
 behaviour_lie: Final = _decorator(lambda told: {"service": told})
 """Register a subclass of the service that replaces one step."""
+
+process_lie: Final = _decorator(lambda told: {"service": told, "process": True})
+"""Register a subclass of the service that hangs or dies."""
+
+reading_lie: Final = _decorator(lambda told: {"readings": told})
+"""Register a function from the readings of an exchange to other ones."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.changed import ChangedSession
 from conformance.reference.mutants.register import behaviour_lie
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -68,19 +69,6 @@ class ForeignParentRefused(Service):
             self.refuse(Reason.BAD_RESOURCE)
 
 
-class _Described(Service):
-    """A service whose ReadSession is changed once it is made."""
-
-    def change(self, answer: Any, session: Session) -> None:
-        """Change the answer in place."""
-        raise NotImplementedError
-
-    def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
-        answer = super().describe_session(session, streams)
-        self.change(answer, session)
-        return answer
-
-
 @behaviour_lie("session.name-not-a-resource", kills="session.name-has-the-pattern")
 class NameNotResource(Service):
     """A session's name lacks its location."""
@@ -114,7 +102,7 @@ class StreamElsewhere(Service):
 
 
 @behaviour_lie("session.table-not-echoed", kills="session.table-is-echoed")
-class TableNotEchoed(_Described):
+class TableNotEchoed(ChangedSession):
     """The session does not say of which table it is."""
 
     def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
@@ -122,7 +110,7 @@ class TableNotEchoed(_Described):
 
 
 @behaviour_lie("session.format-not-echoed", kills="session.data-format-is-echoed")
-class FormatNotEchoed(_Described):
+class FormatNotEchoed(ChangedSession):
     """The session does not say its data format."""
 
     def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
@@ -130,7 +118,7 @@ class FormatNotEchoed(_Described):
 
 
 @behaviour_lie("session.options-not-as-sent", kills="session.read-options-are-echoed")
-class OptionsChanged(_Described):
+class OptionsChanged(ChangedSession):
     """The read_options that come back are not those that were sent."""
 
     def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
@@ -139,7 +127,7 @@ class OptionsChanged(_Described):
 
 
 @behaviour_lie("session.trace-id-lost", kills="session.trace-id-is-echoed")
-class TraceIdLost(_Described):
+class TraceIdLost(ChangedSession):
     """The trace id does not come back."""
 
     def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
@@ -147,7 +135,7 @@ class TraceIdLost(_Described):
 
 
 @behaviour_lie("session.expired-at-birth", kills="session.expire-time-is-ahead")
-class ExpiredAtBirth(_Described):
+class ExpiredAtBirth(ChangedSession):
     """The session's expire_time lies a day back."""
 
     def change(self, answer: Any, session: Session) -> None:
@@ -155,7 +143,7 @@ class ExpiredAtBirth(_Described):
 
 
 @behaviour_lie("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead")
-class ExpiresSoon(_Described):
+class ExpiresSoon(ChangedSession):
     """The session lives one hour instead of six."""
 
     def change(self, answer: Any, session: Session) -> None:
@@ -163,7 +151,7 @@ class ExpiresSoon(_Described):
 
 
 @behaviour_lie("session.estimate-negative", kills="session.estimates-are-not-negative")
-class NegativeEstimate(_Described):
+class NegativeEstimate(ChangedSession):
     """The estimated row count is -1, for unknown."""
 
     def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
@@ -171,7 +159,7 @@ class NegativeEstimate(_Described):
 
 
 @behaviour_lie("session.without-schema", kills="session.carries-a-schema")
-class WithoutSchema(_Described):
+class WithoutSchema(ChangedSession):
     """The session carries no schema."""
 
     def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
@@ -179,7 +167,7 @@ class WithoutSchema(_Described):
 
 
 @behaviour_lie("session.avro-schema", kills="session.schema-is-of-the-format")
-class AvroSchema(_Described):
+class AvroSchema(ChangedSession):
     """An ARROW session carries an Avro schema."""
 
     def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
@@ -195,19 +183,23 @@ class MaxIgnored(Service):
         return [(row, row + 1) for row in range(rows)]
 
 
-@behaviour_lie("session.a-thousand-and-one", kills="session.streams-stay-below-a-thousand")
+@behaviour_lie(
+    "session.a-thousand-and-one",
+    kills="session.streams-stay-below-a-thousand",
+    also={"calls.stay-within-reason": "a driver that stops reading at the service's own cap says so"},
+)
 class TooManyStreams(Service):
-    """A table of enough rows gets 1,001 streams."""
+    """A session without read_options gets 1,001 streams, most of them without rows."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
-        rows = snapshot.rows.num_rows
-        if request.max_stream_count or rows <= 1001:
-            return super().plan_streams(snapshot, request)
-        return [(row, row + 1) for row in range(1000)] + [(1000, rows)]
+        runs = super().plan_streams(snapshot, request)
+        stop = snapshot.rows.num_rows
+        few = request.read_session.HasField("read_options") or not stop
+        return runs if few else [*runs, *[(stop, stop)] * (1001 - len(runs))]
 
 
 @behaviour_lie("session.same-stream-twice", kills="session.stream-names-differ")
-class SameStreamTwice(_Described):
+class SameStreamTwice(ChangedSession):
     """The first stream is listed twice."""
 
     def change(self, answer: Any, session: Session) -> None:

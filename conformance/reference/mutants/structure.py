@@ -16,7 +16,7 @@ _PREFIX = 8
 _FAR = 1 << 20
 
 
-class _Metadata:
+class Metadata:
     """An encoded message, walked by table and slot; offsets count from the start of the message."""
 
     def __init__(self, message: Message) -> None:
@@ -68,34 +68,34 @@ class _Metadata:
 @batch_lie("flatbuffers.root-beyond", kills="structure.root-in-range")
 def root_beyond(message: Message) -> bytes:
     """The root table is said to stand beyond the metadata."""
-    return _Metadata(message).put("I", _PREFIX, _FAR)
+    return Metadata(message).put("I", _PREFIX, _FAR)
 
 
 @batch_lie("flatbuffers.header-reference-beyond", kills="structure.references-in-range")
 def reference_beyond(message: Message) -> bytes:
     """The reference to the header leads beyond the metadata."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("I", data.slot(data.root, "Message", "header"), _FAR)
 
 
 @batch_lie("flatbuffers.header-reference-null", kills="structure.references-not-null")
 def reference_null(message: Message) -> bytes:
     """The reference to the header is present and zero."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("I", data.slot(data.root, "Message", "header"), 0)
 
 
 @batch_lie("flatbuffers.vtable-beyond", kills="structure.vtable-in-range")
 def vtable_beyond(message: Message) -> bytes:
     """The header's vtable is said to stand beyond the metadata."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("i", data.header, -_FAR)
 
 
 @batch_lie("flatbuffers.vtable-size-odd", kills="structure.vtable-size")
 def vtable_odd(message: Message) -> bytes:
     """The header's vtable has an odd size."""
-    data = _Metadata(message)
+    data = Metadata(message)
     vtable = data.vtable(data.header)
     return data.put("H", vtable, struct.unpack_from("<H", data.data, vtable)[0] - 1)
 
@@ -103,14 +103,14 @@ def vtable_odd(message: Message) -> bytes:
 @batch_lie("flatbuffers.table-size-beyond", kills="structure.table-size")
 def table_beyond(message: Message) -> bytes:
     """The header's inline size reaches beyond the metadata."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("H", data.vtable(data.header) + 2, 0xFFF0)
 
 
 @batch_lie("flatbuffers.slot-outside-table", kills="structure.slots-in-table")
 def slot_outside(message: Message) -> bytes:
     """A vtable entry places its value beyond the end of its table."""
-    data = _Metadata(message)
+    data = Metadata(message)
     vtable = data.vtable(data.root)
     size = struct.unpack_from("<H", data.data, vtable + 2)[0]
     return data.put("H", data.entry(data.root, "Message", "version"), size)
@@ -119,21 +119,21 @@ def slot_outside(message: Message) -> bytes:
 @batch_lie("flatbuffers.vector-beyond", kills="structure.vectors-in-range", defects=("I-104",))
 def vector_beyond(message: Message) -> bytes:
     """The vector of field nodes announces a thousand million elements."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("I", data.follow(data.slot(data.header, "RecordBatch", "nodes")), 1_000_000_000)
 
 
 @schema_lie("flatbuffers.string-beyond", kills="structure.strings-in-range", defects=("I-111",))
 def string_beyond(message: Message) -> bytes:
     """A field's name is said to be longer than the metadata."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("I", data.follow(data.slot(data.field(), "Field", "name")), _FAR)
 
 
 @schema_lie("flatbuffers.string-not-terminated", kills="structure.strings-terminated")
 def string_not_terminated(message: Message) -> bytes:
     """The zero byte behind a field's name is another."""
-    data = _Metadata(message)
+    data = Metadata(message)
     name = data.follow(data.slot(data.field(), "Field", "name"))
     return data.put("B", name + 4 + data.u32(name), 0x58)
 
@@ -141,7 +141,7 @@ def string_not_terminated(message: Message) -> bytes:
 @schema_lie("flatbuffers.string-not-utf8", kills="structure.strings-utf8")
 def string_not_utf8(message: Message) -> bytes:
     """A field's name begins with a byte that no UTF-8 text begins with."""
-    data = _Metadata(message)
+    data = Metadata(message)
     name = data.follow(data.slot(data.field(), "Field", "name"))
     if data.u32(name) == 0:
         raise LookupError("the name is empty")
@@ -151,21 +151,21 @@ def string_not_utf8(message: Message) -> bytes:
 @schema_lie("flatbuffers.type-unknown", kills="structure.unions-known")
 def type_unknown(message: Message) -> bytes:
     """A field's type is number 99 of the Type union, which has 26 members."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("B", data.slot(data.field(), "Field", "type_type"), 99)
 
 
 @schema_lie("flatbuffers.type-without-kind", kills="structure.unions-complete")
 def type_without_kind(message: Message) -> bytes:
     """A field has a type table and its type byte says that there is none."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("B", data.slot(data.field(), "Field", "type_type"), 0)
 
 
 @schema_lie("flatbuffers.kind-without-type", kills="structure.unions-complete", defects=("I-105",))
 def kind_without_type(message: Message) -> bytes:
     """A field's type byte names a type and the type table is absent."""
-    data = _Metadata(message)
+    data = Metadata(message)
     return data.put("H", data.entry(data.field(), "Field", "type"), 0)
 
 

@@ -132,6 +132,12 @@ def datetime_in_utc(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _retyped(batch, _is_datetime, lambda kind: pa.timestamp(kind.unit, "UTC"))
 
 
+@rows_lie("type.datetime-nanoseconds", kills="types.datetime")
+def datetime_nanoseconds(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """DATETIME says nanoseconds and holds microseconds."""
+    return _retyped(batch, _is_datetime, lambda _kind: pa.timestamp("ns"))
+
+
 @rows_lie(
     "type.timestamp-naive",
     kills="types.timestamp-utc",
@@ -190,6 +196,20 @@ def numeric_without_parameters(batch: pa.RecordBatch) -> pa.RecordBatch:
 def bignumeric_as_string(batch: pa.RecordBatch) -> pa.RecordBatch:
     """BIGNUMERIC arrives as text."""
     return _converted(batch, lambda field: is_.is_decimal256(field.type), pa.utf8(), str)
+
+
+@rows_lie("type.bignumeric-without-parameters", kills="types.bignumeric-parameters")
+def bignumeric_without_parameters(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """BIGNUMERIC(P, S) arrives as BIGNUMERIC."""
+
+    def rescaled(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+        kind = field.type
+        if not is_.is_decimal256(kind) or (kind.precision, kind.scale) == (76, 38):
+            return field, array
+        wide = pa.decimal256(76, 38)
+        return field.with_type(wide), array.cast(wide)
+
+    return change_fields(batch, rescaled)
 
 
 def _is_named(name: str) -> Test:
@@ -415,3 +435,10 @@ def column_surplus(batch: pa.RecordBatch) -> pa.RecordBatch:
     fields = [*batch.schema, pa.field("_surplus", pa.int64())]
     surplus = pa.array([0] * batch.num_rows, pa.int64())
     return pa.RecordBatch.from_arrays([*batch.columns, surplus], schema=pa.schema(fields))
+
+
+@rows_lie("metadata.own-key", kills="schema.metadata-keys", defects=("I-101",))
+def own_key(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Every column carries a key of the server's own, as rows that went through Parquet do."""
+    fields = [field.with_metadata({**(field.metadata or {}), "PARQUET:field_id": "1"}) for field in batch.schema]
+    return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields)) if fields else batch

@@ -1,0 +1,121 @@
+"""Lies about compressed buffers: their codec, the length in front of them, their frames."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Callable
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.reference.message import Message, frame
+from conformance.reference.mutants.register import batch_lie
+
+_BLOCK: Final = 128 << 10
+"""Bytes that one block of a ZSTD frame holds at most."""
+_BOMB: Final = 1 << 33
+"""Bytes that the bomb below inflates to."""
+
+
+def _framed(message: Message, change: Callable[[dict[str, Any]], None]) -> bytes:
+    """The message with its finished header changed in place."""
+    tree, body = message.complete()
+    change(tree["header"])
+    return frame(tree, body)
+
+
+@batch_lie("compression.codec-unknown", kills="buffers.codec-known")
+def codec_unknown(message: Message) -> bytes:
+    """The header names a codec that the format does not define."""
+
+    def name(header: dict[str, Any]) -> None:
+        header["compression"] = {"codec": 9}
+
+    return _framed(message, name)
+
+
+@batch_lie("compression.method-unknown", kills="buffers.method-known")
+def method_unknown(message: Message) -> bytes:
+    """The header names a compression method that the format does not define."""
+
+    def name(header: dict[str, Any]) -> None:
+        header["compression"] = {**header.get("compression", {}), "method": 3}
+
+    return _framed(message, name)
+
+
+def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Message:
+    """The message with every buffer stored as ``pack(raw, LZ4 frame)`` and LZ4_FRAME announced."""
+    if not any(part.data for part in message.parts):
+        raise LookupError("every buffer is empty")
+    codec = pa.Codec("lz4")
+    for part in message.parts:
+        if part.data:
+            part.data = pack(part.data, codec.compress(part.data, asbytes=True))
+    message.codec = ""
+    message.header["compression"] = {"codec": 0}
+    return message
+
+
+@batch_lie("compression.prefix-missing", kills="buffers.prefix", defects=("I-70",))
+def prefix_missing(message: Message) -> Message:
+    """Compressed buffers are cut to 4 bytes, too few for their length prefix."""
+    return _repacked(message, lambda raw, _frame: struct.pack("<i", len(raw)))
+
+
+@batch_lie("compression.prefix-negative", kills="buffers.prefix-not-negative", defects=("I-70",))
+def prefix_negative(message: Message) -> Message:
+    """The announced uncompressed length is -2."""
+    return _repacked(message, lambda _raw, squeezed: struct.pack("<q", -2) + squeezed)
+
+
+@batch_lie("compression.raw-block", kills="buffers.frame", defects=("I-67",))
+def raw_block(message: Message) -> Message:
+    """LZ4_FRAME is announced and raw LZ4 blocks are sent."""
+    raw = pa.Codec("lz4_raw")
+    return _repacked(message, lambda data, _frame: struct.pack("<q", len(data)) + raw.compress(data, asbytes=True))
+
+
+@batch_lie("compression.two-frames", kills="buffers.one-frame", defects=("I-67",))
+def two_frames(message: Message) -> Message:
+    """A buffer is split into two LZ4 frames."""
+    codec = pa.Codec("lz4")
+
+    def split(data: bytes, _frame: bytes) -> bytes:
+        half = len(data) // 2
+        frames = codec.compress(data[:half], asbytes=True) + codec.compress(data[half:], asbytes=True)
+        packed: bytes = struct.pack("<q", len(data)) + frames
+        return packed
+
+    return _repacked(message, split)
+
+
+@batch_lie("compression.size-wrong", kills="buffers.size")
+def size_wrong(message: Message) -> Message:
+    """The announced uncompressed length is 8 bytes more than there are."""
+    return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data) + 8) + squeezed)
+
+
+@batch_lie("compression.padding-in-length", kills="buffers.frame-length")
+def padding_in_length(message: Message) -> Message:
+    """The length of a compressed buffer counts the padding behind its frame."""
+    return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data)) + squeezed + bytes(3))
+
+
+@functools.cache
+def _bomb() -> bytes:
+    """A ZSTD frame of blocks that repeat one zero (https://www.rfc-editor.org/rfc/rfc8878, section 3.1.1)."""
+    repeated, last = ((_BLOCK << 3 | 1 << 1 | end).to_bytes(3, "little") + bytes(1) for end in (0, 1))
+    return bytes.fromhex("28b52ffd0038") + repeated * (_BOMB // _BLOCK - 1) + last
+
+
+@batch_lie("compression.bomb", kills="buffers.expansion")
+def bomb(message: Message) -> Message:
+    """A buffer of a quarter of a megabyte inflates to eight gigabytes."""
+    for index, part in enumerate(part for part in message.parts if part.data):
+        raw = struct.pack("<q", -1) + part.data
+        part.data = raw if index else struct.pack("<q", _BOMB) + _bomb()
+    message.codec = ""
+    message.header["compression"] = {"codec": 1}
+    return message

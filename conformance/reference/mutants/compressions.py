@@ -1,0 +1,120 @@
+"""Lies about compression: refused, of another kind than asked for, or with another size than it says."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.refusals import Reason
+from conformance.reference.service import Service
+from conformance.reference.session import Stream
+
+_PAYLOAD_CODEC = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1222"
+
+
+@behaviour_lie("compression.buffers-refused", kills="compression.request-is-served")
+class BuffersRefused(Service):
+    """A session that asks for compressed buffers is refused."""
+
+    def resolve_compression(self, options: Any) -> tuple[str, bool]:
+        codec, lz4 = super().resolve_compression(options)
+        if codec:
+            self.refuse(Reason.UNKNOWN_COMPRESSION, codec=codec)
+        return codec, lz4
+
+
+@behaviour_lie("compression.other-codec", kills="compression.codec-is-the-one-asked-for")
+class OtherCodec(Service):
+    """Buffers are compressed with ZSTD, whichever codec was asked for."""
+
+    def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
+        return super().encode_batch(part, "ZSTD" if codec else "")
+
+
+@behaviour_lie("compression.always", kills="compression.none-without-asking")
+class AlwaysCompressed(Service):
+    """Buffers are compressed though nobody asked for it."""
+
+    def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
+        return super().encode_batch(part, codec or "LZ4_FRAME")
+
+
+def _without_last(rows: pa.Table, stream: Stream) -> pa.Table:
+    return rows.slice(0, rows.num_rows - 1) if stream.rows.num_rows > 1 and rows.num_rows else rows
+
+
+@behaviour_lie("compression.buffers-lose-a-row", kills="compression.rows-are-the-same")
+class BuffersLoseRow(Service):
+    """The last row of a stream is lost where buffers are compressed."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        return _without_last(rows, stream) if stream.session.buffer_codec and not offset else rows
+
+
+@behaviour_lie("compression.payloads-refused", kills="compression.payload-request-is-served", source=_PAYLOAD_CODEC)
+class PayloadsRefused(Service):
+    """A session that asks for compressed payloads is refused."""
+
+    def resolve_compression(self, options: Any) -> tuple[str, bool]:
+        codec, lz4 = super().resolve_compression(options)
+        if lz4:
+            self.refuse(Reason.UNKNOWN_COMPRESSION, codec="LZ4")
+        return codec, lz4
+
+
+def _plain(stream: Stream) -> Stream:
+    """The stream as one of a session without compressed payloads."""
+    return dataclasses.replace(stream, session=dataclasses.replace(stream.session, lz4_responses=False))
+
+
+@behaviour_lie("compression.payload-left", kills="compression.payload-size-is-set")
+class PayloadLeft(Service):
+    """A requested compression of payloads is echoed and not applied."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        return super().describe_rows(_plain(stream), part, start=start, first=first)
+
+
+@behaviour_lie("compression.payload-size-zero", kills="compression.payload-size-is-positive-or-minus-one")
+class PayloadSizeZero(Service):
+    """A payload that was not compressed says the size 0 instead of -1."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(_plain(stream), part, start=start, first=first)
+        if stream.session.lz4_responses:
+            answer.uncompressed_byte_size = 0
+        return answer
+
+
+@behaviour_lie("compression.payload-size-short", kills="compression.payload-has-its-size")
+class PayloadSizeShort(Service):
+    """The size of a compressed payload is said to be one byte less than it is."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if answer.uncompressed_byte_size > 0:
+            answer.uncompressed_byte_size -= 1
+        return answer
+
+
+@behaviour_lie("compression.payloads-lose-a-row", kills="compression.payload-rows-are-the-same")
+class PayloadsLoseRow(Service):
+    """The last row of a stream is lost where payloads are compressed."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        return _without_last(rows, stream) if stream.session.lz4_responses and not offset else rows
+
+
+@behaviour_lie("compression.both-accepted", kills="compression.both-are-refused")
+class BothAccepted(Service):
+    """Asked for compressed buffers and payloads at once, the server compresses buffers."""
+
+    def resolve_compression(self, options: Any) -> tuple[str, bool]:
+        if options.arrow_serialization_options.buffer_compression:
+            options.response_compression_codec = 0
+        return super().resolve_compression(options)

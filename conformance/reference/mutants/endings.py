@@ -1,0 +1,208 @@
+"""Lies about how calls end: too large, never, with the server's death, or starved by reads that were abandoned."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+import grpc
+import pyarrow as pa
+
+from conformance.reference.mutants.register import behaviour_lie, process_lie
+from conformance.reference.refusals import Refusal
+from conformance.reference.service import Service
+from conformance.reference.session import Stream
+
+_DEAD: Final = "https://github.com/goccy/bigquery-emulator/issues/382"
+_ENDLESS: Final = "https://github.com/googleapis/google-cloud-go/issues/8660"
+_FOUR_MIB: Final = 4 << 20
+_ABOVE: Final = 129 << 20
+_FAILED: Final = 2
+"""The exit status of a server that died."""
+
+
+def _hang() -> NoReturn:
+    threading.Event().wait()
+    raise AssertionError("nobody sets the event")
+
+
+# --- large tables ----------------------------------------------------------------------------------
+
+
+@behaviour_lie(
+    "responses.wide-row-exhausted", kills="responses.wide-rows-are-served"
+)
+class WideRowExhausted(Service):
+    """A row of more than 4 MiB ends its read in RESOURCE_EXHAUSTED."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        for part in super().cut_responses(stream, batch):
+            if part.num_rows == 1 and part.nbytes > _FOUR_MIB:
+                raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max")
+            yield part
+
+
+@behaviour_lie("responses.wide-row-left-out", kills="responses.wide-rows-arrive")
+class WideRowLeftOut(Service):
+    """A response that would be larger than 4 MiB is left out, if it is the last."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        wide = rows.num_rows > 1 and rows.nbytes / rows.num_rows > _FOUR_MIB
+        return rows.slice(0, rows.num_rows - 1) if wide else rows
+
+
+class _ManyRows(Service):
+    """A service that goes wrong on tables beyond 8 MiB of small rows."""
+
+    def is_many(self, rows: pa.Table) -> bool:
+        """Whether these are such rows."""
+        return bool(rows.nbytes > 2 * _FOUR_MIB and rows.nbytes / rows.num_rows < _FOUR_MIB / 8)
+
+
+@behaviour_lie("responses.large-table-exhausted", kills="responses.many-rows-are-served")
+class LargeTableExhausted(_ManyRows):
+    """A table beyond 8 MiB ends its read in RESOURCE_EXHAUSTED."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        if self.is_many(stream.rows):
+            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "Sent message larger than max")
+        return super().rows_at_offset(stream, offset)
+
+
+@behaviour_lie("responses.large-table-cut", kills="responses.many-rows-arrive")
+class LargeTableCut(_ManyRows):
+    """Of a table beyond 8 MiB the last row does not arrive."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        return rows.slice(0, rows.num_rows - 1) if rows.num_rows and self.is_many(rows) else rows
+
+
+@behaviour_lie(
+    "responses.above-the-limit",
+    kills="responses.stay-within-128-mb",
+    also={"framing.batch-without-trailing-bytes": "zeros behind the batch are the cheapest way to 128 MB"},
+)
+class AboveLimit(Service):
+    """The first response with a row of more than 4 MiB is filled up beyond 128 MB."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if first and part.nbytes / part.num_rows > _FOUR_MIB:
+            answer.arrow_record_batch.serialized_record_batch += bytes(_ABOVE)
+        return answer
+
+
+# --- calls that do not end -------------------------------------------------------------------------
+
+
+@process_lie("calls.split-hangs", kills="calls.end-in-time", source=_ENDLESS)
+class SplitHangs(Service):
+    """A split of a stream that cannot be split is never answered."""
+
+    def split_read_stream(self, request: Any) -> Any:
+        stream = self.sessions.find(request.name)
+        if stream is not None and stream.rows.num_rows <= 1:
+            _hang()
+        return super().split_read_stream(request)
+
+
+@process_lie("calls.dies-without-options", kills="calls.leave-the-server-alive", defects=("B-15",), source=_DEAD)
+class DiesWithoutOptions(Service):
+    """A session without read_options ends the server's process."""
+
+    def check_request(self, request: Any) -> None:
+        if not request.read_session.HasField("read_options"):
+            os._exit(_FAILED)
+        super().check_request(request)
+
+
+@behaviour_lie("calls.endless-stream", kills="calls.stay-within-reason", source=_ENDLESS)
+class EndlessStream(Service):
+    """A read of a table of one row sends that row for ever."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        yield from super().cut_responses(stream, batch)
+        while stream.session.snapshot.rows.num_rows == 1 and batch.num_rows:
+            yield batch
+
+    def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
+        rows = stream.rows.num_rows
+        return super().progress(stream, min(start, rows), min(stop, rows))
+
+
+# --- what abandoned reads leave behind ---------------------------------------------------------------
+
+
+class _Counting(Service):
+    """A service that counts the reads that were begun and not read to their end."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.open_reads = 0
+        self.lock = threading.Lock()
+
+    def before(self) -> None:
+        """What happens before a read begins."""
+        raise NotImplementedError
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        self.before()
+        with self.lock:
+            self.open_reads += 1
+        yield from super().read_rows(request)
+        with self.lock:
+            self.open_reads -= 1
+
+
+_READERS: Final = 20
+"""Open reads that the starved servers below can hold."""
+
+
+@behaviour_lie("abandon.readers-counted-for-ever", kills="abandon.later-read-is-served")
+class ReadersCounted(_Counting):
+    """At most 20 reads may be open, and one that was abandoned counts for ever."""
+
+    def before(self) -> None:
+        if self.open_reads >= _READERS:
+            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many readers")
+
+
+@process_lie("abandon.threads-kept", kills="abandon.later-calls-end-in-time")
+class ThreadsKept(_Counting):
+    """At most 20 reads may be open, one that was abandoned is so for ever, and the next one waits."""
+
+    def before(self) -> None:
+        if self.open_reads >= _READERS:
+            _hang()
+
+
+@process_lie("abandon.dies", kills="abandon.server-lives-on")
+class DiesOfAbandoned(_Counting):
+    """The server dies at the next read once 20 have been abandoned."""
+
+    def before(self) -> None:
+        if self.open_reads >= _READERS:
+            os._exit(_FAILED)
+
+
+@behaviour_lie("abandon.goes-on", kills="abandon.later-read-is-whole")
+class GoesOn(Service):
+    """A read of a stream goes on where the last one was abandoned."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.done: Counter[str] = Counter()
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        for answer in super().read_rows(request):
+            self.done[request.read_stream] += answer.row_count
+            yield answer
+        del self.done[request.read_stream]
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        return super().rows_at_offset(stream, max(offset, self.done.get(stream.name, 0)))

@@ -1,0 +1,147 @@
+"""Lies of the metadata tables: fields, types and pairs that are no such thing, and metadata without end."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+from conformance.reference.flatbuffers import Layout, write
+from conformance.reference.message import CONTINUATION, Message, frame
+from conformance.reference.mutants.register import batch_lie, message_lie, schema_lie
+from conformance.reference.mutants.structure import Metadata
+
+_INT: Final = 2
+_LIST: Final = 12
+_TENSOR: Final = 4
+_DEPTH: Final = 130
+_MANY: Final = 600
+_STALE: Final = 0x5A
+
+
+def _whole_field(message: Message) -> dict[str, Any]:
+    """The first top-level field that is an integer."""
+    for field in message.header["fields"]:
+        if field["type_type"] == _INT:
+            found: dict[str, Any] = field
+            return found
+    raise LookupError("no column is an integer")
+
+
+@schema_lie("metadata.boolean-of-two", kills="structure.booleans")
+def boolean_of_two(message: Message) -> Message:
+    """A field's nullability is the byte 2."""
+    field = next((field for field in message.header["fields"] if field.get("nullable")), None)
+    if field is None:
+        raise LookupError("no column is nullable")
+    field["nullable"] = 2
+    return message
+
+
+@schema_lie(
+    "metadata.tensor-without-shape",
+    kills="structure.required-slots",
+    also={"framing.schema-header-kind": "only tensors have slots that are required"},
+)
+def tensor_without_shape(message: Message) -> Message:
+    """The schema's message is a tensor, and one without a shape."""
+    message.tree.update(header_type=_TENSOR, header={"type_type": 6, "type": {}})
+    return message
+
+
+@schema_lie("metadata.too-deep", kills="structure.nesting")
+def too_deep(message: Message) -> Message:
+    """The first column is a list of lists, 130 deep."""
+    field = message.header["fields"][0]
+    for _ in range(_DEPTH):
+        field = {"name": field["name"], "nullable": 0, "type_type": _LIST, "type": {}, "children": [field]}
+    message.header["fields"][0] = field
+    return message
+
+
+@schema_lie("metadata.one-field-for-all", kills="structure.table-count")
+def one_field_for_all(message: Message) -> bytes:
+    """The schema lists one field six hundred times, by so many references to the one table."""
+    message.header["fields"] = [message.header["fields"][0]] * _MANY
+    message.layout = Layout(depth_first=True)
+    data = Metadata(message)
+    fields = data.follow(data.slot(data.header, "Schema", "fields"))
+    first, second = data.follow(fields + 4), data.follow(fields + 8)
+    for number in range(_MANY):
+        at = fields + 4 + 4 * number
+        struct.pack_into("<I", data.data, at, first - at)
+    kept = data.data[8:second] + bytes(-(second - 8) % 8)
+    return CONTINUATION + struct.pack("<i", len(kept)) + bytes(kept)
+
+
+@schema_lie("metadata.stale-bytes", kills="structure.no-stale-bytes", defects=("I-100",))
+def stale_bytes(message: Message) -> bytes:
+    """The bytes behind a column's name, up to the next value, are left over from something else."""
+    data = Metadata(message)
+    name = data.follow(data.slot(data.field(), "Field", "name"))
+    end = name + 4 + data.u32(name) + 1
+    if end % 4 == 0:
+        raise LookupError("nothing lies behind the name")
+    data.data[end] = _STALE
+    return bytes(data.data)
+
+
+@batch_lie("metadata.stale-padding", kills="framing.metadata-padding", defects=("I-100",))
+def stale_padding(message: Message) -> bytes:
+    """The padding between metadata and body is left over from something else."""
+    tree, body = message.complete()
+    metadata = write("Message", tree)
+    metadata += bytes(-len(metadata) % 8) + bytes([_STALE] * 8)
+    return CONTINUATION + struct.pack("<i", len(metadata)) + metadata + body
+
+
+@batch_lie("metadata.without-header", kills="structure.header-present")
+def without_header(message: Message) -> bytes:
+    """The message of a batch has no header."""
+    tree, body = message.complete()
+    return frame({key: value for key, value in tree.items() if not key.startswith("header")}, body)
+
+
+@batch_lie("metadata.half-a-pair", kills="structure.metadata-pairs")
+def half_a_pair(message: Message) -> Message:
+    """The message of a batch carries a key without a value."""
+    message.tree["custom_metadata"] = [{"key": "trace"}]
+    return message
+
+
+@schema_lie("metadata.field-without-type", kills="structure.field-type")
+def field_without_type(message: Message) -> Message:
+    """A column has no type at all."""
+    field = _whole_field(message)
+    del field["type"], field["type_type"]
+    return message
+
+
+@schema_lie("metadata.integer-with-child", kills="structure.child-count")
+def integer_with_child(message: Message) -> Message:
+    """A column of integers has a child."""
+    field = _whole_field(message)
+    field["children"] = [{**field, "name": "child", "children": []}]
+    return message
+
+
+@schema_lie("metadata.integer-of-24-bits", kills="structure.type-parameters")
+def integer_of_24_bits(message: Message) -> Message:
+    """A column of integers has 24 bits."""
+    field = _whole_field(message)
+    field["type"] = {**field["type"], "bitWidth": 24}
+    return message
+
+
+@message_lie("dictionary.index-negative", kills="layouts.dictionary-indices")
+def index_negative(message: Message) -> Message:
+    """Codes are indices into a dictionary, and the first of them is -1."""
+    if message.tree["header_type"] == 1:
+        field = next(field for field in [*message.header["fields"], {"name": ""}] if field["name"] in ("codes", ""))
+        if not field["name"]:
+            raise LookupError("no column holds codes")
+        field["dictionary"] = {"id": 1, "indexType": field["type"]}
+        field.update(type_type=5, type={})
+    else:
+        part = message.part("data", "codes")
+        part.data = struct.pack("<i", -1) + part.data[4:]
+    return message

@@ -1,0 +1,161 @@
+"""Lies about selected fields: columns too many or too few, in another order, records with other fields."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.records import Column
+from conformance.reference import projection
+from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.refusals import Reason
+from conformance.reference.service import Service
+
+_NESTED = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
+
+
+class _Selecting(Service):
+    """A service that takes the right columns and then others; a request without selected fields is served rightly."""
+
+    def choose(self, snapshot: Snapshot, selected: Sequence[str], right: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns to serve instead of the right ones."""
+        raise NotImplementedError
+
+    def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
+        right = super().resolve_columns(snapshot, selected)
+        return self.choose(snapshot, list(selected), right) if selected else right
+
+
+@behaviour_lie("projection.refused", kills="projection.known-columns-are-served")
+class ProjectionRefused(Service):
+    """Selecting columns by their names is refused; nested paths are served."""
+
+    def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
+        right = super().resolve_columns(snapshot, selected)
+        known = {column.name for column in snapshot.columns if not column.fields}
+        if selected and known.issuperset(selected) and len(set(selected)) == len(selected):
+            self.refuse(Reason.UNKNOWN_FIELDS, fields=selected[0])
+        return right
+
+
+@behaviour_lie("projection.one-more", kills="projection.only-the-selected")
+class OneColumnMore(_Selecting):
+    """The first column of the table that was not selected comes too."""
+
+    def choose(self, snapshot: Snapshot, selected: Sequence[str], right: tuple[Column, ...]) -> tuple[Column, ...]:
+        chosen = {column.name for column in right}
+        if any("." in path for path in selected) or len({name.lower() for name in selected}) < len(selected):
+            return right
+        other = [column for column in snapshot.columns if column.name not in chosen][:1]
+        return tuple(column for column in snapshot.columns if column in right or column in other)
+
+
+@behaviour_lie("projection.last-dropped", kills="projection.all-the-selected")
+class LastColumnDropped(_Selecting):
+    """Of several selected columns the last does not come."""
+
+    def choose(
+        self,
+        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
+        selected: Sequence[str],  # noqa: ARG002  # as above
+        right: tuple[Column, ...],
+    ) -> tuple[Column, ...]:
+        return right[:-1] if len(right) > 1 else right
+
+
+@behaviour_lie("projection.order-of-request", kills="projection.order-is-the-tables")
+class OrderOfRequest(_Selecting):
+    """Columns, with their values, come in the order in which they were selected."""
+
+    def choose(
+        self,
+        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
+        selected: Sequence[str],
+        right: tuple[Column, ...],
+    ) -> tuple[Column, ...]:
+        order = [path.lower().split(".")[0] for path in selected]
+        return tuple(sorted(right, key=lambda column: order.index(column.name.lower())))
+
+
+@behaviour_lie("projection.path-gives-record", kills="projection.nested-path-keeps-its-record", source=_NESTED)
+class PathGivesRecord(_Selecting):
+    """A path into a record gives the whole record."""
+
+    def choose(self, snapshot: Snapshot, selected: Sequence[str], right: tuple[Column, ...]) -> tuple[Column, ...]:
+        parents = [path.rpartition(".")[0] for path in selected]
+        if len(set(parents)) < len(parents):
+            return right
+        return projection.prune(snapshot.columns, [path.split(".")[0] for path in selected])
+
+
+@behaviour_lie(
+    "projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED
+)
+class LastPathWins(_Selecting):
+    """Of several paths into one record only the last counts."""
+
+    def choose(
+        self,
+        snapshot: Snapshot,
+        selected: Sequence[str],
+        right: tuple[Column, ...],  # noqa: ARG002  # the shape of a step
+    ) -> tuple[Column, ...]:
+        last = {path.lower().split(".")[0]: path for path in selected}
+        return projection.prune(snapshot.columns, list(last.values()))
+
+
+@behaviour_lie("projection.record-cut", kills="projection.record-comes-whole")
+class RecordCut(_Selecting):
+    """A record that is selected by its name comes with its first field only."""
+
+    def choose(
+        self,
+        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
+        selected: Sequence[str],
+        right: tuple[Column, ...],
+    ) -> tuple[Column, ...]:
+        names = {name.lower() for name in selected}
+        return tuple(
+            dataclasses.replace(column, fields=column.fields[:1]) if column.name.lower() in names else column
+            for column in right
+        )
+
+
+@behaviour_lie("projection.case-matters", kills="projection.case-does-not-matter")
+class CaseMatters(Service):
+    """A selected field in another spelling than the table's does not exist."""
+
+    def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
+        known = {column.name for column in snapshot.columns}
+        unknown = [path for path in selected if path.split(".")[0] not in known]
+        if unknown:
+            self.refuse(Reason.UNKNOWN_FIELDS, fields=", ".join(unknown))
+        return super().resolve_columns(snapshot, selected)
+
+
+@behaviour_lie("projection.name-counted-twice", kills="projection.a-name-twice-gives-no-column-twice")
+class NameCountedTwice(_Selecting):
+    """A name that is selected twice gives its column twice."""
+
+    def choose(
+        self,
+        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
+        selected: Sequence[str],
+        right: tuple[Column, ...],
+    ) -> tuple[Column, ...]:
+        names = [name.lower() for name in selected]
+        return tuple(column for column in right for _ in range(max(names.count(column.name.lower()), 1)))
+
+
+@behaviour_lie("projection.filter-on-selected-only", kills="projection.filter-may-use-other-columns")
+class FilterOnSelectedOnly(Service):
+    """A restriction on a column that is not selected is refused."""
+
+    def check_request(self, request: Any) -> None:
+        super().check_request(request)
+        options = request.read_session.read_options
+        text = options.row_restriction
+        if text and options.selected_fields and not any(name in text for name in options.selected_fields):
+            self.refuse(Reason.BAD_RESTRICTION, table=request.read_session.table, restriction=text)

@@ -1,0 +1,57 @@
+"""Lies of readers: right bytes, of which one reader makes something else, or nothing at all."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from conformance.records import Reading, ReadingOutcome
+from conformance.reference.mutants.register import reading_lie
+
+
+def _last(readings: list[Reading], **changed: object) -> list[Reading]:
+    """The readings with the last reader's changed; a camp of its own is what a changed result amounts to."""
+    *others, last = readings
+    return [*others, dataclasses.replace(last, **changed)]  # type: ignore[arg-type]
+
+
+@reading_lie(
+    "reader.refuses",
+    kills="readers.read-without-error",
+    also={"readers.agree": "a reader that refuses does not agree with those that read"},
+)
+def refuses(readings: list[Reading]) -> list[Reading]:
+    """One of the readers refuses what the others read."""
+    error = {"error_class": "ArrowInvalid", "error_text": "Expected to read a message"}
+    return _last(readings, outcome=ReadingOutcome.ERROR, camp="error", **error)
+
+
+@reading_lie(
+    "reader.crashes",
+    kills="readers.read-without-crash",
+    also={"readers.agree": "a reader that dies does not agree with those that read"},
+)
+def crashes(readings: list[Reading]) -> list[Reading]:
+    """One of the readers dies of what the others read."""
+    return _last(readings, outcome=ReadingOutcome.CRASH, camp="crash", error_text="signal 11")
+
+
+@reading_lie(
+    "reader.hangs",
+    kills="readers.read-without-hang",
+    also={"readers.agree": "a reader that never ends does not agree with those that read"},
+)
+def hangs(readings: list[Reading]) -> list[Reading]:
+    """One of the readers does not come to an end with what the others read."""
+    return _last(readings, outcome=ReadingOutcome.HANG, camp="hang")
+
+
+@reading_lie("reader.loses-rows", kills="readers.find-the-values")
+def loses_rows(readings: list[Reading]) -> list[Reading]:
+    """All readers lose the same row of what the bytes hold."""
+    return [dataclasses.replace(reading, differences=("the last row is missing",)) for reading in readings]
+
+
+@reading_lie("reader.differs", kills="readers.agree")
+def differs(readings: list[Reading]) -> list[Reading]:
+    """One of the readers makes something else of it than the others."""
+    return _last(readings, camp="another")

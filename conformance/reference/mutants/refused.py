@@ -1,0 +1,284 @@
+"""Lies about refusals: bad requests that are served, wrong codes, silence about what was wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final, NoReturn
+
+import grpc
+
+from conformance.contract import proto
+from conformance.records import Column
+from conformance.reference.catalogue import MissingError, Snapshot, TableId, stored_schema
+from conformance.reference.mutants.changed import Accepted, Coded, Lenient, coded
+from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.service import Service
+
+_UNSPECIFIED: Final = "https://github.com/googleapis/python-bigquery-storage/issues/264"
+_STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/sessions/[^/]+/streams/[^/]+")
+_DOTTED: Final = re.compile(r"([^/.]+)\.([^/.]+)\.([^/.]+)")
+
+# --- served all the same ---------------------------------------------------------------------------
+
+
+@behaviour_lie("errors.format-defaults", kills="errors.unspecified-format-is-refused", source=_UNSPECIFIED)
+class FormatDefaults(Service):
+    """A request without a data format gets ARROW."""
+
+    def check_format(self, data_format: int) -> None:
+        if data_format:
+            super().check_format(data_format)
+
+
+class _Reading(Service):
+    """A service that reads a request in its own way before it looks at it."""
+
+    def understand(self, request: Any) -> None:
+        """Change the request in place."""
+        raise NotImplementedError
+
+    def check_request(self, request: Any) -> None:
+        self.understand(request)
+        super().check_request(request)
+
+
+@behaviour_lie("errors.any-parent", kills="errors.bad-parent-is-refused")
+class AnyParent(_Reading):
+    """The parent may be anything: the project that it begins with counts, or that of the table."""
+
+    def understand(self, request: Any) -> None:
+        parts = request.parent.split("/")
+        named = len(parts) > 1 and parts[0] == "projects" and parts[1]
+        request.parent = f"projects/{parts[1] if named else 'unnamed'}"
+
+
+@behaviour_lie("errors.dotted-table", kills="errors.malformed-table-is-refused")
+class DottedTable(_Reading):
+    """A table may be written as project.dataset.table."""
+
+    def understand(self, request: Any) -> None:
+        match = _DOTTED.fullmatch(request.read_session.table)
+        if match:
+            request.read_session.table = "projects/{}/datasets/{}/tables/{}".format(*match.groups())
+
+
+@behaviour_lie("errors.missing-table-is-empty", kills="errors.missing-table-is-refused")
+class MissingTableIsEmpty(Service):
+    """A table that does not exist is an empty one without columns."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        parts = asked.table.split("/")
+        table = TableId(parts[1], parts[3], parts[5])
+        try:
+            self.catalogue.snapshot(table)
+        except MissingError:
+            return Snapshot(table, (), 0, stored_schema(()).empty_table())
+        return super().take_snapshot(asked)
+
+
+@behaviour_lie("errors.preferred-cut", kills="errors.preferred-above-maximum-is-refused")
+class PreferredCut(Service):
+    """A preferred_min_stream_count above the maximum is cut down to it."""
+
+    def check_stream_counts(self, maximum: int, preferred: int) -> None:
+        super().check_stream_counts(maximum, min(preferred, maximum) if maximum > 0 else preferred)
+
+
+@behaviour_lie("errors.negative-is-unset", kills="errors.negative-stream-count-is-refused")
+class NegativeIsUnset(_Reading):
+    """A negative max_stream_count is taken for none."""
+
+    def understand(self, request: Any) -> None:
+        request.max_stream_count = max(request.max_stream_count, 0)
+
+
+@behaviour_lie("errors.any-trace-id", kills="errors.long-trace-id-is-refused")
+class AnyTraceId(Lenient):
+    """A trace id of any length is taken."""
+
+    accepted = Reason.LONG_TRACE_ID
+
+    def check_request(self, request: Any) -> None:
+        with contextlib.suppress(Accepted):
+            super().check_request(request)
+
+
+@behaviour_lie("errors.malformed-stream-is-empty", kills="errors.malformed-stream-is-refused")
+class MalformedStreamIsEmpty(Service):
+    """A stream name that is none reads like a stream without rows."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        return super().read_rows(request) if _STREAM.fullmatch(request.read_stream) else iter(())
+
+
+@behaviour_lie("errors.unknown-split-is-empty", kills="errors.split-of-unknown-stream-is-refused")
+class UnknownSplitIsEmpty(Service):
+    """A split of a stream that does not exist is answered like one that cannot be split."""
+
+    def split_read_stream(self, request: Any) -> Any:
+        if self.sessions.find(request.name) is None:
+            return proto.SplitReadStreamResponse()
+        return super().split_read_stream(request)
+
+
+# --- codes -----------------------------------------------------------------------------------------
+
+
+@behaviour_lie("errors.internal", kills="errors.permanent-one-is-not-retryable")
+class UnknownFieldsInternal(Coded):
+    """Unknown selected fields are the server's own trouble: INTERNAL."""
+
+    codes: ClassVar = {Reason.UNKNOWN_FIELDS: grpc.StatusCode.INTERNAL}
+
+
+@behaviour_lie(
+    "errors.format-unimplemented", kills="errors.unspecified-format-has-its-code", source=_UNSPECIFIED
+)
+class FormatUnimplemented(Coded):
+    """A request without a data format is refused with UNIMPLEMENTED."""
+
+    codes: ClassVar = {Reason.FORMAT_UNSPECIFIED: grpc.StatusCode.UNIMPLEMENTED}
+
+
+@behaviour_lie("errors.parent-denied", kills="errors.bad-parent-has-its-code")
+class ParentDenied(Service):
+    """A parent that is no project is refused with PERMISSION_DENIED."""
+
+    def check_request(self, request: Any) -> None:
+        try:
+            super().check_request(request)
+        except Refusal as refusal:
+            if re.fullmatch(r"projects/[^/]+", request.parent):
+                raise
+            raise Refusal(grpc.StatusCode.PERMISSION_DENIED, refusal.details) from None
+
+
+@behaviour_lie("errors.missing-table-invalid", kills="errors.missing-table-has-its-code")
+class MissingTableInvalid(Coded):
+    """A table that does not exist is refused with INVALID_ARGUMENT."""
+
+    codes: ClassVar = {Reason.MISSING_TABLE: grpc.StatusCode.INVALID_ARGUMENT}
+
+
+@behaviour_lie("errors.unknown-column-not-found", kills="errors.unknown-column-has-its-code")
+class UnknownColumnNotFound(Coded):
+    """Unknown selected fields are refused with NOT_FOUND."""
+
+    codes: ClassVar = {Reason.UNKNOWN_FIELDS: grpc.StatusCode.NOT_FOUND}
+
+
+@behaviour_lie("errors.restriction-not-found", kills="errors.bad-restriction-has-its-code")
+class RestrictionNotFound(Coded):
+    """A bad restriction is refused with NOT_FOUND."""
+
+    codes: ClassVar = {Reason.BAD_RESTRICTION: grpc.StatusCode.NOT_FOUND}
+
+
+@behaviour_lie("errors.long-restriction-out-of-range", kills="errors.long-restriction-has-its-code")
+class LongRestrictionOutOfRange(Coded):
+    """A restriction above the limit is refused with OUT_OF_RANGE."""
+
+    codes: ClassVar = {Reason.LONG_RESTRICTION: grpc.StatusCode.OUT_OF_RANGE}
+
+
+@behaviour_lie("errors.preferred-out-of-range", kills="errors.preferred-above-maximum-has-its-code")
+class PreferredOutOfRange(Coded):
+    """A preferred_min_stream_count above the maximum is refused with OUT_OF_RANGE."""
+
+    codes: ClassVar = {Reason.PREFERRED_OVER_MAX: grpc.StatusCode.OUT_OF_RANGE}
+
+
+@behaviour_lie("errors.snapshot-out-of-range", kills="errors.snapshot-outside-window-has-its-code")
+class SnapshotOutOfRange(Coded):
+    """A snapshot time before the time-travel window is refused with OUT_OF_RANGE."""
+
+    codes: ClassVar = {Reason.SNAPSHOT_TOO_OLD: grpc.StatusCode.OUT_OF_RANGE}
+
+
+@behaviour_lie("errors.stream-unimplemented", kills="errors.unrecorded-refusal-has-a-fitting-code")
+class StreamUnimplemented(Coded):
+    """A stream that does not exist is refused with UNIMPLEMENTED."""
+
+    codes: ClassVar = {Reason.UNKNOWN_STREAM: grpc.StatusCode.UNIMPLEMENTED}
+
+
+@behaviour_lie("offset.beyond-out-of-range", kills="offsets.beyond-the-end-has-its-code")
+class OffsetOutOfRange(Service):
+    """An offset beyond the end of a session's own stream is refused with OUT_OF_RANGE."""
+
+    def check_offset(self, stream: Any, offset: int) -> None:
+        own = stream.rows.num_rows in {0, stream.session.snapshot.rows.num_rows}
+        if offset > stream.rows.num_rows and own:
+            raise coded(grpc.StatusCode.OUT_OF_RANGE, Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
+        super().check_offset(stream, offset)
+
+
+# --- words -----------------------------------------------------------------------------------------
+
+
+class _Silent(Service):
+    """A service that refuses for one reason with its code and other words."""
+
+    reason: ClassVar[Reason]
+    words: ClassVar[str]
+
+    def refuse(self, reason: Reason, **facts: object) -> NoReturn:
+        if reason is self.reason:
+            raise Refusal(REFUSALS[reason][0], self.words)
+        super().refuse(reason, **facts)
+
+
+@behaviour_lie("errors.no-message", kills="errors.message-says-something")
+class NoMessage(_Silent):
+    """A bad resource name is refused without a word."""
+
+    reason = Reason.BAD_RESOURCE
+    words = ""
+
+
+@behaviour_lie("errors.column-not-named", kills="errors.unknown-column-is-named")
+class ColumnNotNamed(_Silent):
+    """The refusal of unknown fields does not say which."""
+
+    reason = Reason.UNKNOWN_FIELDS
+    words = "request failed: bad selected fields"
+
+
+@behaviour_lie("errors.table-not-named", kills="errors.missing-table-is-named")
+class TableNotNamed(_Silent):
+    """The refusal of a missing table does not say which."""
+
+    reason = Reason.MISSING_TABLE
+    words = "Not found"
+
+
+@behaviour_lie("errors.rows-before-refusal", kills="errors.refused-read-has-no-rows")
+class RowsBeforeRefusal(Service):
+    """A read from beyond the end delivers the last row before it is refused."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        stream = self.find_stream(request.read_stream)
+        last = stream.rows.num_rows - 1
+        if request.offset > last + 1 and last >= 0:
+            yield from super().read_rows(proto.ReadRowsRequest(read_stream=request.read_stream, offset=last))
+        yield from super().read_rows(request)
+
+
+@behaviour_lie("schema.resumed-differs", kills="offsets.resumed-schema-is-the-sessions")
+class ResumedSchemaDiffers(Service):
+    """A resumed read carries a schema whose first column has another name."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        for answer in super().read_rows(request):
+            if request.offset and answer.WhichOneof("schema") == "arrow_schema":
+                stream = self.find_stream(request.read_stream)
+                answer.arrow_schema.serialized_schema = self.encode_schema(_renamed(self, stream.session.columns))
+            yield answer
+
+
+def _renamed(service: Service, columns: Sequence[Column]) -> Any:
+    schema = service.served_schema(columns)
+    return schema.set(0, schema.field(0).with_name(schema.field(0).name + "_"))

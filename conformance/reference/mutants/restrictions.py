@@ -1,0 +1,139 @@
+"""Lies about row restrictions: other rows than those for which it is TRUE, and bad ones that are not refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.records import Column
+from conformance.reference import restriction
+from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.restriction import column_value
+from conformance.reference.service import MAX_RESTRICTION_BYTES, Service
+from conformance.reference.sql import SqlError, evaluate, parse_expression
+
+_LONG = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1301"
+
+
+def _none(rows: pa.Table) -> pa.BooleanArray:
+    return pa.array([False] * rows.num_rows, pa.bool_())
+
+
+@behaviour_lie("restriction.bound-excluded", kills="restriction.comparison")
+class BoundExcluded(Service):
+    """``>=`` is taken for ``>``."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        return super().restrict(snapshot, text if " AND " in text or " OR " in text else text.replace(">=", ">"))
+
+
+@behaviour_lie("restriction.empty-is-all", kills="restriction.nothing-selected")
+class EmptyIsAll(Service):
+    """A restriction that selects no row is taken for none, and every row comes."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        mask = super().restrict(snapshot, text)
+        return mask if mask is None or mask.true_count else None
+
+
+@behaviour_lie("restriction.null-is-true", kills="restriction.null-is-not-true")
+class NullIsTrue(Service):
+    """A row for which the restriction is NULL comes."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        mask = super().restrict(snapshot, text)
+        if mask is None:
+            return None
+        value = evaluate(parse_expression(text), lambda path: column_value(path, snapshot.columns, snapshot.rows))
+        # A literal that is NULL for every row compares with nothing; that it selects nothing is another requirement.
+        if value.constant or not mask.true_count:
+            return mask
+        return pc.fill_null(value.data, pa.scalar(True))  # noqa: FBT003  # the lie
+
+
+@behaviour_lie("restriction.long-accepted", kills="restriction.too-long-is-refused", source=_LONG)
+class LongAccepted(Service):
+    """A restriction of any length is read, and one above the limit selects nothing."""
+
+    def check_request(self, request: Any) -> None:
+        options = request.read_session.read_options
+        if len(options.row_restriction.encode()) > MAX_RESTRICTION_BYTES:
+            options.row_restriction = "FALSE"
+        super().check_request(request)
+
+
+class _Forgiving(Service):
+    """A service that takes a bad restriction of one kind for one that selects nothing."""
+
+    kind: ClassVar[re.Pattern[str]]
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        try:
+            return super().restrict(snapshot, text)
+        except Refusal:
+            if self.kind.search(text):
+                return _none(snapshot.rows)
+            raise
+
+
+@behaviour_lie("restriction.aggregate-accepted", kills="restriction.aggregate-is-refused")
+class AggregateAccepted(_Forgiving):
+    """A restriction with an aggregate function is served, and selects nothing."""
+
+    kind = re.compile(r"\b(COUNT|SUM|MIN|MAX|AVG)\s*\(", re.IGNORECASE)
+
+
+@behaviour_lie("restriction.subquery-accepted", kills="restriction.subquery-is-refused")
+class SubqueryAccepted(_Forgiving):
+    """A restriction with a subquery is served, and selects nothing."""
+
+    kind = re.compile(r"\(\s*SELECT\b", re.IGNORECASE)
+
+
+@behaviour_lie("restriction.statement-accepted", kills="restriction.second-statement-is-refused")
+class StatementAccepted(_Forgiving):
+    """What follows a semicolon in a restriction is taken for a statement to run."""
+
+    kind = re.compile(r";|--")
+
+
+@behaviour_lie("restriction.not-boolean-accepted", kills="restriction.not-boolean-is-refused")
+class NotBooleanAccepted(Service):
+    """A restriction that is an expression of another type is served, and selects nothing."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        try:
+            return super().restrict(snapshot, text)
+        except Refusal:
+            if _is_value(text, snapshot.columns, snapshot.rows):
+                return _none(snapshot.rows)
+            raise
+
+
+def _is_value(text: str, columns: Sequence[Column], rows: pa.Table) -> bool:
+    try:
+        evaluate(parse_expression(text), lambda path: column_value(path, columns, rows))
+    except SqlError:
+        return False
+    return True
+
+
+@behaviour_lie("restriction.unknown-column-is-null", kills="restriction.unknown-column-is-refused")
+class UnknownColumnIsNull(Service):
+    """A column that the table does not have is taken for NULL in a restriction."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        if not text:
+            return None
+        try:
+            return restriction.keep(text, snapshot.columns, snapshot.rows)
+        except restriction.RestrictionError as error:
+            if str(error).startswith("Unrecognized name") and re.fullmatch(r"\w+ [<>=]+ \S+", text):
+                return _none(snapshot.rows)
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)

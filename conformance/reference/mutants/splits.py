@@ -1,0 +1,170 @@
+"""Lies about splitting: half an answer, children that are no streams, a parent that is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pyarrow as pa
+
+from conformance.contract import proto
+from conformance.reference.mutants.changed import Accepted, Lenient, coded
+from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.refusals import Reason
+from conformance.reference.service import Service
+from conformance.reference.session import Stream, opaque
+
+_ENDLESS = "https://github.com/apache/beam/issues/20155"
+
+
+class _Splitting(Service):
+    """A service that knows which streams were split, and which are children."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.parents: set[str] = set()
+        self.children: set[str] = set()
+
+    def split_read_stream(self, request: Any) -> Any:
+        answer = super().split_read_stream(request)
+        if answer.primary_stream.name:
+            self.parents.add(request.name)
+            self.children.update((answer.primary_stream.name, answer.remainder_stream.name))
+        return answer
+
+
+@behaviour_lie("split.primary-only", kills="split.answer-has-two-children-or-none")
+class PrimaryOnly(Service):
+    """A split names the primary stream and no remainder."""
+
+    def split_read_stream(self, request: Any) -> Any:
+        answer = super().split_read_stream(request)
+        answer.ClearField("remainder_stream")
+        return answer
+
+
+@behaviour_lie("split.primary-is-the-parent", kills="split.children-have-names-of-their-own")
+class PrimaryIsParent(Service):
+    """The primary stream of a split keeps the parent's name."""
+
+    def split_read_stream(self, request: Any) -> Any:
+        answer = super().split_read_stream(request)
+        if answer.primary_stream.name and request.fraction == 0.5 and not self.is_followed(request.name):
+            answer.primary_stream.name = request.name
+        return answer
+
+    def is_followed(self, name: str) -> bool:
+        """Whether the children are long enough that somebody may look at them."""
+        stream = self.sessions.find(name)
+        return stream is not None and stream.rows.num_rows > 8
+
+
+@behaviour_lie("split.children-elsewhere", kills="split.children-are-below-the-session")
+class ChildrenElsewhere(_Splitting):
+    """The children of a split lie below another session."""
+
+    def split_read_stream(self, request: Any) -> Any:
+        answer = super().split_read_stream(request)
+        moved = []
+        for child in (answer.primary_stream, answer.remainder_stream):
+            stream = self.sessions.find(child.name)
+            if stream is not None:
+                child.name = f"{stream.session.name.rpartition('/')[0]}/{opaque()}/streams/{opaque()}"
+                moved.append(Stream(child.name, stream.session, stream.rows))
+        self.sessions.add(moved)
+        return answer
+
+
+@behaviour_lie("split.parent-gone", kills="split.parent-is-still-served")
+class ParentGone(_Splitting):
+    """A stream that was split does not exist any more."""
+
+    def find_stream(self, name: str) -> Stream:
+        if name in self.parents:
+            self.refuse(Reason.UNKNOWN_STREAM, stream=name)
+        return super().find_stream(name)
+
+
+@behaviour_lie("split.parent-is-the-remainder", kills="split.parent-is-unchanged")
+class ParentIsRemainder(_Splitting):
+    """A stream that was split holds the remainder's rows only."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        split = stream.name in self.parents and not offset
+        return rows.slice(rows.num_rows // 2) if split else rows
+
+
+@behaviour_lie("split.children-unknown", kills="split.child-is-served")
+class ChildrenUnknown(_Splitting):
+    """The children of a split cannot be read."""
+
+    def find_stream(self, name: str) -> Stream:
+        if name in self.children:
+            self.refuse(Reason.UNKNOWN_STREAM, stream=name)
+        return super().find_stream(name)
+
+    def split_read_stream(self, request: Any) -> Any:
+        if request.name in self.children:
+            return proto.SplitReadStreamResponse()
+        return super().split_read_stream(request)
+
+
+@behaviour_lie("split.child-offset-ignored", kills="split.child-resumes")
+class ChildOffsetIgnored(_Splitting):
+    """A read of a child starts at its first row, whatever the offset up to its end."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        stream = self.sessions.find(request.read_stream)
+        if request.read_stream in self.children and stream is not None and 0 < request.offset <= stream.rows.num_rows:
+            request = proto.ReadRowsRequest(read_stream=request.read_stream)
+        return super().read_rows(request)
+
+
+@behaviour_lie("split.child-runs-on", kills="split.beyond-the-child-is-refused")
+class ChildRunsOn(_Splitting):
+    """A read from beyond a child's end is answered with OK and nothing."""
+
+    def check_offset(self, stream: Stream, offset: int) -> None:
+        child = stream.name in self.children
+        super().check_offset(stream, min(offset, stream.rows.num_rows) if child else offset)
+
+
+@behaviour_lie("split.beyond-the-child-out-of-range", kills="split.beyond-the-child-has-its-code")
+class BeyondChildOutOfRange(_Splitting):
+    """A read from beyond a child's end is refused with OUT_OF_RANGE."""
+
+    def check_offset(self, stream: Stream, offset: int) -> None:
+        if stream.name in self.children and offset > stream.rows.num_rows:
+            code = grpc.StatusCode.OUT_OF_RANGE
+            raise coded(code, Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
+        super().check_offset(stream, offset)
+
+
+@behaviour_lie("split.endless", kills="split.splitting-ends", source=_ENDLESS)
+class Endless(Service):
+    """A stream of one row or none is split too, into itself and an empty stream, for ever."""
+
+    def split_read_stream(self, request: Any) -> Any:
+        stream = self.sessions.find(request.name)
+        if stream is None or stream.rows.num_rows > 1:
+            return super().split_read_stream(request)
+        session = stream.session
+        halves = [Stream(self.name_stream(session.name), session, stream.rows.slice(*at)) for at in ((0,), (0, 0))]
+        self.sessions.add(halves)
+        primary, remainder = (proto.ReadStream(name=half.name) for half in halves)
+        return proto.SplitReadStreamResponse(primary_stream=primary, remainder_stream=remainder)
+
+
+@behaviour_lie("split.fraction-clamped", kills="split.fraction-outside-is-refused")
+class FractionClamped(Lenient):
+    """A fraction outside 0 to 1 is taken for a half."""
+
+    accepted = Reason.BAD_FRACTION
+
+    def split_read_stream(self, request: Any) -> Any:
+        try:
+            return super().split_read_stream(request)
+        except Accepted:
+            return super().split_read_stream(proto.SplitReadStreamRequest(name=request.name, fraction=0.5))
