@@ -35,6 +35,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "prepare": "Make the environment that a target runs in.",
     "expect": "Rewrite the expected failures of a target from a run.",
     "report": "Make reports from the log of an earlier run, or from those of its shards.",
+    "diff": "Compare two reports: regressions, repairs, new and gone deviations.",
+    "matrix": "Lay reports side by side: a site of implementations and clauses.",
+    "freeze": "Freeze this version's clauses, or check against what was frozen.",
     "cases": "Check case files, or print their JSON Schema.",
 }
 """Command to its line in the help; the module ``conformance.cli.<name>`` holds it (``list`` is ``list_``)."""
@@ -53,6 +56,9 @@ _UNUSABLE: Final = (
     ("conformance.engine.shards", "ShardError"),
     ("conformance.engine.merge", "MergeError"),
     ("conformance.engine.log", "LogError"),
+    ("conformance.report.reading", "ReportError"),
+    ("conformance.report.matrix", "MatrixError"),
+    ("conformance.engine.requirements", "FrozenError"),
     ("conformance.generate.casefile", "CaseFileError"),
 )
 """Exceptions that say what is wrong with the user's input; named, not imported, for most commands need few of them."""

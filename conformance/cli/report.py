@@ -1,4 +1,4 @@
-"""``conformance report``: any report from the log of an earlier run, of one that broke off, or from those of its shards."""
+"""``conformance report``: any report from the log of an earlier run, of one that broke off, or from its shards."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Session:
             python=platform.python_version(),
             pyarrow=pa.__version__,
             platform=f"{platform.system()} {platform.machine()}",
-            target=f"{self.driver.name} {self.driver.version}".strip(),
+            target=_called(self.driver.name, self.driver.version),
             target_file=self.spec.file,
             seed=self.settings.seed,
             generated=self.settings.generated,
@@ -115,6 +115,11 @@ class Session:
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
         )
+
+
+def _called(name: str, version: str) -> str:
+    """Name and version, once each: many a target file has the version in its name."""
+    return name if name.endswith(version) else f"{name} {version}"
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Final
 from conformance.engine.result import Result
 from conformance.report.summary import Cell, summarise
 
-__all__ = ["badge_svg", "write_badge"]
+__all__ = ["badge", "badge_svg", "write_badge"]
 
 _GREEN, _AMBER, _RED, _GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
 _CHARACTER: Final = 6.6
@@ -19,9 +19,13 @@ _LABEL: Final = "storage read"
 
 def badge_svg(result: Result) -> str:
     """The badge of ``result``."""
-    must = sum((row.cells[0] for row in summarise(result)), Cell())
+    return badge(sum((row.cells[0] for row in summarise(result)), Cell()), complete=result.complete)
+
+
+def badge(must: Cell, *, complete: bool) -> str:
+    """The badge of a run whose MUST clauses came to ``must``; grey where nothing was judged, or not everything."""
     text = f"{must.passed}/{must.judged} must" if must.judged else "not judged"
-    if not must.judged or not result.complete:
+    if not must.judged or not complete:
         colour = _GREY
     elif must.failed or must.expected:
         colour = _RED if must.failed else _AMBER

@@ -12,7 +12,7 @@ from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
 from conformance.engine.selection import LeftOut
 from conformance.records import Level, Outcome
 
-__all__ = ["Cell", "Row", "header", "level_of", "replay_command", "summarise", "verdict_line"]
+__all__ = ["Cell", "Row", "cell_of", "header", "level_of", "replay_command", "summarise", "verdict_line"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def level_of(clause_id: str) -> Level:
     return CLAUSES[clause_id].level if clause_id in CLAUSES else Level.MUST
 
 
-def _cell(result: Result, clause_id: str) -> Cell:
-    outcome = worst(result.by_clause[clause_id]) if clause_id in result.by_clause else Outcome.UNTESTABLE
+def cell_of(outcome: Outcome) -> Cell:
+    """One clause under its worst outcome."""
     if outcome.fails_run:
         return Cell(failed=1)
     if outcome is Outcome.EXPECTED_FAIL:
@@ -66,7 +66,8 @@ def summarise(result: Result) -> list[Row]:
     cells: dict[str, dict[Level, Cell]] = {}
     for clause_id in dict.fromkeys((*result.start.clauses, *result.by_clause)):
         row = cells.setdefault(clause_id.partition(".")[0], dict.fromkeys(Level, Cell()))
-        row[level_of(clause_id)] += _cell(result, clause_id)
+        counts = result.by_clause.get(clause_id)
+        row[level_of(clause_id)] += cell_of(worst(counts) if counts else Outcome.UNTESTABLE)
     return [Row(chapter, tuple(row.values())) for chapter, row in cells.items()]
 
 

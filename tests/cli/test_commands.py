@@ -407,3 +407,66 @@ class TestShards:
 
         assert result.exit_code == 2
         assert "expected a shard I/N with I from 1 to N, as in 2/4, but got '3/2'" in result.stderr
+
+
+class TestReportsSideBySide:
+    """``conformance diff`` and ``conformance matrix``."""
+
+    @pytest.fixture
+    def reports(self, user: Path) -> Path:
+        """The reports on both targets, ``honest.json`` and ``liar.json``."""
+        for name in ("honest", "liar"):
+            run("--target", f"{name}.toml", "--json", f"{name}.json")
+        return user
+
+    def test_a_regression_ends_in_1(self, reports: Path) -> None:
+        """What held and fails now is named with its replay."""
+        result = conformance_("diff", "honest.json", "liar.json")
+
+        assert result.exit_code == 1
+        assert "Regressions: held, and fail now (1)" in result.output
+        assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
+        assert "conformance replay one --target liar.toml" in result.output
+
+    def test_a_repair_ends_in_0(self, reports: Path) -> None:
+        """Nothing that held fails."""
+        result = conformance_("diff", "liar.json", "honest.json")
+
+        assert result.exit_code == 0
+        assert "repair: 1" in result.output
+
+    def test_a_difference_is_also_json(self, reports: Path) -> None:
+        """For programs."""
+        difference = json.loads(conformance_("diff", "honest.json", "liar.json", "--json").output)
+
+        assert [item["change"] for item in difference["clauses"]] == ["regression"]
+
+    def test_a_log_is_no_report(self, reports: Path) -> None:
+        """One sentence, status 2."""
+        result = conformance_("diff", "honest.toml", "liar.json")
+
+        assert result.exit_code == 2
+        assert "expected a JSON report" in result.stderr
+
+    def test_two_reports_make_a_site(self, reports: Path) -> None:
+        """Page, badges and Markdown."""
+        result = conformance_("matrix", "honest.json", "liar.json", "--html", "site", "--markdown", "m.md")
+
+        assert result.exit_code == 0
+        assert (reports / "site" / "liar.svg").exists()
+        assert "liar--framing.batch-without-end-of-stream" in (reports / "site" / "index.html").read_text()
+        assert "`framing.batch-without-end-of-stream` | MUST | ✓ | ✗ |" in (reports / "m.md").read_text()
+
+
+class TestFreeze:
+    """``conformance freeze``."""
+
+    def test_what_was_frozen_is_checked(self, user: Path) -> None:
+        """Another corpus is seen."""
+        conformance_("freeze", "--file", "c.json", "--corpus", "corpus")
+        same = conformance_("freeze", "--check", "--file", "c.json", "--corpus", "corpus")
+        (user / "corpus" / "two.yaml").write_text(CASE.replace("id: one", "id: two"))
+        other = conformance_("freeze", "--check", "--file", "c.json", "--corpus", "corpus")
+
+        assert (same.exit_code, other.exit_code) == (0, 1)
+        assert "the corpus of 2 cases is not the one that was frozen" in other.output

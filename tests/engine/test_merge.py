@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from conformance.engine.events import CounterexampleSaved, Event, RunEnded, SuiteBroke
+from conformance.engine.events import CounterexampleSaved, Event, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.merge import MergeError, merge
 from conformance.engine.result import fold
 from conformance.engine.selection import OTHER_SHARD, LeftOut
@@ -43,11 +43,13 @@ def parts_of(events: list[Event], count: int) -> list[list[Event]]:
 
 def _part(events: list[Event], shard: Shard) -> Iterable[Event]:
     start = events[0]
-    assert not isinstance(start, CounterexampleSaved)
+    assert isinstance(start, RunStarted)
     others = tuple(LeftOut("case", case_id, OTHER_SHARD) for case_id in CASES if not shard.holds(case_id))
     mine = tuple(case_id for case_id in CASES if shard.holds(case_id))
-    yield dataclasses.replace(start, shard=str(shard), cases=mine, left_out=(NARROWED, *others))  # type: ignore[call-arg]
-    yield from (event for event in events[1:-1] if shard.holds(event.case_id))  # type: ignore[union-attr]
+    yield dataclasses.replace(start, shard=str(shard), cases=mine, left_out=(NARROWED, *others))
+    yield from (
+        event for event in events if not isinstance(event, RunStarted | RunEnded) and shard.holds(event.case_id)
+    )
     yield RunEnded(4.0 / shard.count, ("a remark",))
 
 
@@ -93,7 +95,9 @@ def test_what_is_not_every_shard_once_is_refused(choice: list[int], message: str
 def test_shards_of_different_runs_are_refused() -> None:
     """Another seed is another run."""
     first, second = parts_of(whole_run(), 2)
-    second[0] = dataclasses.replace(second[0], seed=8)  # type: ignore[call-arg]
+    start = second[0]
+    assert isinstance(start, RunStarted)
+    second[0] = dataclasses.replace(start, seed=8)
 
     with pytest.raises(MergeError) as error:
         merge([first, second])

@@ -1,0 +1,91 @@
+"""``conformance diff``: what became better and worse between two reports."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from conformance.engine.selection import all_clauses
+from conformance.records import to_json
+from conformance.report.diff import Change, ClauseChange, DeviationChange, Difference, compare
+from conformance.report.reading import read_report
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+_TITLES: Final = {
+    Change.REGRESSION: "Regressions: held, and fail now",
+    Change.REPAIR: "Repairs: failed, and hold now",
+    Change.NEWLY_JUDGED: "Newly judged: nothing was known of them, or they fail on new cases alone",
+    Change.NO_LONGER_JUDGED: "No longer judged",
+    Change.NEW_CLAUSE: "Clauses that are new in the suite",
+    Change.GONE_CLAUSE: "Clauses that the suite no longer has",
+}
+
+
+@click.command()
+@click.argument("old", type=_FILE)
+@click.argument("new", type=_FILE)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with every change.")
+def command(*, old: Path, new: Path, as_json: bool) -> None:
+    """Compare two JSON reports, OLD and NEW, of one target or of two.
+
+    \b
+    conformance diff before.json after.json
+
+    \b
+    Exit status: 0 nothing that held fails now, 1 regressions, 2 unusable input.
+    """  # noqa: D301  # click wants the character, not the escape
+    all_clauses()
+    difference = compare(read_report(old), read_report(new))
+    if as_json:
+        click.echo(json.dumps(to_json(difference), indent=1, ensure_ascii=False))
+    else:
+        click.echo("\n".join(_lines(difference)))
+    sys.exit(1 if difference.fails else 0)
+
+
+def _lines(difference: Difference) -> Iterator[str]:
+    yield f"old  {difference.old}"
+    yield f"new  {difference.new}"
+    for change, title in _TITLES.items():
+        if items := difference.of(change):
+            yield f"\n{title} ({len(items)})"
+            for item in items:
+                yield from _clause(item)
+    for title, deviations in (("New", difference.new_deviations), ("Gone", difference.gone_deviations)):
+        if deviations:
+            yield f"\n{title} deviations ({len(deviations)})"
+            for deviation in deviations:
+                yield from _deviation(deviation)
+    counts = {str(change): len(difference.of(change)) for change in _TITLES}
+    counts |= {"new deviations": len(difference.new_deviations), "gone deviations": len(difference.gone_deviations)}
+    yield "\n" + (", ".join(f"{name}: {count}" for name, count in counts.items() if count) or "no difference")
+
+
+def _clause(item: ClauseChange) -> Iterator[str]:
+    yield f"  {item.clause}  [{item.level.upper()}]  {item.before or 'not judged'} -> {item.after or 'not judged'}"
+    if item.text:
+        yield f"      {_flat(item.text)}"
+    if item.cases:
+        yield f"      on {', '.join(item.cases)}"
+    if item.change is Change.REGRESSION:
+        yield f"      {item.replay}"
+
+
+def _deviation(item: DeviationChange) -> Iterator[str]:
+    yield f"  {item.clause}  {_flat(item.text)}"
+    yield f"      on {', '.join(item.cases)}"
+
+
+_WIDTH: Final = 160
+"""Characters of a text that are shown: what it is about stands at its beginning."""
+
+
+def _flat(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _WIDTH else flat[: _WIDTH - 1] + "…"

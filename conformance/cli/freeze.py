@@ -1,0 +1,46 @@
+"""``conformance freeze``: write down what this version requires, or check against what was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from conformance.cli._common import corpus_option
+from conformance.engine.corpus import load_corpus
+from conformance.engine.files import data_file
+from conformance.engine.requirements import complaints, corpus_of, file_name, freeze, read_frozen, write_frozen
+from conformance.engine.selection import all_clauses
+
+
+@click.command()
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit with status 1 where anything differs.")
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=lambda: data_file("golden") / file_name(),
+    show_default=f"golden/{file_name()}",
+    help="Where the requirements stand.",
+)
+@click.option(
+    "--since",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The requirements of the version before, for the first freeze of a new one.",
+)
+@corpus_option
+def command(*, only_check: bool, path: Path, since: Path | None, corpus: Path) -> None:
+    """Freeze this version's clauses and corpus: ids, levels and profiles, and what was given up."""
+    clauses, cases = all_clauses(), corpus_of(load_corpus(corpus).values())
+    if not only_check:
+        before = since or (path if path.exists() else None)
+        write_frozen(freeze(clauses, cases, None if before is None else read_frozen(before)), path)
+        click.echo(f"{len(clauses)} clauses frozen in {path}")
+        return
+    found = list(complaints(read_frozen(path), clauses, cases))
+    for complaint in found:
+        click.echo(complaint)
+    if found:
+        raise click.exceptions.Exit(1)
+    click.echo(f"{len(clauses)} clauses are as they were frozen")

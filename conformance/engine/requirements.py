@@ -1,0 +1,167 @@
+"""The requirements of a version, frozen: which clauses there are, how binding they are, and the corpus that asks.
+
+One file per version, ``golden/clauses-VERSION.json``. What it says once it says for good: an id does not disappear
+without a tombstone, a tombstone's id is not given again, and a clause becomes more binding only with an entry that
+says so. Whoever passed a version can therefore tell what a later one asks beyond it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import conformance
+from conformance.contract.clause import Clause
+from conformance.records import Case, Level, RecordError, from_json, to_json
+
+__all__ = [
+    "Corpus",
+    "Frozen",
+    "FrozenError",
+    "Requirement",
+    "Tombstone",
+    "complaints",
+    "corpus_of",
+    "file_name",
+    "freeze",
+    "read_frozen",
+    "write_frozen",
+]
+
+_BINDING: Final = (Level.MAY, Level.SHOULD, Level.MUST)
+
+
+class FrozenError(ValueError):
+    """A file is not a frozen set of requirements; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Requirement:
+    """One clause as it was frozen; ``raised_from`` is the level that it had before, where it was raised."""
+
+    id: str
+    level: Level
+    profiles: tuple[str, ...]
+    raised_from: Level | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A clause that was given up in ``version``: its id is never given again."""
+
+    id: str
+    level: Level
+    version: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Corpus:
+    """How many cases there are, and the SHA-256 digest of their JSON forms in the order of their ids."""
+
+    cases: int
+    sha256: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    """What one version requires, the clauses in the order of their ids."""
+
+    version: str
+    corpus: Corpus
+    clauses: tuple[Requirement, ...]
+    tombstones: tuple[Tombstone, ...] = ()
+
+
+def file_name() -> str:
+    """The file of this version: patches of a version have its requirements."""
+    return f"clauses-{_version()}.json"
+
+
+def _version() -> str:
+    return ".".join(conformance.__version__.split(".")[:2])
+
+
+def corpus_of(cases: Iterable[Case]) -> Corpus:
+    """What is kept of the corpus."""
+    forms = [json.dumps(to_json(case), sort_keys=True) for case in sorted(cases, key=lambda case: case.id)]
+    return Corpus(len(forms), hashlib.sha256("\n".join(forms).encode()).hexdigest())
+
+
+def freeze(clauses: Mapping[str, Clause], corpus: Corpus, before: Frozen | None = None) -> Frozen:
+    """The requirements of this version, given what was frozen ``before`` (of this version, or of the one before it).
+
+    Ids that are gone become tombstones, and levels that rose say from where: both stand out in the file's diff.
+    """
+    old = {item.id: item for item in before.clauses} if before is not None else {}
+    buried = before.tombstones if before is not None else ()
+    same = before is not None and before.version == _version()
+    return Frozen(
+        version=_version(),
+        corpus=corpus,
+        clauses=tuple(_requirement(clauses[name], old.get(name), same=same) for name in sorted(clauses)),
+        tombstones=(
+            *buried,
+            *(Tombstone(item.id, item.level, _version()) for item in old.values() if item.id not in clauses),
+        ),
+    )
+
+
+def _requirement(clause: Clause, old: Requirement | None, *, same: bool) -> Requirement:
+    raised_from = None
+    if old is not None:
+        raised_from = old.level if _rises(old.level, clause.level) else old.raised_from if same else None
+    return Requirement(clause.id, clause.level, clause.profiles, raised_from)
+
+
+def _rises(before: Level, now: Level) -> bool:
+    return _BINDING.index(now) > _BINDING.index(before)
+
+
+def complaints(frozen: Frozen, clauses: Mapping[str, Clause], corpus: Corpus) -> Iterator[str]:
+    """What of ``frozen`` no longer holds, a sentence each that says how it is cured."""
+    for tombstone in frozen.tombstones:
+        if tombstone.id in clauses:
+            yield f"{tombstone.id} was given up in {tombstone.version} and is used again; give the clause another id"
+    for item in frozen.clauses:
+        clause = clauses.get(item.id)
+        if clause is None:
+            yield f"{item.id} was frozen in {frozen.version} and is gone; restore it, or freeze its tombstone"
+        elif _rises(item.level, clause.level):
+            yield f"{item.id} was frozen as {item.level.upper()} and is {clause.level.upper()} now; freeze its rise"
+        elif (clause.level, clause.profiles) != (item.level, item.profiles):
+            yield f"{item.id} was frozen with another level or other profiles; freeze it again"
+    known = {item.id for item in frozen.clauses}
+    for name in sorted(set(clauses) - known):
+        yield f"{name} is not among the clauses of {frozen.version}; freeze it"
+    if corpus != frozen.corpus:
+        yield f"the corpus of {corpus.cases} cases is not the one that was frozen; freeze it"
+
+
+def read_frozen(path: Path) -> Frozen:
+    """The requirements at ``path``.
+
+    Raises:
+        FrozenError: the file does not hold any.
+        OSError: the file cannot be read.
+    """
+    try:
+        return from_json(Frozen, json.loads(path.read_text(encoding="utf-8")), path=str(path))
+    except (ValueError, RecordError) as error:
+        raise FrozenError(f"{path}: expected frozen requirements: {error}") from None
+
+
+def write_frozen(frozen: Frozen, path: Path) -> None:
+    """Write ``frozen`` to ``path``, one clause to a line, so that a diff of the file reads clause by clause."""
+    document = to_json(frozen)
+    lists = {key: document.pop(key, []) for key in ("clauses", "tombstones")}
+    head = json.dumps(document, indent=1).removesuffix("\n}")
+    body = "".join(f',\n "{key}": [\n  {_rows(rows)}\n ]' for key, rows in lists.items() if rows)
+    path.write_text(f"{head}{body}\n}}\n", encoding="utf-8")
+
+
+def _rows(rows: Iterable[object]) -> str:
+    return ",\n  ".join(json.dumps(row) for row in rows)

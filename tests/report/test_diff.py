@@ -1,0 +1,118 @@
+"""What held and fails is a regression; what nobody can compare is counted apart."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from conformance.records import Outcome, Verdict
+from conformance.report.diff import Change, compare
+from conformance.report.document import Report
+from conformance.targets import ExpectedFailure
+from tests.engine.samples import failing, passing
+from tests.report.samples import report_of
+
+HOLDS = report_of(passing("a", "framing.x"))
+FAILS = report_of(failing("a", "framing.x", "3 messages"))
+CRASHES = report_of(Verdict("a", "framing.x", Outcome.CRASH, reason="it died"))
+UNKNOWN = report_of(Verdict("a", "framing.x", Outcome.UNTESTABLE, reason="cannot seed"))
+EXCUSED = report_of(
+    failing("a", "framing.x", "3 messages"), expectations=[ExpectedFailure("framing.x", "fail: *", case="a")]
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        (HOLDS, FAILS, Change.REGRESSION),
+        (HOLDS, CRASHES, Change.REGRESSION),
+        (HOLDS, EXCUSED, Change.REGRESSION),
+        (FAILS, HOLDS, Change.REPAIR),
+        (EXCUSED, HOLDS, Change.REPAIR),
+        (UNKNOWN, HOLDS, Change.NEWLY_JUDGED),
+        (UNKNOWN, FAILS, Change.NEWLY_JUDGED),
+        (HOLDS, UNKNOWN, Change.NO_LONGER_JUDGED),
+        (FAILS, UNKNOWN, Change.NO_LONGER_JUDGED),
+        (HOLDS, HOLDS, None),
+        (FAILS, EXCUSED, None),
+        (FAILS, CRASHES, None),
+    ],
+)
+def test_a_clause_changes_in_one_way(old: Report, new: Report, change: Change | None) -> None:
+    """Only what held and fails now fails the comparison."""
+    difference = compare(old, new)
+
+    assert [item.change for item in difference.clauses] == ([] if change is None else [change])
+    assert difference.fails is (change is Change.REGRESSION)
+
+
+def test_a_change_names_cases_and_replay() -> None:
+    """The reader can go and look."""
+    (change,) = compare(HOLDS, FAILS).clauses
+
+    assert (change.clause, change.before, change.after) == ("framing.x", Outcome.PASS, Outcome.FAIL)
+    assert (change.text, change.cases) == ("3 messages", ("a",))
+    assert change.replay == "conformance replay a --target fake.toml"
+
+
+def test_a_clause_that_fails_on_new_cases_alone_is_no_regression() -> None:
+    """Nobody asked the older implementation."""
+    new = report_of(passing("a", "framing.x"), failing("new", "framing.x", "3 messages"))
+
+    difference = compare(HOLDS, new)
+
+    assert [item.change for item in difference.clauses] == [Change.NEWLY_JUDGED]
+    assert not difference.fails
+
+
+@pytest.mark.parametrize(("index", "fails"), [(3, True), (4, False)])
+def test_a_generated_case_is_old_where_it_was_generated(index: int, *, fails: bool) -> None:
+    """The ids of generated cases are in no list: seed and number say which there were."""
+    run = dataclasses.replace(HOLDS.run, generated=4)
+    new = report_of(failing(f"generated.server.s7.i{index}", "framing.x", "3 messages"))
+
+    assert compare(dataclasses.replace(HOLDS, run=run), new).fails is fails
+
+
+def test_a_clause_that_the_older_suite_lacked_is_new() -> None:
+    """A failure of it is neither a regression nor a new deviation."""
+    old = report_of(passing("a", "rows.x"), clauses=["rows.x"])
+    new = report_of(passing("a", "rows.x"), failing("a", "framing.x", "3 messages"), clauses=["rows.x", "framing.x"])
+
+    forth, back = compare(old, new), compare(new, old)
+
+    assert [(item.change, item.clause) for item in forth.clauses] == [(Change.NEW_CLAUSE, "framing.x")]
+    assert (forth.new_deviations, forth.fails) == ((), False)
+    assert [item.change for item in back.clauses] == [Change.GONE_CLAUSE]
+
+
+def test_a_clause_that_was_not_chosen_is_not_new() -> None:
+    """The older suite had it, and did not judge it."""
+    old = report_of(passing("a", "rows.x"), clauses=["rows.x"], left_out=["framing.x"])
+    new = report_of(passing("a", "rows.x"), passing("a", "framing.x"), clauses=["rows.x", "framing.x"])
+
+    assert [item.change for item in compare(old, new).clauses] == [Change.NEWLY_JUDGED]
+
+
+def test_another_deviation_of_a_failing_clause_is_new() -> None:
+    """It is listed, and fails nothing: the clause failed before."""
+    other = report_of(failing("a", "framing.x", "no message"))
+
+    difference = compare(FAILS, other)
+
+    assert [item.text for item in difference.new_deviations] == ["no message"]
+    assert [item.text for item in difference.gone_deviations] == ["3 messages"]
+    assert not difference.fails
+
+
+def test_the_same_deviation_with_other_data_is_the_same() -> None:
+    """Three messages or four are one deviation."""
+    difference = compare(FAILS, report_of(failing("b", "framing.x", "4 messages")))
+
+    assert (difference.new_deviations, difference.gone_deviations) == ((), ())
+
+
+def test_a_deviation_is_not_gone_where_its_clause_was_not_judged() -> None:
+    """Not seen is not repaired."""
+    assert compare(FAILS, UNKNOWN).gone_deviations == ()

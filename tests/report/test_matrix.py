@@ -1,0 +1,169 @@
+"""The matrix says of each implementation what its report says, and leads from each cell to the evidence."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from conformance.engine.events import CaseJudged, Evidence, Line
+from conformance.records import Finding, Outcome, Verdict
+from conformance.report.matrix import Matrix, MatrixError, load_matrix, state_of
+from conformance.report.site import html, markdown, write_site
+from tests.engine.samples import failing, passing
+from tests.report.samples import save_report
+
+FINDING = Finding("framing.x", "one message", "<script>alert(1)</script>", call=1, response=0, start=4, end=8)
+EVIDENCE = Evidence(FINDING, "record batch message of call 1", (Line(4, "10 00 00 00", "length", "16", marked=True),))
+BAD = CaseJudged("a", "Case a", "a", (Verdict("a", "framing.x", Outcome.FAIL, (FINDING,)),), (EVIDENCE,))
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> list[Path]:
+    """Two reports: one implementation that is clean, one that is not."""
+    unseeded = Verdict("b", "types.x", Outcome.UNTESTABLE, reason="cannot seed")
+    return [
+        save_report(tmp_path / "good.json", passing("a", "framing.x"), passing("a", "rows.x"), target="good 1"),
+        save_report(tmp_path / "bad.json", passing("b", "rows.x"), unseeded, target="bad 2", events=[BAD]),
+    ]
+
+
+@pytest.fixture
+def matrix(reports: list[Path]) -> Matrix:
+    """Both side by side."""
+    return load_matrix(reports)
+
+
+class Page(HTMLParser):
+    """The fragments that a page has and leads to; fails on anything fetched or closed in the wrong place."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Remember what is open."""
+        values = dict(attrs)
+        assert not {"src", "onclick"} & set(values)
+        self.ids += [value for name, value in attrs if name == "id" and value and value != "r"]
+        self.links += [value for name, value in attrs if name == "href" and value]
+        if tag not in ("meta", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close what is open."""
+        if tag != "rect":
+            assert self.open.pop() == tag
+
+
+def test_each_cell_is_the_outcome_of_its_report(matrix: Matrix) -> None:
+    """Rows are clauses, columns implementations, in the order given."""
+    cells = {row.clause: [entry.state.words for entry in row.entries] for row in matrix.rows}
+
+    assert cells == {
+        "framing.x": ["holds", "fails"],
+        "rows.x": ["holds", "holds"],
+        "types.x": ["nothing in the run showed it", "not judged"],
+    }
+
+
+def test_chapters_are_counted_per_implementation(matrix: Matrix) -> None:
+    """Passed of judged, as in the reports themselves."""
+    totals = {
+        chapter.name: [(cell.passed, cell.judged, cell.not_judged) for cell in chapter.totals()]
+        for chapter in matrix.chapters
+    }
+
+    assert totals == {
+        "framing": [(1, 1, 0), (0, 1, 0)],
+        "rows": [(1, 1, 0), (1, 1, 0)],
+        "types": [(0, 0, 1), (0, 0, 1)],
+    }
+
+
+def test_every_link_of_the_page_leads_somewhere(matrix: Matrix) -> None:
+    """A click on a cell opens its evidence; ids are there once."""
+    page = Page(html(matrix))
+
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+    assert "#bad--framing.x" in page.links
+
+
+def test_the_evidence_has_bytes_clause_and_replay(matrix: Matrix) -> None:
+    """Everything that the report knows of the deviation."""
+    text = html(matrix)
+    panel = text[text.index('id="bad--framing.x"') :].partition("</section>")[0]
+
+    assert "conformance replay a --target fake.toml" in panel
+    assert "10 00 00 00" in panel
+    assert panel.count('<tr class="marked">') == 1
+
+
+def test_what_a_target_says_is_text_and_never_markup(matrix: Matrix) -> None:
+    """A hostile message must not run in the reader's browser."""
+    assert "<script" not in html(matrix)
+    assert "&lt;script&gt;" in html(matrix)
+
+
+def test_run_times_and_badges_are_published(matrix: Matrix) -> None:
+    """One of each per implementation."""
+    text = html(matrix)
+
+    assert text.count("<dt>run time</dt><dd>2 s</dd>") == 2
+    assert re.findall(r"aria-label=\"storage read: ([^\"]+)\"", text) == ["2/2 must", "1/2 must"]
+
+
+def test_a_folder_gets_the_page_and_the_badges(matrix: Matrix, reports: list[Path]) -> None:
+    """The reports beside it are linked by relative names."""
+    folder = reports[0].parent
+
+    write_site(matrix, folder)
+
+    names = {path.name for path in folder.iterdir()}
+    assert {"index.html", "good.svg", "bad.svg"} <= names
+    assert 'href="good.json"' in (folder / "index.html").read_text()
+
+
+def test_a_file_gets_the_page_alone(matrix: Matrix, tmp_path: Path) -> None:
+    """It links nothing outside itself."""
+    write_site(matrix, tmp_path / "out" / "m.html")
+
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["m.html"]
+
+
+def test_the_markdown_lists_what_does_not_hold_everywhere(matrix: Matrix) -> None:
+    """What holds everywhere is counted with its chapter."""
+    text = markdown(matrix)
+
+    assert "| good 1 | 2/2 | – | – | 0 | 1 | 2 s |" in text  # noqa: RUF001  # as in the source
+    assert "| `framing.x` | MUST | ✓ | ✗ |" in text
+    assert "`rows.x`" not in text
+
+
+def test_two_reports_of_one_name_are_refused(reports: list[Path], tmp_path: Path) -> None:
+    """Their badges and evidence would overwrite each other."""
+    again = save_report(tmp_path / "other" / "good.json", failing("a", "rows.x", "2 rows"))
+
+    with pytest.raises(MatrixError, match="two are called good"):
+        load_matrix([*reports, again])
+
+
+def test_every_outcome_has_a_state() -> None:
+    """Failures look like failures."""
+    looks = {outcome: state_of(outcome).key for outcome in Outcome}
+
+    assert {outcome for outcome, key in looks.items() if key == "holds"} == {Outcome.PASS}
+    assert {outcome for outcome, key in looks.items() if key in ("fails", "broke")} == {
+        Outcome.FAIL,
+        Outcome.CRASH,
+        Outcome.HANG,
+        Outcome.REFUSED,
+        Outcome.ERROR,
+    }

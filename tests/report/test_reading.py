@@ -1,0 +1,40 @@
+"""Reports are read back as they were written, and anything else is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.report.reading import ReportError, read_report
+from tests.engine.samples import failing, passing
+from tests.report.samples import report_of, save_report
+
+
+def test_a_report_reads_back(tmp_path: Path) -> None:
+    """Nothing is lost on the way."""
+    verdicts = [failing("a", "framing.x", "3 messages"), passing("b", "rows.x")]
+
+    assert read_report(save_report(tmp_path / "r.json", *verdicts)) == report_of(*verdicts)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "expected a JSON report, as `conformance run --json` writes it"),
+        ("[]", "expected a JSON report of schema version 1, but got None"),
+        (json.dumps({"schema_version": 9}), "expected a JSON report of schema version 1, but got 9"),
+        (json.dumps({"schema_version": 1}), "make the report anew from the run's log"),
+    ],
+)
+def test_what_is_no_report_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    """With the file's name."""
+    path = tmp_path / "r.json"
+    path.write_text(text)
+
+    with pytest.raises(ReportError) as error:
+        read_report(path)
+
+    assert message in str(error.value)
+    assert str(path) in str(error.value)
