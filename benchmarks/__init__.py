@@ -1,0 +1,1 @@
+"""Programs that measure the suite, and the one that makes the published reports."""
