@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire import Rule, read_batch
-from conformance.wire.text import faulty_text
+from conformance.wire.text import faulty_text, is_plain
 from tests.wire.forge import batch_message, column, i4
 
 PIECES = [
@@ -17,6 +18,9 @@ PIECES = [
     *(b"\x80", b"\xc3", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xc0\xaf", b"\xe0\x80\xaf", b"\xed\xa0\x80"),
     *(b"\xf0\x80\x80\xaf", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xff"),
 ]
+
+BOUNDARIES = b"\x00\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc2\xe0\xe1\xf0\xff"
+"""Second bytes on either side of every border that the table of well-formed sequences draws."""
 
 
 def _is_text(value: bytes) -> bool:
@@ -63,7 +67,34 @@ def test_column_is_judged_value_by_value(seed: int) -> None:
         assert f"in slot {bad[0]} ({len(bad)} such slots)" in faults[0].observed
 
 
-@pytest.mark.parametrize("text", ["x" * 29, "\u00e9t\u00e9 " * 9, "\U0001f600" * 11], ids=["ascii", "two", "four"])
+@pytest.mark.parametrize("prefix", [b"", b"a", b"\xc3\xa9", b"\xe4\xb8\x96"], ids=["first", "ascii", "two", "three"])
+@pytest.mark.parametrize("suffix", [b"", b"a", b"\xc3\xa9", b"\xbf"], ids=["last", "ascii", "two", "stray"])
+def test_what_is_plainly_text_is_text(prefix: bytes, suffix: bytes) -> None:
+    """No byte, whatever follows it and in any surroundings, is waved through where the decoder refuses it."""
+    pairs = [bytes(pair) for pair in itertools.product(range(256), BOUNDARIES)]
+
+    waved = [pair for pair in pairs if is_plain(prefix + pair + suffix)]
+
+    assert all(_is_text(prefix + pair + suffix) for pair in waved)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_plain_text_is_seen_to_be_plain(seed: int) -> None:
+    """Well-formed text of up to three bytes a character is waved through, and nothing malformed is."""
+    rng = random.Random(seed)
+    good = b"".join(rng.choices([b"a", b"\xc3\xa9", b"\xe4\xb8\x96", b"\xef\xbf\xbd", b"\xdf\xbf"], k=300))
+    bad = bytearray(good)
+    bad[rng.randrange(len(bad))] = rng.randrange(256)
+
+    assert is_plain(good)
+    assert not is_plain(bytes(bad)) or _is_text(bytes(bad))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 29, "\u00e9t\u00e9 " * 9, "\u4e16\u754c" * 5, "\U0001f600" * 11],
+    ids=["ascii", "two", "three", "four"],
+)
 def test_long_columns_are_judged_in_chunks(text: str) -> None:
     """Characters that cross the borders of chunks are read whole, and one bad byte among millions is found."""
     values = pa.array([text] * 20_000)
