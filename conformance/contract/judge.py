@@ -13,7 +13,7 @@ import fnmatch
 import functools
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from typing import cast
+from typing import Final, cast
 
 import pyarrow as pa
 
@@ -46,7 +46,7 @@ def judge(
     ``readings`` are what independent readers made of the same exchange, where there are any.
     """
     load_chapters()
-    chosen = [one for one in (CLAUSES.values() if clauses is None else clauses) if profile in one.profiles]
+    chosen = _registered(profile, len(CLAUSES)) if clauses is None else _of_profile(clauses, profile)
     if exchange.untestable:
         named = (clause.id for clause in chosen if _names(case.clauses, clause.id))
         return [Verdict(case.id, name, Outcome.UNTESTABLE, reason=exchange.untestable) for name in named]
@@ -66,6 +66,16 @@ def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
         passed = None if state is None else _clean(view.case.id, view.case.clauses, run, state)
         verdicts += _asked(view, run, served=True) if passed is None else passed
     return verdicts
+
+
+def _of_profile(clauses: Iterable[Clause], profile: str) -> tuple[Clause, ...]:
+    return tuple(clause for clause in clauses if profile in clause.profiles)
+
+
+@functools.lru_cache(maxsize=16)
+def _registered(profile: str, _number: int) -> tuple[Clause, ...]:
+    """The clauses of a profile while the register, which only ever grows, has that number of them."""
+    return _of_profile(CLAUSES.values(), profile)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +101,30 @@ def _clean(case_id: str, named: tuple[str, ...], run: _Run, state: Hashable) -> 
     shown, others = _split(run, state)
     if any(_names(named, clause_id) for clause_id in others if named):
         return None
-    return tuple([Verdict(case_id, clause_id, Outcome.PASS) for clause_id in shown])
+    return tuple(_passes(case_id, shown))
+
+
+_NEW: Final = object.__new__
+_SLOTS: Final = tuple(getattr(Verdict, field.name).__set__ for field in dataclasses.fields(Verdict))
+
+
+def _passes(case_id: str, clause_ids: Iterable[str]) -> list[Verdict]:
+    """``Verdict(case_id, clause_id, Outcome.PASS)`` for each clause, made in half the time.
+
+    There is one for nearly every clause of every case that was ever judged, and a frozen dataclass sets its fields by
+    way of ``object.__setattr__``; here its slots are set themselves.
+    """
+    set_case, set_clause, set_outcome, set_findings, set_reason = _SLOTS
+    passed, made = Outcome.PASS, []
+    for clause_id in clause_ids:
+        verdict = _NEW(Verdict)
+        set_case(verdict, case_id)
+        set_clause(verdict, clause_id)
+        set_outcome(verdict, passed)
+        set_findings(verdict, ())
+        set_reason(verdict, "")
+        made.append(verdict)
+    return made
 
 
 @functools.lru_cache(maxsize=256)

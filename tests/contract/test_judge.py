@@ -9,8 +9,8 @@ import pytest
 
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES, Clause, clause
-from conformance.contract.judge import MAX_FINDINGS, judge
-from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table
+from conformance.contract.judge import MAX_FINDINGS, _passes, judge
+from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table, Verdict
 from conformance.reference.serializer import REFERENCE
 
 load_chapters()
@@ -154,3 +154,9 @@ def test_a_clause_is_itself_and_no_other() -> None:
 
     assert one == one  # noqa: PLR0124  # identity is the point
     assert Clause(*(getattr(one, field.name) for field in dataclasses.fields(one))) != one
+
+
+def test_a_clean_case_gets_ordinary_verdicts() -> None:
+    """Passes that are made in a row are what the record's own constructor makes."""
+    assert _passes("c", ["a.b", "a.c"]) == [Verdict("c", one, Outcome.PASS) for one in ("a.b", "a.c")]
+    assert hash(_passes("c", ["a.b"])[0]) == hash(Verdict("c", "a.b", Outcome.PASS))
