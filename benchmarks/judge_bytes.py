@@ -2,6 +2,8 @@
 
 Prints one line per batch: the processor time of ``read_batch``, that of ``pyarrow.ipc.read_record_batch`` with
 ``validate(full=True)``, their ratio, and the bar that the whole judgement of such a batch has to stay under.
+
+    python -m benchmarks.judge_bytes
 """
 
 from __future__ import annotations

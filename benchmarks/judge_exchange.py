@@ -4,6 +4,8 @@ An exchange here is one batch of a serializer under a schema that has been read 
 the case's table. Prints, per batch, the time of ``judge``, the time of ``pyarrow.ipc.read_record_batch`` with
 ``validate(full=True)``, their ratio, and the bar. The small batch is judged twice: as a case that is judged again and
 again (mutants, several targets, shrinking), and as a case that has never been seen.
+
+    python -m benchmarks.judge_exchange
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import itertools
 from collections.abc import Iterator
 
 import pyarrow as pa
-from judge_bytes import best, big, small
 
+from benchmarks.judge_bytes import best, big, small
 from conformance.contract.judge import judge
 from conformance.contract.mapping import arrow_schema
 from conformance.records import BqType, Call, Case, Column, Exchange, Mode, Outcome, Table
