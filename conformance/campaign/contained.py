@@ -21,13 +21,13 @@ from conformance.campaign.step import Done, condemned
 from conformance.readers.frames import Channel, Frame, FrameError
 from conformance.readers.process import last_words
 from conformance.records import Call, CallEnd, Case, Exchange, Outcome, ReadingOutcome, from_json, to_json
-from conformance.targets import TargetUnavailable
+from conformance.targets import TargetKind, TargetUnavailable
 
 __all__ = ["Lab"]
 
 START: Final = 180.0
 """Seconds for a lab to import its libraries and open its target, beside the target's own deadline."""
-MARGIN: Final = 60.0
+MARGIN: Final = 30.0
 """Seconds for one case beside the target's own deadline for it: judging the largest exchange on a busy core."""
 
 _ENVIRONMENT: Final = {
@@ -61,7 +61,9 @@ class Lab:
     def __init__(self, job: Job, weights: Weights | None = None) -> None:
         self._job = job
         self._weights = weights
-        self._deadline = job.spec.deadlines.stretched(job.multiplier).case + MARGIN
+        deadlines = job.spec.deadlines.stretched(job.multiplier)
+        serializing = job.spec.kind is TargetKind.SERIALIZER
+        self._deadline = (deadlines.call if serializing else deadlines.case) + MARGIN * job.multiplier
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
         self._open = False
@@ -99,9 +101,13 @@ class Lab:
         raise TargetUnavailable(f"{self._job.spec.name} ended the process that opened it, three times: {said}")
 
     def run(self, first: int, last: int) -> Iterator[Done]:
-        """The rows of every case from ``first`` to ``last`` (excluded), in order, one per case whatever happens."""
+        """The rows of every case from ``first`` to ``last`` (excluded), in order, one per case whatever happens.
+
+        A case on which the process ends is tried once more: somebody else may have ended it.
+        """
         index = first
         ended: dict[str, dict[str, tuple[str, str]]] = {}
+        suspect = ""
         while index < last:
             try:
                 self.open()
@@ -111,7 +117,10 @@ class Lab:
                     yield done
                     index += 1
             except _Died as died:
-                if died.doing in self._job.readers:
+                again = f"{index}/{died.doing}"
+                if not died.hung and suspect != again:
+                    suspect = again
+                elif died.doing in self._job.readers:
                     outcome = ReadingOutcome.HANG if died.hung else ReadingOutcome.CRASH
                     ended.setdefault(str(index), {})[died.doing] = (outcome, died.text)
                 else:

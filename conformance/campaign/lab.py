@@ -103,7 +103,7 @@ class _Runner:
             first = self._channel.receive()
             job, weights = pickle.loads(first.blobs[0])  # noqa: S301  # from the process that started this one
             try:
-                target = stack.enter_context(open_target(job.spec, multiplier=job.multiplier))
+                target = stack.enter_context(open_target(job.spec, multiplier=job.multiplier, alone=True))
             except TargetError as error:
                 self._channel.send({"unusable": str(error)})
                 return

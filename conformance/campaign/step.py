@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from conformance.campaign import rows
 from conformance.campaign.coverage import covers
 from conformance.campaign.decoding import Decoders, Ended
@@ -82,7 +84,7 @@ class Stepper:
             exchange = self._driver.drive(case, table)
             self._mark("")
             driven = time.monotonic()
-            view = self._bench.view(case, exchange, table)
+            view = self._view(case, exchange, table)
             found: tuple[Verdict, ...] = self._bench.verdicts(view)
         except TargetError as error:
             found = (whole_case(case, Outcome.CRASH, str(error)),)
@@ -91,6 +93,15 @@ class Stepper:
             found = (whole_case(case, Outcome.ERROR, reason),)
         seconds = (driven - began, time.monotonic() - driven)
         return self._done(index, _Seen(case, found, exchange, view, seconds))
+
+    def _view(self, case: Case, exchange: Exchange, table: pa.Table) -> View:
+        """The view of an exchange with its readings, which are worked out in full only where they do not just agree."""
+        view = View(case, exchange, table)
+        agreed = None if exchange.untestable or not self._job.readers else self._decoders.agree(view)
+        if agreed is None:
+            return self._bench.view(case, exchange, table)
+        view.readings = tuple(agreed)
+        return view
 
     def _done(self, index: int, seen: _Seen) -> Done:
         case, found, exchange, view = seen.case, seen.found, seen.exchange, seen.view

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -119,6 +120,7 @@ def command(
     from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # pyspark is named where it is missing
 
     spec = load_target(target)
+    spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
     chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
     job = Job(
         spec,

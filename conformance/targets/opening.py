@@ -49,20 +49,23 @@ class Target(Protocol):
 
 
 @contextlib.contextmanager
-def open_target(spec: TargetSpec, *, project: str = "test-project", multiplier: float = 1.0) -> Iterator[Target]:
+def open_target(
+    spec: TargetSpec, *, project: str = "test-project", multiplier: float = 1.0, alone: bool = False
+) -> Iterator[Target]:
     """Start (or connect to) the target that ``spec`` describes, and end it afterwards.
 
-    ``multiplier`` stretches every deadline. Raises :class:`~conformance.targets.TargetUnavailable` where it cannot
-    run here, its environment has not been made, or it does not start.
+    ``multiplier`` stretches every deadline; ``alone`` says that the caller ends this process where a serializer in it
+    does not return, so that nothing in it has to watch. Raises :class:`~conformance.targets.TargetUnavailable` where
+    the target cannot run here, its environment has not been made, or it does not start.
     """
-    target = _open(spec, project=project, multiplier=multiplier)
+    target = _open(spec, project=project, multiplier=multiplier, alone=alone)
     try:
         yield target
     finally:
         target.close()
 
 
-def _open(spec: TargetSpec, *, project: str, multiplier: float) -> Target:
+def _open(spec: TargetSpec, *, project: str, multiplier: float, alone: bool) -> Target:
     """Import only what the kind needs: judging a serializer does not take grpcio."""
     found = environment.find(spec)
     match spec.kind:
@@ -73,7 +76,7 @@ def _open(spec: TargetSpec, *, project: str, multiplier: float) -> Target:
         case TargetKind.SERIALIZER:
             from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415
 
-            return SerializerTarget(spec, found, multiplier=multiplier)
+            return SerializerTarget(spec, found, multiplier=multiplier, alone=alone)
         case TargetKind.PROGRAM:
             from conformance.targets.program import ProgramTarget  # noqa: PLC0415
 

@@ -44,9 +44,12 @@ class Serializer(Protocol):
 
 
 class SerializerTarget:
-    """A serializer under test."""
+    """A serializer under test.
 
-    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
+    ``alone`` says that the caller ends this process where a call does not return; then no thread watches over calls.
+    """
+
+    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float, alone: bool = False) -> None:
         self.name = spec.name
         self.version = environment.version
         self.capabilities = frozenset(spec.capabilities)
@@ -54,6 +57,7 @@ class SerializerTarget:
         self._spec = spec
         self._deadline = spec.deadlines.stretched(multiplier).call
         self._serializer = _load(spec)
+        self._alone = alone
         self._hand: _Hand | None = None
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
@@ -90,13 +94,18 @@ class SerializerTarget:
             self._hand.close()
             self._hand = None
 
-    def _made(self, call: Call, function: Callable[[], Any], *, began: float, seconds: float) -> Call:
-        started = time.monotonic()
+    def _by_hand(self, function: Callable[[], Any], *, seconds: float) -> _Result | None:
         self._hand = self._hand or _Hand()
         result = self._hand.call(function, seconds=seconds)
-        call = dataclasses.replace(call, started=started - began, seconds=time.monotonic() - started)
         if result is None:
             self._hand = None
+        return result
+
+    def _made(self, call: Call, function: Callable[[], Any], *, began: float, seconds: float) -> Call:
+        started = time.monotonic()
+        result = _called(function) if self._alone else self._by_hand(function, seconds=seconds)
+        call = dataclasses.replace(call, started=started - began, seconds=time.monotonic() - started)
+        if result is None:
             said = f"{call.method} did not return within {seconds:.3g} s"
             return dataclasses.replace(call, status="", end=CallEnd.DEADLINE, details=said)
         if result.error is not None:
@@ -114,6 +123,13 @@ class SerializerTarget:
 class _Result:
     value: Any = None
     error: BaseException | None = None
+
+
+def _called(function: Callable[[], Any]) -> _Result:
+    try:
+        return _Result(value=function())
+    except BaseException as error:  # noqa: BLE001  # whatever it is, it is the serializer's answer
+        return _Result(error=error)
 
 
 class _Hand:
@@ -143,13 +159,8 @@ class _Hand:
     @staticmethod
     def _serve(work: SimpleQueue[Callable[[], Any] | None], results: SimpleQueue[_Result]) -> None:
         while (function := work.get()) is not None:
-            try:
-                result = _Result(value=function())
-            except BaseException as error:  # noqa: BLE001  # whatever it is, it is the serializer's answer
-                result = _Result(error=error)
+            results.put(_called(function))
             del function
-            results.put(result)
-            del result
 
 
 def _status(error: BaseException) -> str:

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from conformance.campaign.commits import Commit, committed, files_of, sweep
+from conformance.campaign.job import Range
+from conformance.campaign.layout import SCHEMAS, Layout, Stage
+
+SPAN = Range(7, 70, 80)
+PLAN = {"index": 70, "case_id": "c", "rows": 1, "columns": 1, "covers": []}
+
+
+def layout(tmp_path: Path) -> Layout:
+    """The layout of some run."""
+    return Layout(tmp_path, "0123456789ab", "t", "arrow")
+
+
+def attempt(where: Layout, *, cases: int) -> Commit:
+    """An attempt at the range that has written its plan."""
+    commit = Commit(where, SPAN)
+    commit.add(Stage.PLAN, [PLAN] * cases)
+    return commit
+
+
+def test_what_is_not_committed_does_not_exist(tmp_path: Path) -> None:
+    """Files alone are no results."""
+    where = layout(tmp_path)
+
+    attempt(where, cases=1)
+
+    assert (files_of(where, Stage.PLAN), committed(where)) == ([], {})
+
+
+def test_a_commit_has_the_written_schema(tmp_path: Path) -> None:
+    """Also where a range has no rows of a stage."""
+    where = layout(tmp_path)
+    commit = attempt(where, cases=1)
+    commit.add(Stage.READ, [])
+    commit.finish({"cases": 1})
+
+    (plan,), (read,) = files_of(where, Stage.PLAN), files_of(where, Stage.READ)
+
+    assert pq.ParquetFile(plan).read().to_pylist() == [PLAN]
+    assert pq.ParquetFile(read).schema_arrow.remove_metadata() == SCHEMAS[Stage.READ]
+
+
+def test_of_two_attempts_the_first_counts(tmp_path: Path) -> None:
+    """The second takes the first's word and leaves nothing behind."""
+    where = layout(tmp_path)
+    first, second = attempt(where, cases=1), attempt(where, cases=2)
+    first.finish({"cases": 1})
+
+    told = second.finish({"cases": 2})
+
+    assert told["cases"] == 1
+    assert len(list(where.stage(Stage.PLAN).iterdir())) == 1
+    assert [path.name for path in where.commits.iterdir()] == ["000007.json"]
+
+
+def test_an_abandoned_attempt_leaves_nothing(tmp_path: Path) -> None:
+    """A task that fails cleans up after itself."""
+    where = layout(tmp_path)
+
+    attempt(where, cases=1).abandon()
+
+    assert list(where.stage(Stage.PLAN).iterdir()) == []
+
+
+def test_sweeping_removes_what_killed_attempts_left(tmp_path: Path) -> None:
+    """And nothing that a manifest names."""
+    where = layout(tmp_path)
+    attempt(where, cases=2)
+    attempt(where, cases=1).finish({"cases": 1})
+
+    assert sweep(where) == 1
+    assert [Path(file).exists() for file in files_of(where, Stage.PLAN)] == [True]

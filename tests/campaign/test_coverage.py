@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from conformance.campaign.coverage import covers, universe
+from conformance.generate import draw_case
+from conformance.generate.drawing import PROFILES
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_case_covers_nothing_outside_the_universe(profile: str) -> None:
+    """So what was never reached is told against all that can be."""
+    cells = {cell for index in range(400) for cell in covers(draw_case(5, index, profile=profile))}
+
+    assert cells - universe(profile) == set()
+
+
+def test_a_thousand_cases_reach_most_of_the_universe() -> None:
+    """The universe holds what drawing can reach."""
+    cells = {cell for index in range(1500) for cell in covers(draw_case(5, index, profile="arrow"))}
+
+    assert len(universe("arrow") - cells) < len(universe("arrow")) // 20
