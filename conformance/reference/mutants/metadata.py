@@ -73,7 +73,7 @@ def one_field_for_all(message: Message) -> bytes:
     return CONTINUATION + struct.pack("<i", len(kept)) + bytes(kept)
 
 
-@schema_lie("metadata.stale-bytes", kills="structure.no-stale-bytes", defects=("I-100",))
+@schema_lie("metadata.stale-bytes", kills="structure.no-stale-bytes")
 def stale_bytes(message: Message) -> bytes:
     """The bytes behind a column's name, up to the next value, are left over from something else."""
     data = Metadata(message)
@@ -85,7 +85,7 @@ def stale_bytes(message: Message) -> bytes:
     return bytes(data.data)
 
 
-@batch_lie("metadata.stale-padding", kills="framing.metadata-padding", defects=("I-100",))
+@batch_lie("metadata.stale-padding", kills="framing.metadata-padding")
 def stale_padding(message: Message) -> bytes:
     """The padding between metadata and body is left over from something else."""
     tree, body = message.complete()
