@@ -16,6 +16,7 @@ PACKAGE = Path(conformance.__file__).parent
 FLOORS = (
     ("_codec",),
     ("records",),
+    ("_jsonschema",),
     ("wire",),
     ("contract",),
     ("generate",),

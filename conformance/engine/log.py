@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self, cast
 
+from conformance._jsonschema import tagged_schema
 from conformance.engine.events import EVENTS, Event
-from conformance.engine.schema import tagged_schema
 from conformance.records import RecordError, from_json, to_json
 
 __all__ = ["TAG_KEY", "LogError", "LogWriter", "log_schema", "read_log"]

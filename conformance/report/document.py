@@ -11,11 +11,11 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from conformance._jsonschema import json_schema
 from conformance.contract.clause import CLAUSES
 from conformance.engine.events import Evidence, RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import Deviation, Result, worst
-from conformance.engine.schema import json_schema
 from conformance.records import Finding, Level, Outcome, to_json
 from conformance.report.summary import level_of, replay_command, verdict_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from conformance.engine.schema import json_schema, tagged_schema
+from conformance._jsonschema import json_schema, tagged_schema
 from conformance.records import (
     BqType,
     Call,

@@ -1,7 +1,7 @@
 """The JSON Schema of a record, from its annotations: the same source from which the codec reads and writes it.
 
 Draft 2020-12. Every record becomes a definition; unknown keys are refused, as the codec refuses them.
-Descriptions are the first sentences of the docstrings.
+Descriptions are the first paragraphs of the docstrings.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import types
 import typing
 from typing import Any, Final
 
+from conformance._codec import TAG_KEY
 from conformance.records import Json
 
 __all__ = ["json_schema", "tagged_schema"]
@@ -26,7 +27,6 @@ _SCALARS: Final[dict[object, dict[str, Any]]] = {
     bytes: {"type": "string", "contentEncoding": "base64"},
     Json: {},
 }
-_UNION_TAG: Final = "op"
 
 
 def json_schema(kind: type, *, title: str) -> dict[str, Any]:
@@ -47,7 +47,8 @@ def _of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     if hint in _SCALARS:
         return dict(_SCALARS[hint])
     if isinstance(hint, type) and issubclass(hint, enum.StrEnum):
-        definitions.setdefault(hint.__name__, {"enum": [str(member) for member in hint]})
+        told = {"description": _description(hint), "enum": [str(member) for member in hint]}
+        definitions.setdefault(hint.__name__, told)
         return {"$ref": f"#/$defs/{hint.__name__}"}
     if dataclasses.is_dataclass(hint):
         return _record(typing.cast(type, hint), definitions)
@@ -59,9 +60,7 @@ def _of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     if origin in (types.UnionType, typing.Union):
         members = [member for member in arguments if member is not types.NoneType]
         several = len(members) > 1
-        schemas = [
-            _tagged(member, _UNION_TAG, definitions) if several else _of(member, definitions) for member in members
-        ]
+        schemas = [_tagged(member, TAG_KEY, definitions) if several else _of(member, definitions) for member in members]
         if len(members) < len(arguments):
             schemas.append({"type": "null"})
         return {"anyOf": schemas} if len(schemas) > 1 else schemas[0]
@@ -75,6 +74,10 @@ def _record(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{kind.__name__}"}
 
 
+def _description(kind: type) -> str:
+    return inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
 def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(kind)
     fields = dataclasses.fields(kind)
@@ -84,7 +87,7 @@ def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     ]
     schema: dict[str, Any] = {
-        "description": inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].replace("\n", " "),
+        "description": _description(kind),
         "type": "object",
         "properties": {field.name: _of(hints[field.name], definitions) for field in fields},
         "additionalProperties": False,
