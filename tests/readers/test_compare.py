@@ -174,7 +174,10 @@ def test_no_table_is_a_difference(outcome: ReadingOutcome) -> None:
 
     (difference,) = differences(one, pa.table({"a": [1, 2]}))
 
-    assert str(difference) == f"pyarrow.slots gives no table: expected 2 rows, got {outcome} (EOFError: End of Arrow stream)"
+    assert (
+        str(difference)
+        == f"pyarrow.slots gives no table: expected 2 rows, got {outcome} (EOFError: End of Arrow stream)"
+    )
 
 
 def test_unavailable_differs_in_nothing() -> None:

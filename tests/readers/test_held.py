@@ -35,11 +35,24 @@ def test_serializer_under_its_label() -> None:
 
 
 def test_session_without_streams_holds_nothing() -> None:
-    """A session without streams holds no rows under the case's columns."""
-    sent = held(of_calls(create(bytes_of(SCHEMA), [])))
+    """A session without streams holds no rows under the columns that it describes, be they the case's or not."""
+    described = pa.schema([("id", pa.int64()), ("name", pa.binary())])
 
-    assert sent["s"].schema.names == ["id", "name"]
-    assert sent["s"].num_rows == 0
+    sent = held(of_calls(create(bytes_of(described), [])))
+
+    assert sent["s"].equals(described.empty_table())
+
+
+def test_session_that_describes_no_columns_is_left_out() -> None:
+    """Nobody knows what a reader should make of a session whose schema cannot be read."""
+    assert held(of_calls(create(b"", []))) == {}
+
+
+def test_streams_without_responses_hold_nothing() -> None:
+    """Streams that were read to their end and held no batch are no rows under the session's columns."""
+    sent = held(exchange())
+
+    assert sent["s"].equals(SCHEMA.empty_table())
 
 
 def test_undecodable_reads_are_left_out() -> None:
