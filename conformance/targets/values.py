@@ -232,10 +232,9 @@ def _free(text: str) -> Hashable:
     raise Unreadable(f"{text!r} is free in form")
 
 
-_CASE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
+_ALIKE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     BqType.INT64: int,
     BqType.FLOAT64: _float,
-    BqType.BOOL: bool,
     BqType.STRING: str,
     BqType.BYTES: _bytes,
     BqType.DATE: dt.date.fromisoformat,
@@ -244,22 +243,19 @@ _CASE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     BqType.NUMERIC: Fraction,
     BqType.BIGNUMERIC: Fraction,
     BqType.JSON: _json,
+}
+"""Types that a case and ``tabledata.list`` write so much alike that one function reads both."""
+
+_CASE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
+    **_ALIKE,
+    BqType.BOOL: bool,
     BqType.GEOGRAPHY: str,
     BqType.INTERVAL: lambda value: (value.get("months", 0), value.get("days", 0), value.get("micros", 0)),
 }
 
 _LISTED: Final[Mapping[BqType, Callable[[str], Hashable]]] = {
-    BqType.INT64: int,
-    BqType.FLOAT64: _float,
+    **_ALIKE,
     BqType.BOOL: _bool,
-    BqType.STRING: str,
-    BqType.BYTES: _bytes,
-    BqType.DATE: dt.date.fromisoformat,
-    BqType.DATETIME: _datetime,
-    BqType.TIME: dt.time.fromisoformat,
-    BqType.NUMERIC: Fraction,
-    BqType.BIGNUMERIC: Fraction,
-    BqType.JSON: _json,
     BqType.GEOGRAPHY: _free,
     BqType.INTERVAL: _interval,
 }
