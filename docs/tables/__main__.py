@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from docs.tables import clauses, defects, probes
+from docs.tables import clauses, defects, probes, readme
 
 DOCS: Final = Path(__file__).resolve().parent.parent
-TABLES: Final = (clauses, defects, probes)
+TABLES: Final = (clauses, defects, probes, readme)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not check:
             file.write_text(text, encoding="utf-8")
     for name in stale:
-        sys.stdout.write(f"docs/{name} {'is out of date: python -m docs.tables writes it' if check else 'written'}\n")
+        shown = (DOCS / name).resolve().relative_to(DOCS.parent)
+        sys.stdout.write(f"{shown} {'is out of date: python -m docs.tables writes it' if check else 'written'}\n")
     return int(check and bool(stale))
 
 

@@ -14,6 +14,7 @@ from conformance.reference.variations import VARIATIONS
 from docs.tables.__main__ import main
 from docs.tables.defects import DEFECTS, Defect, told_by
 from docs.tables.probes import PROBES, Probe
+from docs.tables.score import condensed
 
 
 def test_the_tables_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,3 +63,19 @@ def test_a_probe_is_produced_or_says_why_not(probe: Probe, cases: Mapping[str, C
     assert bool(probe.cases or probe.variations or probe.samples) != bool(probe.apart)
     assert set(probe.cases) <= set(cases)
     assert set(probe.variations) <= set(VARIATIONS)
+
+
+def test_the_score_counts_what_a_proof_found() -> None:
+    """A surviving mutant, an over-broad one and an alarm each lower the score."""
+    mutants = {
+        "good": {"survived": [], "surplus": []},
+        "deaf": {"survived": ["framing.batch-prefix"], "surplus": []},
+        "broad": {"survived": [], "surplus": ["body.node-count"]},
+    }
+    proof = {"holds": False, "mutants": mutants, "unproven": ["a.b"], "changes": {"rejected": 7}, "survivors": [],
+             "alarms": {"align-64": {}}, "liars": {"liar.null": []}}  # fmt: skip
+
+    score = condensed(proof)
+
+    assert (score["mutants"], score["killed"], score["over_broad"]) == (3, 2, 1)
+    assert (score["unproven"], score["alarms"], score["liars"]) == (1, 1, {"liar.null": 0})

@@ -1,0 +1,100 @@
+"""What the README and the guides claim can be looked up: links, commands, features, findings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from conformance.cli._group import COMMANDS, cli
+from conformance.engine.selection import all_clauses
+from conformance.records import Level
+from docs.tables.readme import FINDINGS, REPORTS, Finding, failing
+from tests.fixtures import ROOT
+
+README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXTS: Final = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("cases/*.md")])
+_LINK: Final = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]+))?\)")
+_ROW: Final = re.compile(r"^\| (\d+) \| [^|]+ \| (.) \| (.+) \|$", re.MULTILINE)
+
+
+def _anchors(text: str) -> set[str]:
+    """The anchors that a heading gets, as the usual renderers make them."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | {
+        heading for heading in headings if "." in heading
+    }
+
+
+@pytest.mark.parametrize("file", TEXTS, ids=[path.relative_to(ROOT).as_posix() for path in TEXTS])
+def test_links_lead_somewhere(file: Path) -> None:
+    """A relative link names a file that is there, and a heading in it."""
+    text = file.read_text(encoding="utf-8")
+
+    lost = [
+        f"{path}#{anchor}"
+        for path, anchor in _LINK.findall(text)
+        if not (target := file.parent / path if path else file).exists()
+        or (anchor and anchor not in _anchors(target.read_text(encoding="utf-8")))
+    ]
+
+    assert lost == []
+
+
+def test_the_feature_table_is_whole() -> None:
+    """All 39 rows stand there, each with a mark and a place to see it."""
+    rows = _ROW.findall(README)
+
+    assert [int(number) for number, _, _ in rows] == list(range(1, 40))
+    assert {mark for _, mark, _ in rows} <= set("●◐·")
+
+
+def test_commands_that_the_readme_names_exist() -> None:
+    """``conformance NAME`` in the README is a command, with the options beside it."""
+    named = set(re.findall(r"(?:`|\$ )conformance ([a-z]+)((?: --[a-z-]+)*)", README))
+
+    assert {name for name, _ in named} <= set(COMMANDS)
+    assert [name for name, options in named if not set(options.split()) <= _options(name)] == []
+
+
+def _options(command: str) -> set[str]:
+    found = cli.get_command(click.Context(cli), command)
+    assert found is not None
+    return {option for parameter in found.params for option in parameter.opts}
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda each: each.clauses[0])
+def test_a_finding_is_in_a_report(finding: Finding) -> None:
+    """Each clause that a line names exists and fails in at least one published report."""
+    clauses = set(finding.clauses)
+    found = {clause for target in REPORTS for clause in failing(target)}
+
+    assert clauses <= found
+    assert clauses <= set(all_clauses())
+
+
+@pytest.mark.parametrize("target", REPORTS[1:])
+def test_values_arrive_as_they_were_put_in(target: str) -> None:
+    """What the README says that the later versions do well."""
+    clauses = all_clauses()
+
+    assert [name for name in failing(target) if name.startswith("values.") and clauses[name].level is Level.MUST] == []
+
+
+@pytest.mark.parametrize("target", REPORTS)
+def test_no_deviation_of_a_report_is_passed_over(target: str) -> None:
+    """Every clause that fails in a published report belongs to a line of the README."""
+    told = {clause for finding in FINDINGS for clause in finding.clauses}
+
+    assert set(failing(target)) - told == set()
+
+
+def test_every_command_has_its_statuses() -> None:
+    """The table of exit statuses leaves no command out."""
+    text = (ROOT / "docs" / "exit-codes.md").read_text(encoding="utf-8")
+    table = text.partition("## Per command")[2]
+
+    assert [name for name in COMMANDS if f"`{name}" not in table] == []
