@@ -5,27 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event
 
-__all__ = ["watch"]
+__all__ = ["progress_bar", "watch"]
 
 
-def watch(events: Iterable[Event], *, total: int) -> Iterator[Event]:
-    """Pass ``events`` on, with a progress bar on standard error."""
+def progress_bar(*columns: ProgressColumn) -> Progress:
+    """A bar on standard error, on a terminal only: what is done, how much of how many, ``columns``, the time."""
     console = Console(stderr=True)
-    progress = Progress(
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("[red]{task.fields[failures]}"),
+        *columns,
         TimeElapsedColumn(),
         console=console,
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+def watch(events: Iterable[Event], *, total: int) -> Iterator[Event]:
+    """Pass ``events`` on, with a progress bar on standard error."""
+    progress = progress_bar(TextColumn("{task.fields[rate]}"), TextColumn("[red]{task.fields[failures]}"))
     failures = 0
     with progress:
         task = progress.add_task("starting", total=total, rate="", failures="")

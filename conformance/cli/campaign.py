@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import TextColumn, TimeRemainingColumn
 
 import conformance
 from conformance.campaign import session
@@ -19,6 +19,7 @@ from conformance.campaign.job import DECODERS, Job
 from conformance.campaign.layout import Layout
 from conformance.cli._campaigns import master_option, print_results, settings
 from conformance.cli._common import target_option
+from conformance.cli._progress import progress_bar
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.records import Level
 from conformance.targets import TargetKind, load_target
@@ -150,20 +151,8 @@ def command(
 @contextmanager
 def _watching(total: int) -> Iterator[tuple[Callable[[int, int], None], Callable[[str], None]]]:
     """A progress bar on standard error, on a terminal only: cases done, rate, failing so far, time left."""
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TextColumn("[red]{task.fields[failing]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
+    columns = TextColumn("{task.fields[rate]}"), TextColumn("[red]{task.fields[failing]}"), TimeRemainingColumn()
+    with progress_bar(*columns) as bar:
         task = bar.add_task("starting Spark", total=total, rate="", failing="")
 
         def tell(cases: int, failing: int) -> None:

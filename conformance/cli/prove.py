@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from conformance.cli._common import corpus_option
+from conformance.cli._progress import progress_bar
 from conformance.engine.corpus import load_corpus
 from conformance.engine.prove import Proof, prove
 from conformance.records import Case
@@ -46,17 +45,7 @@ def command(
 
 
 def _watched(cases: Iterable[Case], *, workers: int | None, mutants: tuple[str, ...] | None, every: int) -> Proof:
-    console = Console(stderr=True)
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with progress:
+    with progress_bar() as progress:
         task = progress.add_task("starting", total=None)
 
         def told(what: str, done: int, total: int) -> None:
