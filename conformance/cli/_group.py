@@ -127,7 +127,7 @@ def cli() -> None:
       conformance run
       conformance run --target mine.toml --html report.html
     Look at one failure, byte by byte:
-      conformance explain framing.batch.one-message
+      conformance explain framing.batch-single-message
       conformance replay CASE --target mine.toml
     No server at hand, only bytes:
       conformance check --schema schema.bin --batch batch.bin
