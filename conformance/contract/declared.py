@@ -74,8 +74,9 @@ class Layer:
 class Pairing:
     """One schema against one list of columns; what clauses find in it is found once."""
 
-    def __init__(self, columns: Sequence[Column], schema: wire.Schema) -> None:
+    def __init__(self, columns: Sequence[Column], schema: wire.Schema, *, selected: bool) -> None:
         self.columns = columns
+        self.selected = selected
         self.schema = schema
         self.layers: list[Layer] = []
         self.pairs: list[Pair] = []
@@ -151,6 +152,11 @@ class Declared:
         """Every column that has a field, with it."""
         return self.pairing.pairs
 
+    @property
+    def unselected(self) -> list[Layer]:
+        """The levels of nesting where no fields were selected; which columns a selection gives is judged on its own."""
+        return [] if self.pairing.selected else self.pairing.layers
+
     def of(self, *types: BqType) -> Iterator[Pair]:
         """The pairs of these BigQuery types."""
         return (pair for kind in types for pair in self.pairing.by_type.get(kind, ()))
@@ -158,38 +164,46 @@ class Declared:
 
 Check = Callable[[Declared], Iterable[Violation]]
 
-_PAIRINGS: dict[tuple[int, int], Pairing] = {}
+_PAIRINGS: dict[tuple[int, int, bool], Pairing] = {}
 
 
-def _pairing(columns: Sequence[Column], schema: wire.Schema) -> Pairing:
+def _pairing(columns: Sequence[Column], schema: wire.Schema, *, selected: bool) -> Pairing:
     """The pairing of these very objects, which it keeps alive so that their identity stays theirs."""
-    key = (id(columns), id(schema))
+    key = (id(columns), id(schema), selected)
     if key not in _PAIRINGS:
         if len(_PAIRINGS) >= MAX_REMEMBERED:
             _PAIRINGS.clear()
-        _PAIRINGS[key] = Pairing(columns, schema)
+        _PAIRINGS[key] = Pairing(columns, schema, selected=selected)
     return _PAIRINGS[key]
 
 
 @once_per_view
 def declared(view: View) -> list[Declared]:
-    """Every schema for known columns: of a serializer, of a session, of a read whose session has none."""
+    """Every schema for known columns: of a serializer, of a session, of a read whose session has none.
+
+    A session that had to be refused declares nothing: that it was made at all is told by the clause on its refusal.
+    """
     found = [_declared(schema, view.case.table.columns) for schema in view.serialized_schemas]
     for session in view.sessions:
+        if "OK" not in session.expected_codes:
+            continue
         columns = expected_columns(view.case.table.columns, session.step.selected_fields)
         schemas = [session.schema]
         if session.schema is None:
             schemas = [response.schema for read in session.reads for response in read.responses[:1]]
-        found += [_declared(schema, columns) for schema in schemas]
+        selected = bool(session.step.selected_fields)
+        found += [_declared(schema, columns, selected=selected) for schema in schemas]
     return [one for one in found if one is not None]
 
 
-def _declared(schema: SchemaBytes | None, columns: Sequence[Column] | None) -> Declared | None:
+def _declared(
+    schema: SchemaBytes | None, columns: Sequence[Column] | None, *, selected: bool = False
+) -> Declared | None:
     if schema is None or columns is None or schema.message.schema is None:
         return None
     if any(fault.rule.startswith("flatbuf.string") for fault in schema.faults):  # names that could not be read
         return None
-    return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema))
+    return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema, selected=selected))
 
 
 class DeclaredFacet:

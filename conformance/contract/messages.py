@@ -15,20 +15,27 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from conformance import wire
 from conformance.contract.clause import Violation
 from conformance.contract.view import BatchBytes, SchemaBytes, View
-from conformance.wire import Fault, Rule, Severity
+from conformance.wire import Fault, Header, Rule, Severity
 
 __all__ = [
     "NOT_ASKED",
     "Message",
     "Messages",
     "batches",
+    "bodies",
     "broken",
+    "is_message",
+    "legible_schemas",
     "messages",
     "per_schema",
+    "prefixed",
     "schemas",
     "sized",
     "untidy",
     "violation",
+    "written",
+    "written_batches",
+    "written_schemas",
 ]
 
 Message: TypeAlias = SchemaBytes | BatchBytes
@@ -121,6 +128,52 @@ messages: Final = Messages[Message](Shown.SCHEMAS | Shown.BATCHES, _all)
 """Every message of either byte field."""
 
 
+_NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
+_NO_PREFIX: Final = frozenset({Rule.PREFIX_EMPTY, Rule.PREFIX_TRUNCATED, Rule.PREFIX_CONTINUATION_MISSING})
+
+
+def is_message(message: Message) -> bool:
+    """Whether the bytes begin with a message at all, be it a legacy or a broken one."""
+    first = message.first
+    return first is not None and not (first.legacy and first.header in _NO_MESSAGE)
+
+
+def _is_prefixed(message: Message) -> bool:
+    return not any(fault.rule in _NO_PREFIX for fault in message.faults)
+
+
+def _has_body(batch: BatchBytes) -> bool:
+    """Whether the metadata of a batch leads to its body: it can be followed, and a schema explains it."""
+    if batch.schema is None or batch.first is None or batch.first.header is not Header.RECORD_BATCH:
+        return False
+    violations = (fault for fault in batch.faults if fault.severity is Severity.VIOLATION)
+    return is_message(batch) and not any(fault.rule.startswith("flatbuf.") for fault in violations)
+
+
+prefixed: Final = Messages[Message](
+    Shown.SCHEMAS | Shown.BATCHES, lambda view: [one for one in _all(view) if _is_prefixed(one)]
+)
+"""Every message of either byte field that has a prefix."""
+written: Final = Messages[Message](
+    Shown.SCHEMAS | Shown.BATCHES, lambda view: [one for one in _all(view) if is_message(one)]
+)
+"""Every field of bytes that begins with a message: noise passes no clause on what messages have to be."""
+written_schemas: Final = Messages[SchemaBytes](
+    Shown.SCHEMAS, lambda view: [one for one in view.schemas if is_message(one)]
+)
+"""Every ``serialized_schema`` that begins with a message."""
+written_batches: Final = Messages[BatchBytes](
+    Shown.BATCHES, lambda view: [one for one in view.batches if is_message(one)]
+)
+"""Every ``serialized_record_batch`` that begins with a message."""
+legible_schemas: Final = Messages[SchemaBytes](
+    Shown.SCHEMAS, lambda view: [one for one in view.schemas if one.message.schema is not None]
+)
+"""Every schema that could be read."""
+bodies: Final = Messages[BatchBytes](Shown.BATCHES, lambda view: [one for one in view.batches if _has_body(one)])
+"""Every record batch whose metadata leads to its body."""
+
+
 def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation]]:
     """Make a check of what a schema declares a check of schema messages, worked out once per schema."""
     _FACET.add(check)
@@ -131,6 +184,8 @@ def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation
 
     return remembered
 
+
+_OF_STREAMS: Final = "of whole streams; a field of a response holds one schema or one record batch, and no dictionary"
 
 NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
     {
@@ -145,6 +200,24 @@ NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
         Rule.OFFSETS_FIRST_NONZERO: "the format permits it: a slice need not be rebased before it is written",
         Rule.COMPRESSION_EMPTY_WITHOUT_FRAME: "encoders in use write an empty buffer as a length of 0 alone",
     }
+    | dict.fromkeys(
+        (
+            Rule.DICTIONARY_TYPES_DIFFER,
+            Rule.DICTIONARY_ID_UNKNOWN,
+            Rule.DICTIONARY_DATA_MISSING,
+            Rule.DICTIONARY_DELTA_WITHOUT_BASE,
+            Rule.DICTIONARY_MISSING,
+            Rule.DICTIONARY_LATE,
+            Rule.DICTIONARY_INDEX_RANGE,
+            Rule.STREAM_SCHEMA_FIRST,
+            Rule.STREAM_SECOND_SCHEMA,
+            Rule.STREAM_MESSAGE_KIND,
+            Rule.STREAM_FRAMING_MIXED,
+            Rule.STREAM_END_MISSING,
+            Rule.STREAM_BYTES_AFTER_END,
+        ),
+        _OF_STREAMS,
+    )
 )
 """Rules of the wire about which no clause asks, each with the reason why."""
 

@@ -216,6 +216,8 @@ _OPEN_PROTO: Final = (
         "the deprecated count is 0 or true; after a batch of one row both stand beside each other",
         "google/cloud/bigquery/storage/v1/arrow.proto",
     ),
+    ("ReadRowsResponse.throttle_state", "absent", "a reader that is not held back need not be told so", _STORAGE_PROTO),
+    ("ReadRowsResponse.throttle_state.throttle_percent", "+1", "any percentage is one", _STORAGE_PROTO),
     ("ReadRowsResponse.arrow_schema", "absent", "a resumed call need not repeat the schema", _STORAGE_PROTO),
     ("ReadSession.streams<*>.name", "longer", "ids are opaque", _STREAM_PROTO),
     ("ReadSession.streams", "first two exchanged", "streams have no order", _STREAM_PROTO),
@@ -227,7 +229,21 @@ _OPEN_PROTO: Final = (
     ("SplitReadStreamResponse.*.name", "longer", "ids are opaque", _STORAGE_PROTO),
 )
 
+_REQUIRED_RANGE: Final = [column.name for column in subject().table.columns].index("range_required")
+
 PERMITTED: Final[tuple[Permission, ...]] = (
+    Permission(
+        f"Schema.header.fields<{_REQUIRED_RANGE}>.children<?>.nullable",
+        "*",
+        "whether the bounds of a REQUIRED range are nullable is on no public record",
+        "https://github.com/abdolence/bigquery-rs/blob/master/docs/src/types.md",
+    ),
+    Permission(
+        "RecordBatch.header.nodes<*>.length",
+        "+1",
+        "the child of a list may hold more than its lists refer to, where its buffers have room",
+        f"{_COLUMNAR}#variable-size-list-layout",
+    ),
     Permission(
         "RecordBatch.header.buffers<*>.offset",
         "* of nothing",

@@ -99,6 +99,8 @@ DEVIATIONS = (
     spoilt("trace-id-is-echoed", lambda s: s.ClearField("trace_id"), step=CreateSession(trace_id="t")),
     spoilt("expire-time-is-set", lambda s: s.ClearField("expire_time")),
     spoilt("expire-time-is-ahead", lambda s: s.expire_time.FromMicroseconds(NOW - 1_000_000)),
+    spoilt("expire-time-is-an-instant", lambda s: setattr(s.expire_time, "nanos", 1_000_000_000)),
+    spoilt("expire-time-is-an-instant", lambda s: setattr(s.expire_time, "nanos", -1)),
     spoilt("expire-time-is-six-hours-ahead", lambda s: s.expire_time.FromMicroseconds(NOW + 3_600_000_000)),
     spoilt("estimates-are-not-negative", lambda s: setattr(s, "estimated_row_count", -1)),
     spoilt("estimates-are-not-negative", lambda s: setattr(s, "estimated_total_bytes_scanned", -1)),

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import Message, batches, broken, messages, sized, untidy
+from conformance.contract.messages import Message, bodies, broken, sized, untidy, written
 from conformance.contract.view import BatchBytes
 from conformance.records import Level
 from conformance.wire import Rule, Type, TypeKind
@@ -32,7 +32,7 @@ ANY: Final = ("bq-arrow", "ipc-message")
 # --- lengths in the message ---------------------------------------------------------------------------
 
 
-@clause("body.length-not-negative", over=messages, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
+@clause("body.length-not-negative", over=written, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
 def length_not_negative(message: Message) -> Iterable[Violation]:
     """`Message.bodyLength`, a signed integer of 64 bits, is not negative."""
     return broken(message, Rule.MESSAGE_BODY_LENGTH_NEGATIVE)
@@ -40,7 +40,7 @@ def length_not_negative(message: Message) -> Iterable[Violation]:
 
 @clause(
     "body.length-multiple-of-8",
-    over=messages,
+    over=written,
     source=f"{COLUMNAR}#encapsulated-message-format",
     breaks="readers of several messages in a row: the next one starts at an odd place",
     profiles=ANY,
@@ -50,7 +50,7 @@ def length_multiple_of_8(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8)
 
 
-@clause("body.batch-length-not-negative", over=batches, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
+@clause("body.batch-length-not-negative", over=bodies, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
 def batch_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """`RecordBatch.length` is not negative."""
     return broken(batch, Rule.BATCH_LENGTH_NEGATIVE)
@@ -58,7 +58,7 @@ def batch_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.column-lengths",
-    over=batches,
+    over=bodies,
     source=MESSAGE_FBS,
     breaks="Rust and Go panic; pyarrow gives a batch whose columns differ in length",
     profiles=ANY,
@@ -74,7 +74,7 @@ def column_lengths(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.node-count",
-    over=batches,
+    over=bodies,
     source=BATCH,
     breaks="pyarrow drops columns too many without an error; too few: `Ran out of field metadata, likely malformed`",
     profiles=ANY,
@@ -90,7 +90,7 @@ def node_count(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.buffer-count",
-    over=batches,
+    over=bodies,
     source=BATCH,
     breaks="every later buffer is taken for another one's",
     profiles=ANY,
@@ -103,13 +103,13 @@ def buffer_count(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.BATCH_BUFFER_COUNT)
 
 
-@clause("body.node-length-not-negative", over=batches, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
+@clause("body.node-length-not-negative", over=bodies, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
 def node_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """The length of a field node is not negative."""
     return broken(batch, Rule.BATCH_NODE_LENGTH_NEGATIVE)
 
 
-@clause("body.null-count-range", over=batches, source=MESSAGE_FBS, breaks="readers that allocate by it", profiles=ANY)
+@clause("body.null-count-range", over=bodies, source=MESSAGE_FBS, breaks="readers that allocate by it", profiles=ANY)
 def null_count_range(batch: BatchBytes) -> Iterable[Violation]:
     """The null count of a field node is between 0 and its length.
 
@@ -120,7 +120,7 @@ def null_count_range(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.null-count-matches",
-    over=batches,
+    over=bodies,
     source=MESSAGE_FBS,
     breaks="readers skip the bitmap where the count is 0, and show values for nulls",
     profiles=ANY,
@@ -132,7 +132,7 @@ def null_count_matches(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.required-without-nulls",
-    over=batches,
+    over=bodies,
     source=SCHEMA_FBS,
     breaks="arrow-rs refuses the batch; Spark and other typed readers fail on the first null",
     profiles=ANY,
@@ -147,7 +147,7 @@ def required_without_nulls(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.child-lengths",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#struct-layout",
     breaks="readers run past the end of the child",
     profiles=ANY,
@@ -157,7 +157,7 @@ def child_lengths(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.STRUCT_CHILD_LENGTH)
 
 
-@clause("body.child-lengths-exact", over=batches, source=f"{COLUMNAR}#struct-layout", level=Level.SHOULD, profiles=ANY)
+@clause("body.child-lengths-exact", over=bodies, source=f"{COLUMNAR}#struct-layout", level=Level.SHOULD, profiles=ANY)
 def child_lengths_exact(batch: BatchBytes) -> Iterable[Violation]:
     """The children of a struct are exactly as long as the struct.
 
@@ -171,7 +171,7 @@ def child_lengths_exact(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.buffer-offset-not-negative",
-    over=batches,
+    over=bodies,
     source=SCHEMA_FBS,
     breaks="readers that do not check read memory before the body",
     profiles=ANY,
@@ -182,7 +182,7 @@ def buffer_offset_not_negative(batch: BatchBytes) -> Iterable[Violation]:
 
 
 @clause(
-    "body.buffer-length-not-negative", over=batches, source=SCHEMA_FBS, breaks="readers that do not check", profiles=ANY
+    "body.buffer-length-not-negative", over=bodies, source=SCHEMA_FBS, breaks="readers that do not check", profiles=ANY
 )
 def buffer_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """The length of a buffer is not negative."""
@@ -191,7 +191,7 @@ def buffer_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.buffers-inside",
-    over=batches,
+    over=bodies,
     source=BATCH,
     breaks="readers that do not check read memory behind the body",
     profiles=ANY,
@@ -203,7 +203,7 @@ def buffers_inside(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.buffers-aligned",
-    over=batches,
+    over=bodies,
     source=ALIGNMENT,
     breaks="a crash in Spark .NET; Rust readers copy or panic",
     profiles=ANY,
@@ -219,7 +219,7 @@ def buffers_aligned(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.buffers-apart",
-    over=batches,
+    over=bodies,
     source=BATCH,
     breaks="readers that decode in place overwrite one with the other",
     profiles=ANY,
@@ -229,13 +229,13 @@ def buffers_apart(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.BUFFER_OVERLAP)
 
 
-@clause("body.padding-zero", over=batches, source=SECURITY, level=Level.SHOULD, profiles=ANY)
+@clause("body.padding-zero", over=bodies, source=SECURITY, level=Level.SHOULD, profiles=ANY)
 def padding_zero(batch: BatchBytes) -> Iterable[Violation]:
     """The padding between buffers is zero, so that it publishes no stale memory."""
     return untidy(batch, Rule.BODY_PADDING_NONZERO)
 
 
-@clause("body.no-unused-bytes", over=batches, source=ALIGNMENT, level=Level.SHOULD, profiles=ANY)
+@clause("body.no-unused-bytes", over=bodies, source=ALIGNMENT, level=Level.SHOULD, profiles=ANY)
 def no_unused_bytes(batch: BatchBytes) -> Iterable[Violation]:
     """What belongs to no buffer is padding to the next 64 bytes at most.
 
@@ -249,7 +249,7 @@ def no_unused_bytes(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.validity-present",
-    over=batches,
+    over=bodies,
     source=VALIDITY,
     breaks="readers treat every slot as valid, or fail",
     profiles=ANY,
@@ -262,7 +262,7 @@ def validity_present(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.VALIDITY_MISSING)
 
 
-@clause("body.validity-size", over=batches, source=VALIDITY, breaks="readers run past its end", profiles=ANY)
+@clause("body.validity-size", over=bodies, source=VALIDITY, breaks="readers run past its end", profiles=ANY)
 def validity_size(batch: BatchBytes) -> Iterable[Violation]:
     """A validity bitmap has a bit for every slot."""
     return broken(batch, Rule.VALIDITY_TOO_SMALL)
@@ -270,7 +270,7 @@ def validity_size(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.offsets-size",
-    over=batches,
+    over=bodies,
     source=BINARY,
     breaks="`Arrow buffer too small` in Rust; others read past its end",
     profiles=ANY,
@@ -286,7 +286,7 @@ def offsets_size(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.data-size",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#fixed-size-primitive-layout",
     breaks="readers run past its end",
     profiles=ANY,
@@ -298,7 +298,7 @@ def data_size(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.offsets-not-negative",
-    over=batches,
+    over=bodies,
     source=BINARY,
     breaks="readers that do not check read memory before the data",
     profiles=ANY,
@@ -310,7 +310,7 @@ def offsets_not_negative(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.offsets-monotonic",
-    over=batches,
+    over=bodies,
     source=BINARY,
     breaks="values of negative length: crashes, or the rest of the column shifted",
     profiles=ANY,
@@ -322,7 +322,7 @@ def offsets_monotonic(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.offsets-within-data",
-    over=batches,
+    over=bodies,
     source=BINARY,
     breaks="readers run past the end of the data; a slice whose offsets were not rebased looks like this",
     profiles=ANY,
@@ -334,7 +334,7 @@ def offsets_within_data(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.text-utf8",
-    over=batches,
+    over=bodies,
     source=SECURITY,
     breaks="Rust readers refuse the batch; Python fails when the value is looked at",
     profiles=ANY,
@@ -346,7 +346,7 @@ def text_utf8(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.decimals-within-precision",
-    over=batches,
+    over=bodies,
     source="https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#bignumeric_type",
     breaks="readers that print or convert by precision cut digits off",
     profiles=ANY,
@@ -366,7 +366,7 @@ def decimals_within_precision(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "body.times-within-day",
-    over=batches,
+    over=bodies,
     source=SCHEMA_FBS,
     breaks="pyarrow: `OverflowError` when the value is looked at",
     profiles=ANY,

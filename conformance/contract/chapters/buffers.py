@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import batches, broken
+from conformance.contract.messages import bodies, broken
 from conformance.contract.view import BatchBytes
 from conformance.records import Level
 from conformance.wire import Rule
@@ -24,7 +24,7 @@ ANY: Final = ("bq-arrow", "ipc-message")
 
 @clause(
     "buffers.codec-known",
-    over=batches,
+    over=bodies,
     source=MESSAGE_FBS,
     breaks="readers have to refuse what they do not know",
     profiles=ANY,
@@ -36,7 +36,7 @@ def codec_known(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "buffers.method-known",
-    over=batches,
+    over=bodies,
     source=MESSAGE_FBS,
     breaks="readers have to refuse what they do not know",
     profiles=ANY,
@@ -46,7 +46,7 @@ def method_known(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.COMPRESSION_METHOD_UNKNOWN)
 
 
-@clause("buffers.prefix", over=batches, source=COMPRESSION, breaks="arrow-rs before 58.2.0 panics", profiles=ANY)
+@clause("buffers.prefix", over=bodies, source=COMPRESSION, breaks="arrow-rs before 58.2.0 panics", profiles=ANY)
 def prefix(batch: BatchBytes) -> Iterable[Violation]:
     """A compressed buffer that is not empty starts with eight bytes: its uncompressed length, little-endian."""
     return broken(batch, Rule.COMPRESSION_PREFIX_TRUNCATED)
@@ -54,7 +54,7 @@ def prefix(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "buffers.prefix-not-negative",
-    over=batches,
+    over=bodies,
     source=COMPRESSION,
     breaks="readers that allocate what is announced",
     profiles=ANY,
@@ -64,7 +64,7 @@ def prefix_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.COMPRESSION_PREFIX_NEGATIVE)
 
 
-@clause("buffers.frame", over=batches, source=COMPRESSION, breaks="every client", profiles=ANY)
+@clause("buffers.frame", over=bodies, source=COMPRESSION, breaks="every client", profiles=ANY)
 def frame(batch: BatchBytes) -> Iterable[Violation]:
     """The bytes after the length are a well-formed frame of the codec.
 
@@ -75,7 +75,7 @@ def frame(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "buffers.one-frame",
-    over=batches,
+    over=bodies,
     source=COMPRESSION,
     breaks="Arrow C++: `Lz4 compressed input contains more than one frame`",
     profiles=ANY,
@@ -85,7 +85,7 @@ def one_frame(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.COMPRESSION_TRAILING_BYTES)
 
 
-@clause("buffers.frame-length", over=batches, source=COMPRESSION, level=Level.SHOULD, profiles=ANY)
+@clause("buffers.frame-length", over=bodies, source=COMPRESSION, level=Level.SHOULD, profiles=ANY)
 def frame_length(batch: BatchBytes) -> Iterable[Violation]:
     """The length of a compressed buffer leaves out the padding after its frame."""
     return broken(batch, Rule.COMPRESSION_PADDING_IN_LENGTH)
@@ -93,7 +93,7 @@ def frame_length(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "buffers.size",
-    over=batches,
+    over=bodies,
     source=COMPRESSION,
     breaks="Polars: `got unexpected decompressed output length`; others read zeros or stale memory",
     profiles=ANY,
@@ -106,7 +106,7 @@ def size(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "buffers.expansion",
-    over=batches,
+    over=bodies,
     source=SECURITY,
     level=Level.SHOULD,
     breaks="readers without a limit, which a few kilobytes can take all memory from",

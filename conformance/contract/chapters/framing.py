@@ -12,7 +12,20 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import Message, batches, broken, messages, per_schema, schemas, sized, untidy
+from conformance.contract.messages import (
+    Message,
+    batches,
+    broken,
+    legible_schemas,
+    per_schema,
+    prefixed,
+    schemas,
+    sized,
+    untidy,
+    written,
+    written_batches,
+    written_schemas,
+)
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Header, Rule
@@ -110,7 +123,7 @@ def _is_legacy(message: Message) -> bool:
 
 @clause(
     "framing.not-legacy",
-    over=messages,
+    over=written,
     source=GUIDE,
     breaks="nanoarrow: `Expected prefix 8 prefix header bytes but found 4` for such a batch after a modern schema",
 )
@@ -124,7 +137,7 @@ def not_legacy(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.PREFIX_CONTINUATION_MISSING) if _is_legacy(message) else ()
 
 
-@clause("framing.metadata-length", over=messages, source=ENCAPSULATION, breaks="every client", profiles=ANY)
+@clause("framing.metadata-length", over=prefixed, source=ENCAPSULATION, breaks="every client", profiles=ANY)
 def metadata_length(message: Message) -> Iterable[Violation]:
     """The metadata length in the prefix is not negative, and as many bytes follow."""
     return broken(message, Rule.PREFIX_LENGTH_NEGATIVE, Rule.METADATA_TRUNCATED) if _has_prefix(message) else ()
@@ -136,7 +149,7 @@ def _has_prefix(message: Message) -> bool:
 
 @clause(
     "framing.metadata-alignment",
-    over=messages,
+    over=prefixed,
     source=ENCAPSULATION,
     breaks="readers that map the body in place; Arrow C++ refuses such messages in files",
     profiles=ANY,
@@ -149,7 +162,7 @@ def metadata_alignment(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8)
 
 
-@clause("framing.metadata-padding", over=messages, source=SECURITY, level=Level.SHOULD, profiles=ANY)
+@clause("framing.metadata-padding", over=prefixed, source=SECURITY, level=Level.SHOULD, profiles=ANY)
 def metadata_padding(message: Message) -> Iterable[Violation]:
     """The padding between metadata and body is zero.
 
@@ -163,7 +176,7 @@ def metadata_padding(message: Message) -> Iterable[Violation]:
 
 @clause(
     "framing.schema-header-kind",
-    over=schemas,
+    over=written_schemas,
     source=ARROW_PROTO,
     breaks="every client: `Expected IPC message of type schema but got record batch`",
     profiles=ANY,
@@ -175,7 +188,7 @@ def schema_header_kind(schema: SchemaBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.batch-without-schema",
-    over=batches,
+    over=written_batches,
     source=WHOLE_STREAM,
     breaks=(
         "google-cloud-bigquery-storage (Python): `Expected IPC message of type record batch but got schema`; "
@@ -194,7 +207,7 @@ def batch_without_schema(batch: BatchBytes) -> Iterator[Violation]:
 
 @clause(
     "framing.batch-without-dictionary",
-    over=batches,
+    over=written_batches,
     source=ARROW_PROTO,
     breaks="every client: a dictionary has no field to arrive in, so the codes stand for nothing",
     profiles=ANY,
@@ -207,7 +220,7 @@ def batch_without_dictionary(batch: BatchBytes) -> Iterator[Violation]:
     return _headed(batch, Header.DICTIONARY_BATCH)
 
 
-@clause("framing.batch-header-kind", over=batches, source=ARROW_PROTO, breaks="every client", profiles=ANY)
+@clause("framing.batch-header-kind", over=written_batches, source=ARROW_PROTO, breaks="every client", profiles=ANY)
 def batch_header_kind(batch: BatchBytes) -> Iterator[Violation]:
     """The message in `serialized_record_batch` has a RecordBatch header, and not a tensor's."""
     return _headed(batch, Header.TENSOR, Header.SPARSE_TENSOR)
@@ -221,7 +234,7 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
 
 @clause(
     "framing.schema-without-batch",
-    over=schemas,
+    over=written_schemas,
     source=SCHEMA_AND_BATCH,
     breaks="Go: `RowIterator` reads the batch behind the schema first, then stops before the real ones",
     profiles=ANY,
@@ -234,7 +247,7 @@ def schema_without_batch(schema: SchemaBytes) -> Iterator[Violation]:
     return _followed(schema, schema.message.extra, batch=True)
 
 
-@clause("framing.schema-single-message", over=schemas, source=ENCAPSULATION, profiles=ANY)
+@clause("framing.schema-single-message", over=written_schemas, source=ENCAPSULATION, profiles=ANY)
 def schema_single_message(schema: SchemaBytes) -> Iterator[Violation]:
     """`serialized_schema` holds one message: no second schema and no dictionary follow."""
     return _followed(schema, schema.message.extra, batch=False)
@@ -247,7 +260,7 @@ def _followed(schema: SchemaBytes, extra: Iterable[wire.Message], *, batch: bool
 
 @clause(
     "framing.batch-single-message",
-    over=batches,
+    over=written_batches,
     source=WHOLE_STREAM,
     breaks="Python, Java and Trino read the first message only: the rows of the others are lost without an error",
     profiles=ANY,
@@ -259,7 +272,7 @@ def batch_single_message(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.schema-without-end-of-stream",
-    over=schemas,
+    over=written_schemas,
     source=TRAILING_MARKER,
     breaks="Go, Node, Rust and every other reader of schema and batches as one stream: no rows, and no error",
     profiles=ANY,
@@ -275,7 +288,7 @@ def schema_without_end_of_stream(schema: SchemaBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.batch-without-end-of-stream",
-    over=batches,
+    over=written_batches,
     source=STREAM,
     breaks="Spark and ADBC join all batches of a stream: they stop after the first one, without an error",
     profiles=ANY,
@@ -287,7 +300,7 @@ def batch_without_end_of_stream(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.schema-without-trailing-bytes",
-    over=schemas,
+    over=written_schemas,
     source=ENCAPSULATION,
     breaks="readers of schema and batches as one stream take the bytes for the next message",
     profiles=ANY,
@@ -299,7 +312,7 @@ def schema_without_trailing_bytes(schema: SchemaBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.batch-without-trailing-bytes",
-    over=batches,
+    over=written_batches,
     source=ENCAPSULATION,
     breaks="readers of schema and batches as one stream take the bytes for the next message; strict ones refuse",
     profiles=ANY,
@@ -311,7 +324,7 @@ def batch_without_trailing_bytes(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.schema-without-dictionary",
-    over=schemas,
+    over=legible_schemas,
     source="https://github.com/jjviscomi/bqemulator/blob/main/docs/adr/0033-storage-read-arrow-ipc-bare-message-contract.md",
     breaks="every client: `Dictionary field not found` in pyarrow, for there is no field for dictionaries to arrive in",
 )
@@ -333,7 +346,7 @@ def schema_without_dictionary(schema: wire.Schema) -> Iterator[Violation]:
 
 @clause(
     "framing.batch-body-complete",
-    over=batches,
+    over=written_batches,
     source=ENCAPSULATION,
     breaks="every client; Polars 2.1 reads a batch that lacks its last byte",
     profiles=ANY,
@@ -345,7 +358,7 @@ def batch_body_complete(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "framing.schema-without-body",
-    over=schemas,
+    over=written_schemas,
     source="https://arrow.apache.org/docs/format/Columnar.html#schema-message",
     profiles=ANY,
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import batches, broken, schemas
+from conformance.contract.messages import bodies, broken, written_schemas
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Rule
@@ -22,7 +22,7 @@ IPC: Final = ("ipc-message",)
 
 @clause(
     "layouts.view-buffer-counts",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#variadic-buffers",
     breaks="arrow-rs refuses the batch; others take later buffers for data of this field",
     profiles=IPC,
@@ -34,7 +34,7 @@ def view_buffer_counts(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.views-inside",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#variable-size-binary-view-layout",
     breaks="readers that do not check read memory elsewhere",
     profiles=IPC,
@@ -46,7 +46,7 @@ def views_inside(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.view-prefix",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#variable-size-binary-view-layout",
     breaks="comparisons by prefix give other answers than comparisons by value",
     profiles=IPC,
@@ -58,7 +58,7 @@ def view_prefix(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.list-views-inside",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#listview-layout",
     breaks="readers that do not check",
     profiles=IPC,
@@ -70,7 +70,7 @@ def list_views_inside(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.fixed-size-lists",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#fixed-size-list-layout",
     breaks="readers run past the end of the child",
     profiles=IPC,
@@ -82,7 +82,7 @@ def fixed_size_lists(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.map-fields",
-    over=schemas,
+    over=written_schemas,
     source=SCHEMA_FBS,
     breaks="readers that take key and value without looking",
     profiles=IPC,
@@ -92,7 +92,7 @@ def map_fields(schema: SchemaBytes) -> Iterable[Violation]:
     return broken(schema, Rule.SCHEMA_MAP_ENTRIES, Rule.SCHEMA_MAP_NULLABLE)
 
 
-@clause("layouts.map-entries", over=batches, source=SCHEMA_FBS, breaks="readers that build a dictionary", profiles=IPC)
+@clause("layouts.map-entries", over=bodies, source=SCHEMA_FBS, breaks="readers that build a dictionary", profiles=IPC)
 def map_entries(batch: BatchBytes) -> Iterable[Violation]:
     """Entries and keys of a map are never null."""
     return broken(batch, Rule.MAP_NULL_ENTRY, Rule.MAP_NULL_KEY)
@@ -100,7 +100,7 @@ def map_entries(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.null-columns",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#null-layout",
     breaks="readers that trust the count show values that do not exist",
     profiles=IPC,
@@ -110,7 +110,7 @@ def null_columns(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.NULL_NULL_COUNT)
 
 
-@clause("layouts.whole-days", over=batches, source=SCHEMA_FBS, breaks="readers that divide lose the rest", profiles=IPC)
+@clause("layouts.whole-days", over=bodies, source=SCHEMA_FBS, breaks="readers that divide lose the rest", profiles=IPC)
 def whole_days(batch: BatchBytes) -> Iterable[Violation]:
     """A date in milliseconds is a whole number of days."""
     return broken(batch, Rule.DATE64_WHOLE_DAYS)
@@ -118,7 +118,7 @@ def whole_days(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.run-ends",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#run-end-encoded-layout",
     breaks="readers that search the run ends find other values",
     profiles=IPC,
@@ -140,7 +140,7 @@ def run_ends(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.run-end-type",
-    over=schemas,
+    over=written_schemas,
     source=f"{COLUMNAR}#run-end-encoded-layout",
     breaks="readers know no other",
     profiles=IPC,
@@ -150,7 +150,13 @@ def run_end_type(schema: SchemaBytes) -> Iterable[Violation]:
     return broken(schema, Rule.SCHEMA_RUN_ENDS_TYPE)
 
 
-@clause("layouts.union-type-ids", over=schemas, source=SCHEMA_FBS, breaks="readers choose another child", profiles=IPC)
+@clause(
+    "layouts.union-type-ids",
+    over=written_schemas,
+    source=SCHEMA_FBS,
+    breaks="readers choose another child",
+    profiles=IPC,
+)
 def union_type_ids(schema: SchemaBytes) -> Iterable[Violation]:
     """A union names one type id per child, each once and between 0 and 127."""
     return broken(schema, Rule.SCHEMA_UNION_TYPE_IDS)
@@ -158,7 +164,7 @@ def union_type_ids(schema: SchemaBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.union-slots",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#union-layout",
     breaks="readers choose a child that is not there, or a slot beyond its end",
     profiles=IPC,
@@ -174,7 +180,7 @@ def union_slots(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.union-nulls",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#union-layout",
     level=Level.SHOULD,
     breaks="most readers refuse a union with a validity bitmap",
@@ -187,7 +193,7 @@ def union_nulls(batch: BatchBytes) -> Iterable[Violation]:
 
 @clause(
     "layouts.dictionary-indices",
-    over=batches,
+    over=bodies,
     source=f"{COLUMNAR}#dictionary-encoded-layout",
     breaks="readers that do not check read memory before the dictionary",
     profiles=IPC,

@@ -13,7 +13,7 @@ from conformance import wire
 from conformance.contract.clause import Violation, clause
 from conformance.contract.declared import LISTS, Declared, Pair, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
-from conformance.contract.messages import per_schema, schemas
+from conformance.contract.messages import legible_schemas, per_schema
 from conformance.records import BqType, Mode
 
 STREAM_PROTO: Final = (
@@ -40,7 +40,7 @@ MARKS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
 )
 def columns_present(declared: Declared) -> Iterator[Violation]:
     """Every column of the session, and every field of its RECORDs, is in the schema."""
-    for layer in declared.layers:
+    for layer in declared.unselected:
         there = [column.name for column, _ in layer.partners()]
         for column in layer.columns:
             if column.name not in there:
@@ -53,7 +53,7 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
 )
 def columns_known(declared: Declared) -> Iterator[Violation]:
     """Every field of the schema is a column of the session, or a field of its RECORD, and stands there once."""
-    for layer in declared.layers:
+    for layer in declared.unselected:
         known = [field for _, field in layer.partners()]
         for field in layer.fields:
             if not any(field is one for one in known):
@@ -64,9 +64,10 @@ def columns_known(declared: Declared) -> Iterator[Violation]:
 @about_columns("schema.names", source=STREAM_PROTO, breaks="clients that ask for the column by its name")
 def names(declared: Declared) -> Iterator[Violation]:
     """A field has its column's name in the table's own spelling and case, whatever the request used."""
-    for pair in declared.pairs:
-        if pair.field.name != pair.column.name:
-            yield Violation(f"the name {pair.column.name!r}", repr(pair.field.name), pair.path)
+    for layer in declared.unselected:
+        for column, field in layer.partners():
+            if field.name != column.name:
+                yield Violation(f"the name {column.name!r}", repr(field.name), _join(layer.path, column.name))
 
 
 @about_columns(
@@ -76,7 +77,7 @@ def names(declared: Declared) -> Iterator[Violation]:
 )
 def order(declared: Declared) -> Iterator[Violation]:
     """Columns, and the fields of RECORDs, stand in the order of the table, not in that of `selected_fields`."""
-    for layer in declared.layers:
+    for layer in declared.unselected:
         wanted = [field.name for _, field in layer.partners()]
         got = [field.name for field in layer.fields if field.name in wanted]
         if sorted(got) == sorted(wanted) and got != wanted:
@@ -122,7 +123,7 @@ def repeated_not_nullable(declared: Declared) -> Iterator[Violation]:
             yield Violation("a non-nullable list", str(pair.field), pair.path)
 
 
-@clause("schema.item-name", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.item-name", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def item_name(schema: wire.Schema) -> Iterator[Violation]:
     """The child of a list is called `item`."""
@@ -131,7 +132,7 @@ def item_name(schema: wire.Schema) -> Iterator[Violation]:
             yield Violation(f"a child called {ITEM}", field.children[0].name, path)
 
 
-@clause("schema.item-nullable", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.item-nullable", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def item_nullable(schema: wire.Schema) -> Iterator[Violation]:
     """The child of a list is declared nullable, although BigQuery never sends a NULL inside an array."""
@@ -236,7 +237,7 @@ def metadata_plain(declared: Declared) -> Iterator[Violation]:
             yield Violation("no metadata", _written(marks), pair.path)
 
 
-@clause("schema.metadata-keys", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.metadata-keys", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
     """Fields carry no metadata of the server's own: no key beside those that mark a type."""
@@ -245,7 +246,7 @@ def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
             yield Violation(f"no keys beside {', '.join(sorted(MARKS))}", _written(foreign), path)
 
 
-@clause("schema.no-metadata", over=schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
+@clause("schema.no-metadata", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def no_metadata(schema: wire.Schema) -> Iterator[Violation]:
     """The schema itself carries no metadata: pandas' or anyone else's does not belong to a table."""
@@ -258,7 +259,7 @@ def no_metadata(schema: wire.Schema) -> Iterator[Violation]:
 
 @clause(
     "schema.little-endian",
-    over=schemas,
+    over=legible_schemas,
     source=SCHEMA_FBS,
     breaks="most readers refuse big-endian bodies; those that ignore the flag read other numbers",
 )

@@ -35,6 +35,7 @@ FOREIGN_PARENT: Final = "https://github.com/vantaboard/bigquery-emulator/commit/
 NAME: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/sessions/([^/]+)")
 MAX_STREAMS: Final = 1000
 """The system's own limit, in the comment on ``max_stream_count``."""
+NANOS_PER_SECOND: Final = 1_000_000_000
 LIFETIME: Final = 6 * 3600
 LIFETIME_SLACK: Final = 900
 """Seconds: a case may run for minutes before its last session, and two clocks are compared."""
@@ -293,6 +294,19 @@ def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
     """A session lives for six hours, as documented; within a quarter of an hour, for two clocks are compared."""
     if abs(_seconds_left(session) - LIFETIME) > LIFETIME_SLACK:
         yield Violation("about 6 h after it was made", f"{_seconds_left(session) / 3600:.2f} h", field="expire_time")
+
+
+@clause(
+    "session.expire-time-is-an-instant",
+    over=_expiring,
+    source="https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp",
+    breaks="Go and Java, which refuse to convert such a timestamp",
+)
+def expire_time_is_an_instant(session: SessionView) -> Iterator[Violation]:
+    """The ``expire_time`` counts nanoseconds of its second, 0 to 999,999,999, as every Timestamp does."""
+    nanos = session.session.expire_time.nanos
+    if not 0 <= nanos < NANOS_PER_SECOND:
+        yield Violation(f"0 to {NANOS_PER_SECOND - 1} ns", f"{nanos} ns", field="expire_time.nanos")
 
 
 @clause("session.estimates-are-not-negative", over=created, source=STREAM_PROTO, breaks="clients that size buffers")

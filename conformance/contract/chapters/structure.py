@@ -6,11 +6,11 @@ that every reference leads somewhere sound is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.messages import Message, batches, broken, messages, schemas, untidy
+from conformance.contract.messages import Message, bodies, broken, untidy, written, written_schemas
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Rule
@@ -29,19 +29,19 @@ VERIFIER: Final = "readers that verify the metadata refuse the message; those th
 # --- FlatBuffers ------------------------------------------------------------------------------------
 
 
-@clause("structure.root-in-range", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.root-in-range", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def root_in_range(message: Message) -> Iterable[Violation]:
     """The metadata starts with the offset of its root table, which lies inside the metadata."""
     return broken(message, Rule.FLATBUF_ROOT)
 
 
-@clause("structure.references-not-null", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.references-not-null", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def references_not_null(message: Message) -> Iterable[Violation]:
     """A reference that is present leads somewhere: absence is an absent slot, not an offset of zero."""
     return broken(message, Rule.FLATBUF_OFFSET_NULL)
 
 
-@clause("structure.references-in-range", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.references-in-range", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def references_in_range(message: Message) -> Iterable[Violation]:
     """A reference leads to a place inside the metadata."""
     return broken(message, Rule.FLATBUF_OFFSET_OUT_OF_RANGE)
@@ -49,7 +49,7 @@ def references_in_range(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.aligned",
-    over=messages,
+    over=written,
     source=INTERNALS,
     breaks="the verifiers of Arrow C++ and Rust refuse it; compiled readers may trap on some machines",
     profiles=ANY,
@@ -59,37 +59,37 @@ def aligned(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.FLATBUF_UNALIGNED)
 
 
-@clause("structure.vtable-in-range", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.vtable-in-range", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def vtable_in_range(message: Message) -> Iterable[Violation]:
     """A table's vtable lies inside the metadata."""
     return broken(message, Rule.FLATBUF_VTABLE_OUT_OF_RANGE)
 
 
-@clause("structure.vtable-size", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.vtable-size", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def vtable_size(message: Message) -> Iterable[Violation]:
     """A vtable's size is even, at least four, and ends inside the metadata."""
     return broken(message, Rule.FLATBUF_VTABLE_SIZE)
 
 
-@clause("structure.table-size", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.table-size", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def table_size(message: Message) -> Iterable[Violation]:
     """A table's inline size is at least four and ends inside the metadata."""
     return broken(message, Rule.FLATBUF_TABLE_SIZE)
 
 
-@clause("structure.slots-in-table", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.slots-in-table", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def slots_in_table(message: Message) -> Iterable[Violation]:
     """What a vtable places in a table lies inside that table."""
     return broken(message, Rule.FLATBUF_SLOT_OUT_OF_TABLE)
 
 
-@clause("structure.vectors-in-range", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.vectors-in-range", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def vectors_in_range(message: Message) -> Iterable[Violation]:
     """The elements of a vector lie inside the metadata."""
     return broken(message, Rule.FLATBUF_VECTOR_OUT_OF_RANGE)
 
 
-@clause("structure.strings-in-range", over=messages, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.strings-in-range", over=written, source=INTERNALS, breaks=VERIFIER, profiles=ANY)
 def strings_in_range(message: Message) -> Iterable[Violation]:
     """The bytes of a string and its terminator lie inside the metadata."""
     return broken(message, Rule.FLATBUF_STRING_OUT_OF_RANGE)
@@ -97,7 +97,7 @@ def strings_in_range(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.strings-terminated",
-    over=messages,
+    over=written,
     source=INTERNALS,
     breaks="the verifier of Arrow C++ refuses it; readers in C read on",
     profiles=ANY,
@@ -109,7 +109,7 @@ def strings_terminated(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.strings-utf8",
-    over=messages,
+    over=written,
     source=SCHEMA_FBS,
     breaks="Rust and Python readers, whose names are Unicode",
     profiles=ANY,
@@ -119,7 +119,7 @@ def strings_utf8(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.FLATBUF_STRING_NOT_UTF8)
 
 
-@clause("structure.booleans", over=messages, source=INTERNALS, level=Level.SHOULD, profiles=ANY)
+@clause("structure.booleans", over=written, source=INTERNALS, level=Level.SHOULD, profiles=ANY)
 def booleans(message: Message) -> Iterable[Violation]:
     """A boolean is written as 0 or 1: readers differ in what they make of other bytes."""
     return broken(message, Rule.FLATBUF_BOOL_NOT_0_OR_1)
@@ -127,7 +127,7 @@ def booleans(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.enums-known",
-    over=messages,
+    over=written,
     source=VERSIONING,
     breaks="a reader has to refuse what it does not know: one that guesses reads other units or byte orders",
     profiles=ANY,
@@ -137,7 +137,7 @@ def enums_known(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.FLATBUF_ENUM_UNKNOWN)
 
 
-@clause("structure.unions-known", over=messages, source=VERSIONING, breaks="every reader refuses it", profiles=ANY)
+@clause("structure.unions-known", over=written, source=VERSIONING, breaks="every reader refuses it", profiles=ANY)
 def unions_known(message: Message) -> Iterable[Violation]:
     """The kinds of headers and types are ones that the format defines."""
     return broken(message, Rule.FLATBUF_UNION_TYPE_UNKNOWN)
@@ -145,7 +145,7 @@ def unions_known(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.unions-complete",
-    over=messages,
+    over=written,
     source=INTERNALS,
     breaks="readers that trust the kind follow a reference that is not there",
     profiles=ANY,
@@ -155,7 +155,7 @@ def unions_complete(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.FLATBUF_UNION_VALUE_MISSING, Rule.FLATBUF_UNION_TYPE_MISSING)
 
 
-@clause("structure.required-slots", over=messages, source=MESSAGE_FBS, breaks=VERIFIER, profiles=ANY)
+@clause("structure.required-slots", over=written, source=MESSAGE_FBS, breaks=VERIFIER, profiles=ANY)
 def required_slots(message: Message) -> Iterable[Violation]:
     """A table has the values that its definition requires; in Arrow's metadata only tensors have such."""
     return broken(message, Rule.FLATBUF_REQUIRED_MISSING)
@@ -163,7 +163,7 @@ def required_slots(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.nesting",
-    over=messages,
+    over=written,
     source=SECURITY,
     breaks="Arrow C++ and everything on it, which stops at the same depth; recursive readers overflow their stack",
     profiles=ANY,
@@ -175,7 +175,7 @@ def nesting(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.table-count",
-    over=messages,
+    over=written,
     source=SECURITY,
     breaks="readers without a limit, which copy what is shared once per reference to it",
     profiles=ANY,
@@ -185,7 +185,7 @@ def table_count(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.FLATBUF_TABLES)
 
 
-@clause("structure.no-stale-bytes", over=messages, source=SECURITY, level=Level.SHOULD, profiles=ANY)
+@clause("structure.no-stale-bytes", over=written, source=SECURITY, level=Level.SHOULD, profiles=ANY)
 def no_stale_bytes(message: Message) -> Iterable[Violation]:
     """Bytes of the metadata that belong to no value are zero, so that they publish no stale memory."""
     return untidy(message, Rule.FLATBUF_UNACCOUNTED_BYTES)
@@ -194,7 +194,7 @@ def no_stale_bytes(message: Message) -> Iterable[Violation]:
 # --- the Message and Schema tables ------------------------------------------------------------------
 
 
-@clause("structure.header-present", over=messages, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
+@clause("structure.header-present", over=written, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
 def header_present(message: Message) -> Iterable[Violation]:
     """The `Message` table has a header."""
     return broken(message, Rule.MESSAGE_HEADER_MISSING)
@@ -202,7 +202,7 @@ def header_present(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.version-known",
-    over=messages,
+    over=written,
     source=VERSIONING,
     breaks="every reader that keeps to the rules: a version from the future has to be refused",
     profiles=ANY,
@@ -214,7 +214,7 @@ def version_known(message: Message) -> Iterable[Violation]:
 
 @clause(
     "structure.version-supported",
-    over=messages,
+    over=written,
     source=SCHEMA_FBS,
     breaks="pyarrow refuses V1 to V3, and so do arrow-rs and nanoarrow",
     profiles=ANY,
@@ -224,19 +224,19 @@ def version_supported(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.MESSAGE_VERSION_BEFORE_V4)
 
 
-@clause("structure.versions-agree", over=batches, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
+@clause("structure.versions-agree", over=bodies, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
 def versions_agree(batch: BatchBytes) -> Iterable[Violation]:
     """A batch has the metadata version of its schema: the two lay out unions differently."""
     return untidy(batch, Rule.MESSAGE_VERSION_DIFFERS)
 
 
-@clause("structure.metadata-pairs", over=messages, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
+@clause("structure.metadata-pairs", over=written, source=SCHEMA_FBS, level=Level.SHOULD, profiles=ANY)
 def metadata_pairs(message: Message) -> Iterable[Violation]:
     """A pair of custom metadata has a key and a value: readers differ in what they make of half a pair."""
     return broken(message, Rule.KEY_VALUE_KEY_MISSING, Rule.KEY_VALUE_VALUE_MISSING)
 
 
-@clause("structure.field-type", over=schemas, source=SCHEMA_FBS, breaks="every client", profiles=ANY)
+@clause("structure.field-type", over=written_schemas, source=SCHEMA_FBS, breaks="every client", profiles=ANY)
 def field_type(schema: SchemaBytes) -> Iterable[Violation]:
     """A field has a type: both its kind and its table."""
     half = broken(schema, Rule.FLATBUF_UNION_TYPE_MISSING)
@@ -245,7 +245,7 @@ def field_type(schema: SchemaBytes) -> Iterable[Violation]:
 
 @clause(
     "structure.child-count",
-    over=schemas,
+    over=written_schemas,
     source=SCHEMA_FBS,
     breaks="readers that take a list's only child without looking",
     profiles=ANY,
@@ -257,7 +257,7 @@ def child_count(schema: SchemaBytes) -> Iterable[Violation]:
 
 @clause(
     "structure.type-parameters",
-    over=schemas,
+    over=written_schemas,
     source=SCHEMA_FBS,
     breaks="readers compute the layout of the body from these numbers",
     profiles=ANY,

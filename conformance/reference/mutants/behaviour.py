@@ -12,6 +12,7 @@ import pyarrow as pa
 from conformance.contract import mapping
 from conformance.records import Column, Mode
 from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.changed import IN_EVERY_SESSION
 from conformance.reference.mutants.register import behaviour_lie
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
@@ -43,7 +44,11 @@ class NoStreamsByDefault(Service):
 
 
 @behaviour_lie(
-    "session.one-stream-only", kills="session.several-streams-may-be-asked", defects=("B-16",), source=_GOCCY_29
+    "session.one-stream-only",
+    kills="session.several-streams-may-be-asked",
+    also={"session.preferred-count-may-be-asked": "a preferred count comes with a maximum above one"},
+    defects=("B-16",),
+    source=_GOCCY_29,
 )
 class OneStreamOnly(Service):
     """A maximum above one stream is refused instead of being a maximum."""
@@ -105,7 +110,7 @@ class SchemaNever(Service):
         return False
 
 
-@behaviour_lie("rows.last-response-missing", kills="rows.none-is-missing")
+@behaviour_lie("rows.last-response-missing", kills="rows.none-is-missing", also=IN_EVERY_SESSION)
 class LastResponseMissing(Service):
     """The last response of every read of several is not sent."""
 
@@ -167,6 +172,7 @@ class AllNullable(Service):
 @behaviour_lie(
     "restriction.refused-ignored",
     kills=("restriction.malformed-is-refused", "restriction.bad-one-yields-no-rows"),
+    also={"restriction.*-is-refused": "whatever is wrong with it, it is ignored"},
 )
 class BadRestrictionIgnored(Service):
     """A restriction that cannot be understood is ignored: all rows are returned."""

@@ -6,8 +6,6 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-import pyarrow as pa
-
 from conformance.reference.body import Part
 from conformance.reference.message import Message, frame
 from conformance.reference.mutants.register import batch_lie, schema_lie
@@ -391,7 +389,9 @@ def dictionary_column(message: Message) -> Message:
     raise LookupError("no column is text")
 
 
-@schema_lie("schema.dictionary-nested", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-05", "I-54"))
+@schema_lie(
+    "schema.dictionary-nested", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-05", "I-54")
+)
 def dictionary_nested(message: Message) -> Message:
     """A text field inside a struct or list is declared dictionary-encoded."""
     waiting = [child for field in message.header["fields"] for child in field["children"]]

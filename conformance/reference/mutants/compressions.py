@@ -15,7 +15,11 @@ from conformance.reference.session import Stream
 _PAYLOAD_CODEC = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1222"
 
 
-@behaviour_lie("compression.buffers-refused", kills="compression.request-is-served")
+@behaviour_lie(
+    "compression.buffers-refused",
+    kills="compression.request-is-served",
+    also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
+)
 class BuffersRefused(Service):
     """A session that asks for compressed buffers is refused."""
 
@@ -46,7 +50,11 @@ def _without_last(rows: pa.Table, stream: Stream) -> pa.Table:
     return rows.slice(0, rows.num_rows - 1) if stream.rows.num_rows > 1 and rows.num_rows else rows
 
 
-@behaviour_lie("compression.buffers-lose-a-row", kills="compression.rows-are-the-same")
+@behaviour_lie(
+    "compression.buffers-lose-a-row",
+    kills="compression.rows-are-the-same",
+    also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
+)
 class BuffersLoseRow(Service):
     """The last row of a stream is lost where buffers are compressed."""
 

@@ -25,6 +25,10 @@ def _some_schema() -> bytes:
 @batch_lie(
     "batch.whole-stream",
     kills="framing.batch-without-schema",
+    also={
+        "framing.batch-single-message": "the batch follows the schema",
+        "framing.batch-without-end-of-stream": "a whole stream ends in a marker",
+    },
     defects=("B-01",),
     source=_BQEMULATOR_15,
 )
@@ -33,7 +37,13 @@ def batch_as_stream(message: Message) -> bytes:
     return _some_schema() + message.encode() + END_OF_STREAM
 
 
-@batch_lie("batch.schema-first", kills="framing.batch-without-schema", defects=("B-01",), source=_GOCCY_398)
+@batch_lie(
+    "batch.schema-first",
+    kills="framing.batch-without-schema",
+    also={"framing.batch-single-message": "the batch follows the schema"},
+    defects=("B-01",),
+    source=_GOCCY_398,
+)
 def schema_before_batch(message: Message) -> bytes:
     """The batch field holds the schema message and then the batch."""
     return _some_schema() + message.encode()
@@ -57,7 +67,13 @@ def batch_with_trailing_bytes(message: Message) -> bytes:
     return message.encode() + b"\x01\x02\x03\x04\x05\x06\x07\x08"
 
 
-@batch_lie("batch.dictionary-first", kills="framing.batch-without-dictionary", defects=("B-04",), source=_BQEMULATOR_31)
+@batch_lie(
+    "batch.dictionary-first",
+    kills="framing.batch-without-dictionary",
+    also={"framing.batch-single-message": "the batch follows the dictionary"},
+    defects=("B-04",),
+    source=_BQEMULATOR_31,
+)
 def dictionary_before_batch(message: Message) -> bytes:
     """The batch field holds a DictionaryBatch message and then the batch."""
     inner = batch_message(_EMPTY)
@@ -88,7 +104,13 @@ def schema_with_end_of_stream(message: Message) -> bytes:
     return message.encode() + END_OF_STREAM
 
 
-@schema_lie("schema.empty-batch", kills="framing.schema-without-batch", defects=("B-02",), source=_GOCCY_493)
+@schema_lie(
+    "schema.empty-batch",
+    kills="framing.schema-without-batch",
+    also={"framing.schema-without-end-of-stream": "the empty stream ends in a marker"},
+    defects=("B-02",),
+    source=_GOCCY_493,
+)
 def schema_with_empty_batch(message: Message) -> bytes:
     """The schema field holds the schema, a batch without rows and an end-of-stream marker."""
     return message.encode() + batch_message(_EMPTY).encode() + END_OF_STREAM
@@ -161,13 +183,13 @@ def unaligned_metadata(message: Message) -> bytes:
     return CONTINUATION + struct.pack("<i", len(metadata)) + metadata + body
 
 
-@batch_lie("batch.end-of-stream-only", kills="framing.batch-header-kind", defects=("I-07",))
+@batch_lie("batch.end-of-stream-only", kills="framing.batch-without-end-of-stream", defects=("I-07",))
 def only_end_of_stream(message: Message) -> bytes:  # noqa: ARG001  # as above
     """The batch field holds an end-of-stream marker and nothing else."""
     return END_OF_STREAM
 
 
-@batch_lie("batch.is-a-schema", kills="framing.batch-header-kind")
+@batch_lie("batch.is-a-schema", kills="framing.batch-without-schema")
 def batch_is_schema(message: Message) -> bytes:  # noqa: ARG001  # as above
     """The batch field holds a Schema message instead of a batch."""
     return _some_schema()
@@ -183,3 +205,11 @@ def schema_is_batch(message: Message) -> bytes:  # noqa: ARG001  # as above
 def schema_with_body(message: Message) -> bytes:
     """The schema message announces a body and has one."""
     return frame({**message.tree, "bodyLength": 16}, bytes(16))
+
+
+@batch_lie("batch.is-a-tensor", kills="framing.batch-header-kind")
+def batch_is_a_tensor(message: Message) -> bytes:
+    """The message in the batch field is a Tensor of one number."""
+    number = {"type_type": 2, "type": {"bitWidth": 64, "is_signed": 1}}
+    tensor = {**number, "shape": [{"size": 1}], "data": (0, 8)}
+    return frame({**message.tree, "header_type": 4, "header": tensor, "bodyLength": 8}, bytes(8))

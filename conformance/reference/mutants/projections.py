@@ -30,17 +30,27 @@ class _Selecting(Service):
 
 @behaviour_lie("projection.refused", kills="projection.known-columns-are-served")
 class ProjectionRefused(Service):
-    """Selecting columns by their names is refused; nested paths are served."""
+    """Selecting columns by their names is refused; nested paths are served, and so are selections with a filter."""
+
+    restricted = False
+
+    def check_request(self, request: Any) -> None:
+        super().check_request(request)
+        self.restricted = bool(request.read_session.read_options.row_restriction)
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
         right = super().resolve_columns(snapshot, selected)
         known = {column.name for column in snapshot.columns if not column.fields}
-        if selected and known.issuperset(selected) and len(set(selected)) == len(selected):
+        if selected and known.issuperset(selected) and len(set(selected)) == len(selected) and not self.restricted:
             self.refuse(Reason.UNKNOWN_FIELDS, fields=selected[0])
         return right
 
 
-@behaviour_lie("projection.one-more", kills="projection.only-the-selected")
+@behaviour_lie(
+    "projection.one-more",
+    kills="projection.only-the-selected",
+    also={"projection.case-does-not-matter": "a column too many is so in any spelling"},
+)
 class OneColumnMore(_Selecting):
     """The first column of the table that was not selected comes too."""
 
@@ -52,7 +62,11 @@ class OneColumnMore(_Selecting):
         return tuple(column for column in snapshot.columns if column in right or column in other)
 
 
-@behaviour_lie("projection.last-dropped", kills="projection.all-the-selected")
+@behaviour_lie(
+    "projection.last-dropped",
+    kills="projection.all-the-selected",
+    also={"projection.case-does-not-matter": "a column too few is so in any spelling"},
+)
 class LastColumnDropped(_Selecting):
     """Of several selected columns the last does not come."""
 
@@ -90,9 +104,7 @@ class PathGivesRecord(_Selecting):
         return projection.prune(snapshot.columns, [path.split(".")[0] for path in selected])
 
 
-@behaviour_lie(
-    "projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED
-)
+@behaviour_lie("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
 class LastPathWins(_Selecting):
     """Of several paths into one record only the last counts."""
 

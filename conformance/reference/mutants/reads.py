@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import ChangedResponse, ChangedSession
+from conformance.reference.mutants.changed import IN_EVERY_SESSION, ChangedResponse, ChangedSession
 from conformance.reference.mutants.register import behaviour_lie
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -18,10 +18,6 @@ from conformance.reference.session import Session, Stream
 
 _NOWHERE: Final = 4_611_686_018_427_387_904
 """A number that no table here holds."""
-_IN_EVERY_SESSION: Final = {
-    "compression.*rows-are-the-same": "the rows are wrong in sessions with compression too",
-    "responses.*-arrive": "the rows are wrong in large tables too",
-}
 _GOCCY_507: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
 _COUNTS: Final = "https://github.com/googleapis/google-cloud-java/pull/5658"
 _LOST_TAILS: Final = "https://github.com/googleapis/google-cloud-python/issues/14900"
@@ -66,10 +62,10 @@ class UncompressedSizeSet(ChangedResponse):
 
 @behaviour_lie("rows.other-schema", kills="rows.schema-is-the-sessions")
 class OtherSchema(ChangedResponse):
-    """The schema of the responses is not that of the session."""
+    """The schema of a whole read's responses is not that of the session."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
-        if answer.WhichOneof("schema"):
+        if answer.WhichOneof("schema") and not start:
             schema = pa.ipc.read_schema(pa.py_buffer(answer.arrow_schema.serialized_schema))
             renamed = schema.set(0, schema.field(0).with_name(schema.field(0).name + "_")) if len(schema) else schema
             answer.arrow_schema.serialized_schema = self.encode_schema(renamed)
@@ -140,7 +136,9 @@ class ThrottleTooHigh(ChangedResponse):
         answer.throttle_state.throttle_percent = 250
 
 
-@behaviour_lie("rows.tail-lost", kills="rows.none-is-missing", defects=("B-14",), source=_LOST_TAILS)
+@behaviour_lie(
+    "rows.tail-lost", kills="rows.none-is-missing", also=IN_EVERY_SESSION, defects=("B-14",), source=_LOST_TAILS
+)
 class TailLost(Service):
     """The last row of each stream of more than one row never arrives."""
 
@@ -167,7 +165,14 @@ class OnlyFirstStream(Service):
         return [*runs[:1], *((start, start) for start, _ in runs[1:])]
 
 
-@behaviour_lie("rows.order-changes", kills="rows.rereading-repeats")
+@behaviour_lie(
+    "rows.order-changes",
+    kills="rows.rereading-repeats",
+    also={
+        "offsets.*": "a resumed read is compared with the first one",
+        "snapshot.rereading-repeats": "an append between two reads makes no difference to it",
+    },
+)
 class OrderChanges(Service):
     """Each ReadRows of a stream gives its rows in another order."""
 
@@ -362,7 +367,14 @@ class _Rows(Service):
         return self.change_rows(run) if mask is None and stop == rows.num_rows else run
 
 
-@behaviour_lie("rows.foreign", kills="rows.none-is-foreign", also=_IN_EVERY_SESSION)
+@behaviour_lie(
+    "rows.foreign",
+    kills="rows.none-is-foreign",
+    also={
+        **IN_EVERY_SESSION,
+        "rows.none-is-repeated": "where its number is not selected, the row is one that there is",
+    },
+)
 class ForeignRow(_Rows):
     """A row that the table does not have comes after its last."""
 
@@ -375,7 +387,7 @@ class ForeignRow(_Rows):
         return pa.concat_tables([rows, other])
 
 
-@behaviour_lie("rows.repeated", kills="rows.none-is-repeated", also=_IN_EVERY_SESSION)
+@behaviour_lie("rows.repeated", kills="rows.none-is-repeated", also=IN_EVERY_SESSION)
 class RowRepeated(_Rows):
     """The last row of the table comes twice."""
 

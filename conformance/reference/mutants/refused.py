@@ -134,9 +134,7 @@ class UnknownFieldsInternal(Coded):
     codes: ClassVar = {Reason.UNKNOWN_FIELDS: grpc.StatusCode.INTERNAL}
 
 
-@behaviour_lie(
-    "errors.format-unimplemented", kills="errors.unspecified-format-has-its-code", source=_UNSPECIFIED
-)
+@behaviour_lie("errors.format-unimplemented", kills="errors.unspecified-format-has-its-code", source=_UNSPECIFIED)
 class FormatUnimplemented(Coded):
     """A request without a data format is refused with UNIMPLEMENTED."""
 

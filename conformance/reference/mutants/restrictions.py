@@ -21,16 +21,19 @@ from conformance.reference.sql import SqlError, evaluate, parse_expression
 _LONG = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1301"
 
 
+_BOUND = re.compile(r"^(\w+) >= (-?\d+)$")
+
+
 def _none(rows: pa.Table) -> pa.BooleanArray:
     return pa.array([False] * rows.num_rows, pa.bool_())
 
 
 @behaviour_lie("restriction.bound-excluded", kills="restriction.comparison")
 class BoundExcluded(Service):
-    """``>=`` is taken for ``>``."""
+    """A number ``>=`` another is taken for one above it."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
-        return super().restrict(snapshot, text if " AND " in text or " OR " in text else text.replace(">=", ">"))
+        return super().restrict(snapshot, _BOUND.sub(r"\1 > \2", text))
 
 
 @behaviour_lie("restriction.empty-is-all", kills="restriction.nothing-selected")
@@ -42,7 +45,14 @@ class EmptyIsAll(Service):
         return mask if mask is None or mask.true_count else None
 
 
-@behaviour_lie("restriction.null-is-true", kills="restriction.null-is-not-true")
+@behaviour_lie(
+    "restriction.null-is-true",
+    kills="restriction.null-is-not-true",
+    also={
+        "projection.filter-may-use-other-columns": "one case asks for everything at once",
+        "restriction.nested-field": "a field of a record is NULL in a row of its own kind",
+    },
+)
 class NullIsTrue(Service):
     """A row for which the restriction is NULL comes."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -28,10 +28,18 @@ _BQEMULATOR_SESSION = (
 
 @behaviour_lie("session.plain-refused", kills="session.plain-request-is-served")
 class PlainRefused(Service):
-    """Every CreateReadSession is refused as if the table were not there."""
+    """A CreateReadSession that asks for nothing in particular is refused as if the table were not there."""
 
-    def take_snapshot(self, asked: Any) -> Snapshot:
-        self.refuse(Reason.MISSING_TABLE, table=asked.table)
+    def check_request(self, request: Any) -> None:
+        super().check_request(request)
+        asked = request.read_session
+        special = (
+            asked.HasField("table_modifiers") or asked.read_options.ByteSize() or not asked.HasField("read_options")
+        )
+        counted = request.max_stream_count > 1 or request.preferred_min_stream_count
+        foreign = not asked.table.startswith(request.parent + "/")
+        if not special and not counted and not foreign:
+            self.refuse(Reason.MISSING_TABLE, table=asked.table)
 
 
 @behaviour_lie("session.options-required", kills="session.options-may-be-absent", defects=("B-15",), source=_GOCCY_382)
@@ -142,6 +150,15 @@ class ExpiredAtBirth(ChangedSession):
         answer.expire_time.FromMicroseconds(session.expires - 30 * 3600 * 1_000_000)
 
 
+@behaviour_lie("session.expires-at-no-instant", kills="session.expire-time-is-an-instant")
+class ExpiresAtNoInstant(ChangedSession):
+    """The session's expire_time has its last second in its nanoseconds."""
+
+    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
+        answer.expire_time.seconds -= 1
+        answer.expire_time.nanos += 1_000_000_000
+
+
 @behaviour_lie("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead")
 class ExpiresSoon(ChangedSession):
     """The session lives one hour instead of six."""
@@ -198,7 +215,11 @@ class TooManyStreams(Service):
         return runs if few else [*runs, *[(stop, stop)] * (1001 - len(runs))]
 
 
-@behaviour_lie("session.same-stream-twice", kills="session.stream-names-differ")
+@behaviour_lie(
+    "session.same-stream-twice",
+    kills="session.stream-names-differ",
+    also={"session.streams-stay-below-the-maximum": "a stream counts as often as it is listed"},
+)
 class SameStreamTwice(ChangedSession):
     """The first stream is listed twice."""
 
@@ -209,7 +230,7 @@ class SameStreamTwice(ChangedSession):
 
 @behaviour_lie(
     "session.empty-table-response",
-    kills="session.empty-table-yields-nothing",
+    kills="rows.every-batch-has-rows",
     defects=("B-20", "B-57"),
     source=_BEAM_38007,
 )
@@ -226,3 +247,23 @@ class EmptyTableResponse(Service):
 
     def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
         return super().progress(stream, start, stop) if stream.rows.num_rows else (0.0, 1.0)
+
+
+@behaviour_lie(
+    "session.empty-table-row",
+    kills="session.empty-table-yields-nothing",
+    also={
+        "body.required-without-nulls": "the row holds nothing but NULL",
+        "values.*": "the row is none of the table's",
+    },
+)
+class EmptyTableRow(Service):
+    """An empty table yields one row of NULLs."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        return super().plan_streams(snapshot, request) or [(0, 0)]
+
+    def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
+        if rows.num_rows or any(not field.nullable for field in rows.schema):
+            return super().rows_of_run(rows, mask, start, stop)
+        return pa.table([pa.nulls(1, field.type) for field in rows.schema], schema=rows.schema)

@@ -15,6 +15,7 @@ from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 from conformance.reference.session import Stream, opaque
 
+_FEW = 100
 _ENDLESS = "https://github.com/apache/beam/issues/20155"
 
 
@@ -44,20 +45,20 @@ class PrimaryOnly(Service):
         return answer
 
 
-@behaviour_lie("split.primary-is-the-parent", kills="split.children-have-names-of-their-own")
+@behaviour_lie(
+    "split.primary-is-the-parent",
+    kills="split.children-have-names-of-their-own",
+    also={"split.splitting-ends": "a stream that is its own child can be split for ever"},
+)
 class PrimaryIsParent(Service):
-    """The primary stream of a split keeps the parent's name."""
+    """The primary stream of a split of less than a hundred rows keeps the parent's name."""
 
     def split_read_stream(self, request: Any) -> Any:
         answer = super().split_read_stream(request)
-        if answer.primary_stream.name and request.fraction == 0.5 and not self.is_followed(request.name):
+        stream = self.sessions.find(request.name)
+        if answer.primary_stream.name and stream is not None and stream.rows.num_rows < _FEW:
             answer.primary_stream.name = request.name
         return answer
-
-    def is_followed(self, name: str) -> bool:
-        """Whether the children are long enough that somebody may look at them."""
-        stream = self.sessions.find(name)
-        return stream is not None and stream.rows.num_rows > 8
 
 
 @behaviour_lie("split.children-elsewhere", kills="split.children-are-below-the-session")

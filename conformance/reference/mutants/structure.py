@@ -107,7 +107,11 @@ def table_beyond(message: Message) -> bytes:
     return data.put("H", data.vtable(data.header) + 2, 0xFFF0)
 
 
-@batch_lie("flatbuffers.slot-outside-table", kills="structure.slots-in-table")
+@batch_lie(
+    "flatbuffers.slot-outside-table",
+    kills="structure.slots-in-table",
+    also={"structure.version-supported": "the slot that is lost is the version's"},
+)
 def slot_outside(message: Message) -> bytes:
     """A vtable entry places its value beyond the end of its table."""
     data = Metadata(message)
@@ -194,7 +198,11 @@ def version_absent(message: Message) -> Message:
     return message
 
 
-@batch_lie("flatbuffers.version-differs", kills="structure.versions-agree")
+@batch_lie(
+    "flatbuffers.version-differs",
+    kills="structure.versions-agree",
+    also={"body.buffer-count": "V4 gives a union a bitmap"},
+)
 def version_four(message: Message) -> Message:
     """The batch says metadata version V4 under a schema of V5."""
     message.tree["version"] = 3

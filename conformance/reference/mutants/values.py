@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
+from conformance.reference.mutants.changed import IN_EVERY_SESSION
 from conformance.reference.mutants.register import rows_lie
 from conformance.reference.mutants.reshaping import change_fields, sql_type, take_rows
 
@@ -53,7 +54,11 @@ def _text_named(name: str) -> Test:
     return lambda field: bool(is_.is_string(field.type)) and sql_type(field) == name
 
 
-@rows_lie("value.int64-off-by-one", kills="values.int64")
+@rows_lie(
+    "value.int64-off-by-one",
+    kills="values.int64",
+    also={"values.follow-names": "wrong as they are, the values are those of another column of some table"},
+)
 def int64_off_by_one(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Every INT64 is one too large."""
     return _words(batch, lambda field: is_.is_int64(field.type), lambda words: words + 1)
@@ -99,7 +104,11 @@ def float_single(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _words(batch, lambda field: is_.is_float64(field.type), rounded, dtype="<f8")
 
 
-@rows_lie("value.bool-inverted", kills="values.bool")
+@rows_lie(
+    "value.bool-inverted",
+    kills="values.bool",
+    also={"values.follow-names": "wrong as they are, the values are those of another column of some table"},
+)
 def bool_inverted(batch: pa.RecordBatch) -> pa.RecordBatch:
     """TRUE arrives as FALSE and FALSE as TRUE."""
     return _words(batch, lambda field: is_.is_boolean(field.type), np.invert, dtype="u1")
@@ -111,7 +120,11 @@ def string_mojibake(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _texts(batch, _text_named(""), lambda text: text.encode().decode("latin-1"))
 
 
-@rows_lie("value.string-trimmed", kills="values.string")
+@rows_lie(
+    "value.string-trimmed",
+    kills="values.string",
+    also={"values.follow-names": "wrong as they are, the values are those of another column of some table"},
+)
 def string_trimmed(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Text loses its last character."""
     return _texts(batch, _text_named(""), lambda text: text[:-1])
@@ -154,7 +167,13 @@ def timestamp_truncated(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _words(batch, _is_timestamp, lambda words: words // 1000 * 1000)
 
 
-@rows_lie("value.time-from-year-zero", kills="values.time", defects=("B-62",), source=_RECIDIVIZ_45)
+@rows_lie(
+    "value.time-from-year-zero",
+    kills="values.time",
+    also={"body.times-within-day": "a time from another epoch is none of any day"},
+    defects=("B-62",),
+    source=_RECIDIVIZ_45,
+)
 def time_from_year_zero(batch: pa.RecordBatch) -> pa.RecordBatch:
     """TIME counts its microseconds from the epoch of year 0 instead of midnight."""
     return _words(batch, lambda field: is_.is_time64(field.type), lambda words: words - 62_167_219_200_000_000)
@@ -166,7 +185,11 @@ def time_off_by_one(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _words(batch, lambda field: is_.is_time64(field.type), lambda words: words // 1_000_000 * 1_000_000)
 
 
-@rows_lie("value.numeric-wrong-scale", kills="values.numeric")
+@rows_lie(
+    "value.numeric-wrong-scale",
+    kills="values.numeric",
+    also={"body.decimals-within-precision": "a number of another scale may have too many digits"},
+)
 def numeric_scaled(batch: pa.RecordBatch) -> pa.RecordBatch:
     """NUMERIC's low 64 bits are one unit off."""
 
@@ -177,7 +200,11 @@ def numeric_scaled(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _words(batch, lambda field: is_.is_decimal128(field.type), nudged)
 
 
-@rows_lie("value.bignumeric-truncated", kills="values.bignumeric")
+@rows_lie(
+    "value.bignumeric-truncated",
+    kills="values.bignumeric",
+    also={"body.decimals-within-precision": "what is left of a number may have too many digits for its type"},
+)
 def bignumeric_truncated(batch: pa.RecordBatch) -> pa.RecordBatch:
     """BIGNUMERIC's low 64 bits are lost."""
 
@@ -265,7 +292,13 @@ def _lists(batch: pa.RecordBatch, change: Callable[[pa.Array], pa.Array]) -> pa.
     return change_fields(batch, apply)
 
 
-@rows_lie("value.list-empty-as-null", kills="values.repeated-not-null", defects=("B-73",), source=_GOCCY_496)
+@rows_lie(
+    "value.list-empty-as-null",
+    kills="values.repeated-not-null",
+    also={"body.required-without-nulls": "a list is REPEATED and never NULL"},
+    defects=("B-73",),
+    source=_GOCCY_496,
+)
 def empty_list_as_null(batch: pa.RecordBatch) -> pa.RecordBatch:
     """An empty array arrives as NULL."""
 
@@ -290,7 +323,9 @@ def list_boundaries_moved(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _lists(batch, moved)
 
 
-@rows_lie("value.list-reversed", kills="values.repeated")
+@rows_lie(
+    "value.list-reversed", kills="values.repeated", also={"values.int64": "lists inside lists are told by their items"}
+)
 def list_reversed(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The elements of each array arrive in reverse order."""
 
@@ -305,7 +340,13 @@ def list_reversed(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _lists(batch, safe)
 
 
-@rows_lie("columns.values-swapped", kills="values.follow-names", defects=("B-40",), source=_GOCCY_HANDLER)
+@rows_lie(
+    "columns.values-swapped",
+    kills="values.follow-names",
+    also={"values.*": "where only some rows are exchanged, the values of each are wrong"},
+    defects=("B-40",),
+    source=_GOCCY_HANDLER,
+)
 def values_swapped(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Two columns of one type keep their names and exchange their values."""
     types = [field.type for field in batch.schema]
@@ -322,6 +363,7 @@ def values_swapped(batch: pa.RecordBatch) -> pa.RecordBatch:
 @rows_lie(
     "rows.last-missing",
     kills="rows.none-is-missing",
+    also=IN_EVERY_SESSION,
     defects=("B-14",),
     source="https://github.com/googleapis/google-cloud-python/issues/14900",
 )
@@ -330,7 +372,7 @@ def last_row_missing(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.slice(0, batch.num_rows - 1) if batch.num_rows > 1 else batch
 
 
-@rows_lie("rows.first-twice", kills="rows.none-is-repeated")
+@rows_lie("rows.first-twice", kills="rows.none-is-repeated", also=IN_EVERY_SESSION)
 def first_row_twice(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Every batch brings its first row twice."""
     return take_rows(batch, [0, *range(batch.num_rows)]) if batch.num_rows else batch

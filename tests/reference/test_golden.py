@@ -1,0 +1,50 @@
+"""The golden pairs as they stand in the repository, and what the check says of other ones."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from conformance.reference.golden import check, pairs
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "bq-arrow"
+
+
+def test_the_committed_pairs_are_those_that_would_be_written_now() -> None:
+    """Neither the reference serializer nor the value profiles have changed since the pairs were written."""
+    assert check(GOLDEN) == []
+
+
+def test_a_changed_byte_is_found(tmp_path: Path) -> None:
+    """One other byte in one file is named with its file."""
+    folder = tmp_path / "golden"
+    shutil.copytree(GOLDEN, folder)
+    (spoilt,) = folder.glob("int64_nullable.batch*") if any(folder.glob("int64_nullable.batch*")) else [_some(folder)]
+    data = bytearray(spoilt.read_bytes())
+    data[-1] ^= 1
+    spoilt.write_bytes(bytes(data))
+
+    complaints = check(folder)
+
+    assert len(complaints) >= 1
+    assert any(spoilt.stem.split(".")[0] in complaint for complaint in complaints)
+
+
+def test_an_absent_file_is_found(tmp_path: Path) -> None:
+    """A pair of which a file is missing is named."""
+    folder = tmp_path / "golden"
+    shutil.copytree(GOLDEN, folder)
+    _some(folder).unlink()
+
+    assert check(folder) != []
+
+
+def test_there_is_a_pair_for_every_type_and_mode() -> None:
+    """The pairs have names of their own."""
+    names = [pair.name for pair in pairs()]
+
+    assert len(names) == len(set(names)) >= 48
+
+
+def _some(folder: Path) -> Path:
+    return next(path for path in sorted(folder.iterdir()) if path.suffix != ".json")

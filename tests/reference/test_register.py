@@ -1,0 +1,108 @@
+"""The register of mutants: what one has to say of itself, and that each says it."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES
+from conformance.reference.message import Message
+from conformance.reference.mutants import LIARS, MUTANTS, Mutant, service_class
+from conformance.reference.mutants.register import batch_lie, rows_lie
+from conformance.reference.serializer import REFERENCE
+from conformance.reference.variations import VARIATIONS
+
+load_chapters()
+BATCH = pa.record_batch({"n": pa.array([1, None], pa.int64())})
+
+
+@pytest.fixture(autouse=True)
+def _register_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers is forgotten after it."""
+    from conformance.reference.mutants import register  # noqa: PLC0415  # its private register is what is replaced
+
+    monkeypatch.setattr(register, "_REGISTER", dict(MUTANTS))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=lambda mutant: mutant.name)
+def test_a_mutant_states_its_lie_and_names_clauses_that_exist(mutant: Mutant) -> None:
+    """A mutant has a sentence, a dotted name, clauses to kill it, and ids of public defects."""
+    assert re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+", mutant.name)
+    assert mutant.lie.endswith(".")
+    assert mutant.kills
+    assert set(mutant.kills) <= set(CLAUSES)
+    assert all(len(reason) > 20 for reason in mutant.also.values())
+    assert all(re.fullmatch(r"[A-Z]-\d+", defect) for defect in mutant.defects)
+    assert not mutant.source or mutant.source.startswith("https://")
+
+
+def test_every_clause_has_a_mutant() -> None:
+    """The mutants are made for all clauses together."""
+    assert {clause for mutant in MUTANTS.values() for clause in mutant.kills} == set(CLAUSES)
+
+
+def test_there_are_enough_of_them() -> None:
+    """The catalogue keeps its size: mutants, legal variations and standing liars."""
+    assert len(MUTANTS) >= 300
+    assert len(VARIATIONS) >= 20
+    assert len(LIARS) == 8
+
+
+def test_a_lie_without_a_sentence_is_refused() -> None:
+    """The docstring is the lie, so there has to be one."""
+
+    def silent(message: Message) -> Message:
+        return message
+
+    with pytest.raises(ValueError, match="expected a docstring that states the lie"):
+        batch_lie("test.silent", kills="body.node-count")(silent)
+
+
+def test_a_name_is_taken_once() -> None:
+    """Two mutants of one name would hide each other."""
+
+    def again(message: Message) -> Message:
+        """A lie."""
+        return message
+
+    with pytest.raises(ValueError, match="the name is taken"):
+        batch_lie("batch.empty", kills="body.node-count")(again)
+
+
+def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
+    """A lie about lists says nothing where there is no list."""
+    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+
+    @batch_lie("test.patient", kills="body.node-count")
+    def about_lists(message: Message) -> Message:
+        """A lie about lists."""
+        raise LookupError(f"no list in {len(message.parts)} buffers")
+
+    serializer = register._REGISTER["test.patient"].serializer  # what the fixture replaced
+
+    assert serializer is not None
+    assert serializer.batch(BATCH) == REFERENCE.batch(BATCH)
+
+
+def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
+    """What a lie about rows makes of the batch, the schema message says too."""
+    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+
+    @rows_lie("test.renamed", kills="schema.names")
+    def renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Columns have other names."""
+        return batch.rename_columns([f"{name}_" for name in batch.schema.names])
+
+    serializer = register._REGISTER["test.renamed"].serializer  # what the fixture replaced
+
+    assert serializer is not None
+    assert pa.ipc.read_schema(pa.py_buffer(serializer.schema(BATCH.schema))).names == ["n_"]
+
+
+def test_an_unknown_mutant_is_named() -> None:
+    """Whoever misspells a mutant is told which there are."""
+    with pytest.raises(KeyError, match=r"expected a mutant out of .*batch\.empty.*, got 'batch\.emtpy'"):
+        service_class("batch.emtpy")
