@@ -283,7 +283,7 @@ def misbehave(pool: ReaderPool, act: str) -> Reading:
 def fragile() -> Iterator[ReaderPool]:
     """A pool with short limits that holds the misbehaving reader."""
     modules = ["tests.readers.misbehaving", "tests.readers.absent"]
-    with ReaderPool(1, readers=["misbehaving", "absent", "pyarrow.slots"], modules=modules, deadline=1.0) as readers:
+    with ReaderPool(1, readers=["misbehaving", "absent", "pyarrow.slots"], modules=modules, deadline=3.0) as readers:
         yield readers
 
 
