@@ -5,7 +5,8 @@ Unknown keys, missing keys and wrong types are refused with the path where they 
 because a case file with a misspelt key must never be read as a case without it.
 
 Understood: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, records,
-``tuple[X, ...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that carry a ``TAG`` class variable.
+``tuple[X, ...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that carry a ``TAG`` class
+variable.
 """
 
 from __future__ import annotations
