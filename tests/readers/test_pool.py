@@ -298,7 +298,7 @@ def fragile() -> Iterator[ReaderPool]:
         ),
         ("exit", "crash", "exit", "the process exited with status 3"),
         ("babble", "crash", "exit", "the process exited with status 0"),
-        ("loop", "hang", "deadline", "no answer within 1 s"),
+        ("loop", "hang", "deadline", "no answer within 3 s"),
         ("panic", "error", "Panic", "index out of bounds"),
         ("allocate", "error", "MemoryError", ""),
     ],
@@ -345,7 +345,7 @@ def test_deadline_is_kept(fragile: ReaderPool) -> None:
 
     misbehave(fragile, "loop")
 
-    assert 1.0 <= time.monotonic() - began < 10.0
+    assert 3.0 <= time.monotonic() - began < 12.0
 
 
 def test_looping_worker_does_not_outlive_its_pool() -> None:
