@@ -36,11 +36,12 @@ def judge(name: str, reports: Path) -> list[str]:
     if status := conformance("prepare", "--target", target):
         return [f"{name}: its environment cannot be made here (status {status})"]
     report = reports / f"{name}.json"
+    report.unlink(missing_ok=True)
     started = time.monotonic()
     status = conformance("run", "--target", target, "--json", str(report), "--html", str(report.with_suffix(".html")))
     print(f"{name}: status {status} after {time.monotonic() - started:.1f} s", flush=True)
-    if status not in (0, 1):
-        return [f"{name}: the run ended with status {status}"]
+    if not report.exists():
+        return [f"{name}: the run ended with status {status} and without a report"]
     return [f"{name}: {text}" for text in complaints(json.loads(report.read_text("utf-8")), perfect=name in PERFECT)]
 
 

@@ -1,0 +1,97 @@
+"""The published reports: whole, small, free of the machine that made them, and saying what is known to be true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.judge_emulators import TARGETS, complaints
+from conformance.records import Outcome
+from conformance.report.document import Report
+from conformance.report.reading import read_report
+
+REPORTS = Path(__file__).parent.parent / "reports"
+MACHINE = re.compile(r"(?<![\w.])/(?:tmp|root|home|work|var|Users|private)/|127\.0\.0\.1:\d|localhost:\d")
+"""Paths and ports of one machine: they would differ in every run, and are nobody's business."""
+
+
+def published(name: str) -> Report:
+    """The published JSON report on one target."""
+    return read_report(REPORTS / f"{name}.json")
+
+
+def outcome(name: str, clause: str) -> Outcome:
+    """What a published report says of one clause."""
+    return next(item.outcome for item in published(name).clauses if item.id == clause)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_published_report_is_whole(name: str) -> None:
+    """The run reached its end, the suite did not break, and every failure has its replay."""
+    report = published(name)
+
+    assert report.complete
+    assert report.broke == ()
+    assert all(item.replay.startswith("conformance replay ") for item in report.deviations)
+
+
+@pytest.mark.parametrize("path", sorted(REPORTS.iterdir()), ids=lambda path: path.name)
+def test_a_published_file_names_no_machine(path: Path) -> None:
+    """The same run elsewhere makes the same report."""
+    assert MACHINE.findall(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_published_report_is_small(name: str) -> None:
+    """Evidence belongs to the first case of a deviation alone."""
+    assert (REPORTS / f"{name}.json").stat().st_size < 1_000_000
+
+
+def test_the_reference_passes() -> None:
+    """The suite can be passed."""
+    assert not published("reference").failed
+
+
+@pytest.mark.parametrize(
+    ("name", "clause", "expected"),
+    [
+        ("bqemulator-1.0.0", "framing.batch-single-message", Outcome.FAIL),
+        ("bqemulator-1.0.1", "framing.batch-single-message", Outcome.PASS),
+        ("bqemulator-1.4.0", "framing.batch-single-message", Outcome.PASS),
+        ("bqemulator-1.0.0", "framing.schema-without-end-of-stream", Outcome.FAIL),
+        ("bqemulator-1.0.1", "framing.schema-without-end-of-stream", Outcome.FAIL),
+    ],
+)
+def test_known_defects_and_repairs_show(name: str, clause: str, expected: Outcome) -> None:
+    """Version 1.0.1 sends one message per batch; the end marker behind its schema stayed."""
+    assert outcome(name, clause) is expected
+
+
+def test_the_latest_emulator_is_judged_completely() -> None:
+    """No error of the suite, no hang, and far more deviations than a glance finds."""
+    report = published("bqemulator-1.4.0")
+    outcomes = {item.outcome for item in report.outcomes}
+
+    assert not outcomes & {Outcome.ERROR, Outcome.HANG}
+    assert sum(item.outcome is Outcome.FAIL for item in report.deviations) > 20
+
+
+def test_the_matrix_has_them_all() -> None:
+    """One page for every published report."""
+    text = (REPORTS / "index.html").read_text(encoding="utf-8")
+
+    assert all(f'href="{name}.json"' in text for name in TARGETS)
+
+
+def test_an_unfit_report_is_not_published() -> None:
+    """Cut short, broken, or a reference that deviates."""
+    report: dict[str, object] = {"complete": False, "failed": True, "broke": ["Traceback"]}
+
+    assert complaints(report, perfect=True) == [
+        "the run was cut short",
+        "the suite itself broke on a case",
+        "the suite's own server deviates",
+    ]
+    assert complaints(report | {"complete": True, "broke": []}, perfect=False) == []
