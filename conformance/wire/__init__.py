@@ -1,8 +1,9 @@
 """Bytes to structure, trusting nothing: a strict reader of Arrow's encapsulated messages.
 
 ``read_schema`` and ``read_batch`` take bytes that should hold one message and say what they hold and what is wrong;
-they never raise on the bytes. ``to_arrow`` of what they return decodes with this package's own reading of the bytes.
-``dissect`` explains every byte. Which faults matter to whom is decided by :mod:`conformance.contract`.
+they never raise on the bytes. ``read_stream`` does so for a whole IPC stream and its dictionaries. ``to_arrow`` of a
+batch decodes with this package's own reading of the bytes. ``dissect`` explains every byte. Which faults matter
+to whom is decided by :mod:`conformance.contract`.
 
 >>> import pyarrow as pa
 >>> batch = pa.RecordBatch.from_pydict({"x": [1, None, 3]})
@@ -18,11 +19,13 @@ they never raise on the bytes. ``to_arrow`` of what they return decodes with thi
 
 from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError
 from conformance.wire.batch import BatchMessage, BufferRange, Node, read_batch
+from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.dissect import Dissection, Region, RegionKind, dissect
 from conformance.wire.dump import Row, RowKind, rows
 from conformance.wire.faults import Fault, Rule, Severity
 from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.schema import SchemaMessage, read_schema
+from conformance.wire.stream import StreamReading, read_stream
 from conformance.wire.types import Dictionary, Endianness, Field, Schema, Type, TypeKind
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "BufferRange",
     "DecodingError",
     "Dictionary",
+    "DictionaryMessage",
     "Dissection",
     "Endianness",
     "Fault",
@@ -46,6 +50,7 @@ __all__ = [
     "Schema",
     "SchemaMessage",
     "Severity",
+    "StreamReading",
     "Type",
     "TypeKind",
     "UndecodableError",
@@ -54,5 +59,6 @@ __all__ = [
     "read_batch",
     "read_messages",
     "read_schema",
+    "read_stream",
     "rows",
 ]

@@ -9,6 +9,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.wire.body import Body
+from conformance.wire.compression import Budget
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import Run, Table
 from conformance.wire.layout import Layout, Plan
@@ -26,7 +27,7 @@ from conformance.wire.types import Endianness, Schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BatchMessage", "BufferRange", "Node", "judge_batch", "read_batch"]
+__all__ = ["BatchMessage", "BufferRange", "Node", "judge_batch", "judge_data", "read_batch"]
 
 _CODECS: Final = ("lz4", "zstd")
 _V4: Final = "V4"
@@ -111,11 +112,13 @@ def read_batch(data: Bytes, schema: Schema) -> BatchMessage:
     return batch
 
 
-def judge_batch(frame: Frame, view: memoryview, schema: Schema, faults: list[Fault]) -> BatchMessage:
+def judge_batch(
+    frame: Frame, view: memoryview, schema: Schema, faults: list[Fault], budget: Budget | None = None
+) -> BatchMessage:
     """Judges a message that has been framed already as a RecordBatch of ``schema``."""
     batch = BatchMessage(faults, frame.message, (), schema)
     if _is_batch(frame, faults):
-        _judge(batch, frame, view)
+        judge_data(batch, frame, frame.header, view, budget)
     return batch
 
 
@@ -132,8 +135,15 @@ def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
     return False
 
 
-def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
-    header, verifier, message = frame.header, frame.verifier, frame.message
+def judge_data(
+    batch: BatchMessage, frame: Frame, header: Table | None, view: memoryview, budget: Budget | None = None
+) -> None:
+    """Judges a RecordBatch table and the body of its message by ``batch.schema``, filling in ``batch``.
+
+    The table is the header of a record batch's message, or the data of a dictionary batch's. ``budget`` bounds what
+    the messages that share it decompress to; without one the message has its own.
+    """
+    verifier, message = frame.verifier, frame.message
     if header is None or verifier is None:
         return
     schema, faults, base = batch.schema, batch.faults, verifier.base
@@ -170,7 +180,7 @@ def _judge(batch: BatchMessage, frame: Frame, view: memoryview) -> None:
     if schema.endianness is Endianness.BIG:
         return  # noted with the schema; values in the other order are not judged
     if batch.codec:
-        body.decompress(batch.codec)
+        body.decompress(batch.codec, budget or Budget(len(view)))
     batch.body = body
     starts = body.starts
     for op in plan.ops:

@@ -75,7 +75,7 @@ class Body:
         self.broken: set[int] = set()
         self.stored = True
         self.shown: tuple[Op, int, Mask | None] | None = None
-        self.extent = 8 * len(data) + 1024
+        self.extent = 8 * max(0, min(length, len(data) - base)) + 1024
 
     # --- cutting ------------------------------------------------------------------------------------
 
@@ -154,10 +154,9 @@ class Body:
             observed = f"{len(dirty)} runs of padding that are not all zero, the first here"
             report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", observed)
 
-    def decompress(self, codec: str) -> None:
+    def decompress(self, codec: str, budget: Budget) -> None:
         """Replaces every buffer's bytes by what they decompress to; a buffer that does not decompress becomes None."""
         self.stored = False
-        budget = Budget(len(self.data))
         for number, content in enumerate(self.contents):
             if content is None or not len(content):
                 continue
@@ -185,13 +184,14 @@ class Body:
         self._wrong(rule, number, observed)
 
     def _wrong(self, rule: Rule, number: int, observed: str) -> None:
-        start = self.base + max(0, min(self.offsets[number], self.length))
+        start = min(self.base + max(0, min(self.offsets[number], self.length)), len(self.data))
         end = max(start, min(start + self.lengths[number], len(self.data)))
         report(self.faults, rule, (start, end), self.name(number), observed)
 
     def fault(self, rule: Rule, op: Op, number: int, observed: str, *, slot: int = -1, width: int = 0) -> None:
         """Reports ``rule`` broken in buffer ``number`` of ``op``; ``slot`` and ``width`` point at one element."""
-        start = self.base + self.offsets[number]
+        # An empty buffer may be announced anywhere, even beyond the body.
+        start = min(self.base + self.offsets[number], len(self.data))
         end = start + self.lengths[number]
         if slot >= 0 and self.stored:
             start, end = start + slot * width, min(start + (slot + 1) * width, end)

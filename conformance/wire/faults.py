@@ -30,6 +30,9 @@ _VIEW: Final = f"{_COL}#variable-size-binary-view-layout"
 _LIST_VIEW: Final = f"{_COL}#listview-layout"
 _RUN_END: Final = f"{_COL}#run-end-encoded-layout"
 _UNION: Final = f"{_COL}#union-layout"
+_STREAM: Final = f"{_COL}#ipc-streaming-format"
+_DICTIONARY: Final = f"{_COL}#dictionary-messages"
+_ENCODED: Final = f"{_COL}#dictionary-encoded-layout"
 _SCHEMA_FBS: Final = "Schema.fbs"
 _MESSAGE_FBS: Final = "Message.fbs"
 
@@ -339,6 +342,38 @@ class Rule(enum.StrEnum):
         "a dense union's offsets never decrease per child")
     DICTIONARY_INDEX_NEGATIVE = ("dictionary.index-negative", _V, f"{_COL}#dictionary-encoded-layout",
         "a dictionary index is not negative in a slot that is not null")
+
+    # --- dictionaries ---------------------------------------------------------------------------------
+
+    DICTIONARY_TYPES_DIFFER = ("dictionary.types-differ", _V, _DICTIONARY,
+        "fields that share a dictionary have the same type of values")
+    DICTIONARY_ID_UNKNOWN = ("dictionary.id-unknown", _V, _DICTIONARY,
+        "a dictionary batch is for a dictionary that a field of the schema names")
+    DICTIONARY_DATA_MISSING = ("dictionary.data-missing", _V, f"{_MESSAGE_FBS}, table DictionaryBatch",
+        "a dictionary batch has data")
+    DICTIONARY_DELTA_WITHOUT_BASE = ("dictionary.delta-without-base", _V, _DICTIONARY,
+        "a delta appends to a dictionary that an earlier dictionary batch has defined")
+    DICTIONARY_MISSING = ("dictionary.missing", _V, _STREAM,
+        "a dictionary is defined before the batch whose values point into it")
+    DICTIONARY_LATE = ("dictionary.late", _N, _STREAM,
+        "a dictionary is defined before the first batch, although one that is used by nulls alone may come later")
+    DICTIONARY_INDEX_RANGE = ("dictionary.index-range", _V, _ENCODED,
+        "a dictionary index is below the length of the dictionary in a slot that is not null")
+
+    # --- streams --------------------------------------------------------------------------------------
+
+    STREAM_SCHEMA_FIRST = ("stream.schema-first", _V, _STREAM,
+        "the first message of a stream is its schema")
+    STREAM_SECOND_SCHEMA = ("stream.second-schema", _V, _STREAM,
+        "a stream has one schema, the same for every batch")
+    STREAM_MESSAGE_KIND = ("stream.message-kind", _V, _STREAM,
+        "dictionary batches and record batches follow the schema, and nothing else")
+    STREAM_FRAMING_MIXED = ("stream.framing-mixed", _N, _FRAMING,
+        "the messages of a stream and its end marker have the framing of its first message")
+    STREAM_END_MISSING = ("stream.end-missing", _N, _STREAM,
+        "a stream ends with a marker; to close the transport after a whole message ends it too")
+    STREAM_BYTES_AFTER_END = ("stream.bytes-after-end", _N, _STREAM,
+        "nothing follows the end-of-stream marker; the format does not say what a reader does with more")
     # fmt: on
 
 

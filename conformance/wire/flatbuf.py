@@ -80,9 +80,15 @@ class Table:
         return self.values[self.spec.index[name]]
 
     def place(self, name: str) -> int:
-        """The offset of a slot's value in the metadata, or of the table where the slot is absent."""
+        """The offset of a slot's value in the metadata, or of the table where the slot is absent.
+
+        Of a slot that leads out of the table, an offset inside it that is not the table's own.
+        """
         number = self.spec.index[name]
-        return (self.places[number] if number < len(self.places) else 0) or self.start
+        place = (self.places[number] if number < len(self.places) else 0) or self.start
+        if place == self.start:
+            return place
+        return max(min(place, self.start + self.size - self.spec.slots[number].size), self.start + 1)
 
 
 Span = tuple[int, int, SpanKind, str, Any]

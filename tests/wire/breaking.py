@@ -14,6 +14,7 @@ import pyarrow as pa
 from conformance.wire.batch import read_batch
 from conformance.wire.faults import Fault, Rule
 from conformance.wire.schema import read_schema
+from conformance.wire.stream import read_stream
 from tests.wire.forge import (
     SAME,
     SCHEMA,
@@ -22,6 +23,7 @@ from tests.wire.forge import (
     Values,
     batch_message,
     column,
+    dictionary_message,
     encapsulate,
     field,
     i1,
@@ -314,3 +316,37 @@ _runs(Rule.RUN_ENDS_PARENT_NULL_COUNT, i2(2, 4), nulls=1)
 _runs(Rule.RUN_ENDS_NOT_INCREASING, i2(4, 4))
 _runs(Rule.RUN_ENDS_SHORT, i2(1, 3))
 _runs(Rule.RUN_ENDS_CHILD_LENGTH, i2(2, 4), values=1)
+
+# --- dictionaries and streams ---------------------------------------------------------------------------
+
+ENCODED = INT | {"dictionary": {"id": 7}}
+ENCODED_SCHEMA = schema_message(ENCODED)
+VALUES = dictionary_message(7, [10, 20])
+INDICES = GOOD_BATCH
+"""The indices 1 and 2, the second of them beyond ``VALUES``."""
+SOUND = batch_message(2, [(2, 0)], [b"", i4(0, 1)])
+NULLS = batch_message(2, [(2, 2)], [b"\0", i4(0, 0)])
+
+
+def _stream(rule: Rule, *messages: bytes) -> None:
+    breaks(rule)(lambda: read_stream(b"".join(messages)).faults)
+
+
+_stream(Rule.DICTIONARY_TYPES_DIFFER, schema_message(ENCODED, field("y", "Utf8") | {"dictionary": {"id": 7}}), END)
+_stream(Rule.DICTIONARY_ID_UNKNOWN, ENCODED_SCHEMA, dictionary_message(8, [10]), END)
+_stream(Rule.DICTIONARY_DATA_MISSING, ENCODED_SCHEMA, dictionary_message(7, [], dictionary={"id": 7}), END)
+_stream(Rule.DICTIONARY_DELTA_WITHOUT_BASE, ENCODED_SCHEMA, dictionary_message(7, [10], delta=True), END)
+_stream(Rule.DICTIONARY_MISSING, ENCODED_SCHEMA, SOUND, VALUES, END)
+_stream(Rule.DICTIONARY_LATE, ENCODED_SCHEMA, NULLS, VALUES, SOUND, END)
+_stream(Rule.DICTIONARY_INDEX_RANGE, ENCODED_SCHEMA, VALUES, INDICES, END)
+_stream(Rule.STREAM_SCHEMA_FIRST, GOOD_BATCH, GOOD_SCHEMA, END)
+_stream(Rule.STREAM_SECOND_SCHEMA, GOOD_SCHEMA, GOOD_BATCH, GOOD_SCHEMA, END)
+_stream(
+    Rule.STREAM_MESSAGE_KIND,
+    GOOD_SCHEMA,
+    schema_message(message={"header_type": TENSOR, "header": {"type_type": type_code("Bool"), "type": {}}}),
+    END,
+)
+_stream(Rule.STREAM_FRAMING_MIXED, GOOD_SCHEMA, GOOD_BATCH, bytes(4))
+_stream(Rule.STREAM_END_MISSING, GOOD_SCHEMA, GOOD_BATCH)
+_stream(Rule.STREAM_BYTES_AFTER_END, GOOD_SCHEMA, END, GOOD_BATCH)

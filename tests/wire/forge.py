@@ -117,6 +117,7 @@ class Forge:
 
 SCHEMA = UNIONS["MessageHeader"].index("Schema")
 RECORD_BATCH = UNIONS["MessageHeader"].index("RecordBatch")
+DICTIONARY_BATCH = UNIONS["MessageHeader"].index("DictionaryBatch")
 TENSOR = UNIONS["MessageHeader"].index("Tensor")
 
 
@@ -166,6 +167,17 @@ def batch_message(
     header = {"length": length, "nodes": list(nodes), "buffers": list(places or announced)} | dict(batch or {})
     root = {"version": 4, "header_type": RECORD_BATCH, "header": header, "bodyLength": len(made)}
     return encapsulate(Forge().root("Message", root | dict(message or {})), made)
+
+
+def dictionary_message(
+    number: int, values: Sequence[int], *, delta: bool = False, dictionary: Values | None = None
+) -> bytes:
+    """A DictionaryBatch message of 32-bit integers; ``dictionary`` replaces or adds slots of its header."""
+    body = i4(*values) + bytes(-4 * len(values) % 8)
+    data = {"length": len(values), "nodes": [(len(values), 0)], "buffers": [(0, 0), (0, 4 * len(values))]}
+    header = {"id": number, "data": data, "isDelta": int(delta)} if dictionary is None else dictionary
+    root = {"version": 4, "header_type": DICTIONARY_BATCH, "header": header, "bodyLength": len(body)}
+    return encapsulate(Forge().root("Message", root), body)
 
 
 def schema_of(*fields: pa.Field) -> Schema:

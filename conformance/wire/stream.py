@@ -1,0 +1,134 @@
+"""Whole IPC streams: a schema, dictionary batches, record batches, and how it ends.
+
+This module decides whether messages that are each well formed make a stream.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from typing import Final
+
+from conformance.wire.batch import BatchMessage, judge_batch
+from conformance.wire.compression import Budget
+from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
+from conformance.wire.faults import Fault, Rule, Severity, report
+from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
+from conformance.wire.schema import schema_of
+from conformance.wire.types import Schema
+
+__all__ = ["StreamReading", "read_stream"]
+
+MAX_PER_RULE: Final = 64
+"""Faults of one rule kept of a stream, so that what every message has does not crowd out what one has."""
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class StreamReading:
+    """What the bytes of a stream hold, and all that is wrong with them; offsets count from the stream's first byte.
+
+    ``messages`` are those that could be followed, the end-of-stream marker among them, up to ``end``, where the stream
+    ended or broke off. ``schema`` is None where the first message holds none that batches can be read by.
+    """
+
+    faults: list[Fault] = dataclasses.field(default_factory=list)
+    messages: list[Message] = dataclasses.field(default_factory=list)
+    schema: Schema | None = None
+    dictionaries: list[DictionaryMessage] = dataclasses.field(default_factory=list)
+    batches: list[BatchMessage] = dataclasses.field(default_factory=list)
+    end: int = 0
+
+    @property
+    def violations(self) -> list[Fault]:
+        """The faults that the format itself forbids."""
+        return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
+
+
+def read_stream(data: Bytes) -> StreamReading:
+    """Reads bytes that should be one IPC stream; never raises on what they hold."""
+    return _Reader(memoryview(data).cast("B")).read()
+
+
+class _Reader:
+    def __init__(self, view: memoryview) -> None:
+        self.view = view
+        self.reading = StreamReading()
+        self.budget = Budget(len(view))
+        self.dictionaries: Dictionaries | None = None
+        self.counts: collections.Counter[Rule] = collections.Counter()
+
+    def read(self) -> StreamReading:
+        reading, size = self.reading, len(self.view)
+        while reading.end < size or not reading.messages:
+            found: list[Fault] = []
+            frame = read_frame(self.view, reading.end, found)
+            goes_on = frame is not None and self.message(frame, found)
+            self.keep(found)
+            if not goes_on:
+                return reading
+        found = []
+        report(found, Rule.STREAM_END_MISSING, (size, size), "", "the bytes end after a message")
+        self.keep(found)
+        return reading
+
+    def message(self, frame: Frame, faults: list[Fault]) -> bool:
+        """Judges one message; whether more can be read after it."""
+        reading, message = self.reading, frame.message
+        reading.messages.append(message)
+        reading.end = message.end
+        first = reading.messages[0]
+        if message.header is not Header.STRAY and message.legacy is not first.legacy:
+            observed = "a length alone" if message.legacy else "a continuation word"
+            report(faults, Rule.STREAM_FRAMING_MIXED, (message.start, message.start + 4), "prefix", observed)
+        if message.header is Header.END_OF_STREAM:
+            self.ended(message, faults)
+            return False
+        if message is first:
+            return self.schema(frame, faults)
+        self.batch(frame, faults)
+        return frame.root is not None
+
+    def ended(self, message: Message, faults: list[Fault]) -> None:
+        if message is self.reading.messages[0]:
+            report(faults, Rule.STREAM_SCHEMA_FIRST, (message.start, message.end), "", "an end-of-stream marker")
+        if message.end < len(self.view):
+            place = message.end, len(self.view)
+            report(faults, Rule.STREAM_BYTES_AFTER_END, place, "", f"{place[1] - place[0]} bytes more")
+
+    def schema(self, frame: Frame, faults: list[Fault]) -> bool:
+        message = frame.message
+        if message.header is Header.SCHEMA:
+            schema = schema_of(frame, faults)
+            self.reading.schema = schema
+            if schema is not None:
+                self.dictionaries = Dictionaries(schema, frame, faults)
+        elif message.header not in (Header.STRAY, Header.UNKNOWN):
+            place = message.metadata_start, message.metadata_end
+            report(faults, Rule.STREAM_SCHEMA_FIRST, place, "Message.header", f"a {message.header} message")
+        return frame.root is not None
+
+    def batch(self, frame: Frame, faults: list[Fault]) -> None:
+        reading, message = self.reading, frame.message
+        place = message.metadata_start, message.metadata_end
+        if message.header is Header.SCHEMA:
+            report(faults, Rule.STREAM_SECOND_SCHEMA, place, "Message.header", f"message {len(reading.messages)}")
+        elif message.header in (Header.TENSOR, Header.SPARSE_TENSOR):
+            report(faults, Rule.STREAM_MESSAGE_KIND, place, "Message.header", f"a {message.header} message")
+        elif reading.schema is None or self.dictionaries is None:
+            return
+        # What lies after the message is no part of it: a body that runs on must not reach into the next.
+        elif message.header is Header.DICTIONARY_BATCH:
+            view = self.view[: message.end]
+            made = self.dictionaries.define(frame, view, faults, self.budget)
+            if made is not None:
+                reading.dictionaries.append(made)
+        elif message.header is Header.RECORD_BATCH:
+            batch = judge_batch(frame, self.view[: message.end], reading.schema, faults, self.budget)
+            reading.batches.append(batch)
+            self.keep(self.dictionaries.judge(batch))
+
+    def keep(self, faults: list[Fault]) -> None:
+        for fault in faults:
+            self.counts[fault.rule] += 1
+            if self.counts[fault.rule] <= MAX_PER_RULE:
+                self.reading.faults.append(fault)

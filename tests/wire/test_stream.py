@@ -1,0 +1,164 @@
+"""Whole streams: how they begin and end, which dictionaries they define, and what is found in foreign ones."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pyarrow as pa
+import pytest
+
+from conformance.wire import Header, Rule, read_stream
+from tests.fixtures import fixture
+from tests.wire.breaking import (
+    ENCODED_SCHEMA,
+    END,
+    GOOD_BATCH,
+    GOOD_SCHEMA,
+    INDICES,
+    SOUND,
+    VALUES,
+)
+from tests.wire.corpus import batches
+from tests.wire.forge import dictionary_message
+from tests.wire.test_real_bytes import OLD, QUIRKS
+from tests.wire.test_robustness import LONGEST, _mutate
+
+
+def _rules(*messages: bytes) -> list[Rule]:
+    return [fault.rule for fault in read_stream(b"".join(messages)).faults]
+
+
+def _written(*parts: pa.RecordBatch, **options: object) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, parts[0].schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        for part in parts:
+            writer.write_batch(part)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _encoded(*values: str | None) -> pa.RecordBatch:
+    return pa.record_batch({"x": pa.array(values).dictionary_encode()})
+
+
+@pytest.mark.parametrize("name", [name for name in batches() if "sliced" not in name])
+def test_streams_of_pyarrow_have_no_fault(name: str) -> None:
+    """Every type, written twice over as a stream, is read whole and without a remark."""
+    data = _written(batches()[name], batches()[name])
+
+    reading = read_stream(data)
+
+    assert reading.faults == []
+    assert len(reading.batches) == 2
+    assert reading.end == len(data)
+    assert reading.messages[-1].header is Header.END_OF_STREAM
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_compressed_dictionaries_have_no_fault(codec: str) -> None:
+    """A dictionary batch is compressed as a record batch is."""
+    reading = read_stream(_written(_encoded("a" * 100, "b", None), compression=codec))
+
+    assert reading.faults == []
+    assert reading.dictionaries[0].batch.to_arrow().column(0).to_pylist() == ["a" * 100, "b"]
+
+
+def test_legacy_stream_is_noted_and_no_more() -> None:
+    """Framing without continuation words, end marker included, is one note per message."""
+    reading = read_stream(_written(_encoded("a"), use_legacy_format=True))
+
+    assert {fault.rule for fault in reading.faults} == {Rule.PREFIX_CONTINUATION_MISSING}
+    assert reading.messages[-1].header is Header.END_OF_STREAM
+
+
+def test_delta_appends_to_its_dictionary() -> None:
+    """Indices beyond the base are sound once a delta has brought their values."""
+    parts = [_encoded("a", "b"), _encoded("a", "b", "c")]
+
+    reading = read_stream(_written(*parts, emit_dictionary_deltas=True))
+
+    assert reading.faults == []
+    assert [(made.delta, made.batch.length) for made in reading.dictionaries] == [(False, 2), (True, 1)]
+
+
+def test_indices_are_judged_by_the_dictionary_of_their_time() -> None:
+    """A replacement counts from its place on: the batch before it is sound, the same batch after it is not."""
+    short = dictionary_message(7, [10])
+
+    assert _rules(ENCODED_SCHEMA, VALUES, SOUND, short, END) == []
+    assert _rules(ENCODED_SCHEMA, VALUES, short, SOUND, END) == [Rule.DICTIONARY_INDEX_RANGE]
+
+
+def test_index_fault_points_into_the_whole_stream() -> None:
+    """The place of a fault counts from the first byte of the stream."""
+    data = ENCODED_SCHEMA + VALUES + INDICES + END
+
+    (fault,) = read_stream(data).faults
+
+    assert data[fault.start : fault.end] == (2).to_bytes(4, "little")
+    assert fault.path == "x dictionary indices"
+
+
+def test_nested_dictionary_may_follow_the_outer_one() -> None:
+    """A dictionary among another's values is asked for when a batch needs it, and not before."""
+    inner = pa.array(["a", "b"]).dictionary_encode()
+    nested = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.StructArray.from_arrays([inner], names=["y"]))
+    messages = list(pa.ipc.MessageReader.open_stream(_written(pa.record_batch({"x": nested}))))
+    schema, first, second, batch = (message.serialize().to_pybytes() for message in messages)
+
+    assert _rules(schema, first, second, batch, END) == []
+    assert _rules(schema, second, first, batch, END) == []
+    assert Rule.DICTIONARY_MISSING in _rules(schema, second, batch, END)
+
+
+@pytest.mark.parametrize("cut", range(1, len(GOOD_BATCH)))
+def test_cut_stream_is_a_violation(cut: int) -> None:
+    """A stream may end after a message, but never inside one."""
+    reading = read_stream((GOOD_SCHEMA + GOOD_BATCH)[:-cut])
+
+    assert reading.violations
+
+
+def test_end_marker_hides_what_follows() -> None:
+    """What follows the marker is noted once and not read."""
+    reading = read_stream(GOOD_SCHEMA + END + GOOD_BATCH)
+
+    assert [fault.rule for fault in reading.faults] == [Rule.STREAM_BYTES_AFTER_END]
+    assert reading.batches == []
+
+
+def test_no_bytes_are_no_stream() -> None:
+    """Nothing at all is told as such."""
+    assert _rules() == [Rule.PREFIX_EMPTY]
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"), [("0.14.1", OLD), ("0.17.1", {Rule.MESSAGE_VERSION_V4}), ("1.0.0-littleendian", set())]
+)
+def test_golden_streams_have_no_fault_but_the_known(folder: str, expected: set[Rule]) -> None:
+    """Whole golden streams are legal, dictionaries included, but for values known to be out of range."""
+    streams = sorted(fixture("arrow-testing", folder).glob("*.stream"))
+    assert streams
+
+    found = {fault.rule for stream in streams for fault in read_stream(stream.read_bytes()).faults}
+
+    assert found - QUIRKS == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_streams_are_read_in_time(seed: int) -> None:
+    """Flipped, cut and stretched streams end in faults, or in none; never in an exception."""
+    rng = random.Random(seed)
+    corpus = [_written(batches()["every type"], batches()["every type"]), ENCODED_SCHEMA + VALUES + SOUND + END]
+    parts = [_encoded("a", "b"), _encoded("a", "b", "c"), _encoded("z")]
+    corpus += [_written(*parts, emit_dictionary_deltas=True, compression=codec) for codec in (None, "lz4", "zstd")]
+
+    for _ in range(400):
+        data = _mutate(rng.choice(corpus), rng)
+        started = time.monotonic()
+
+        reading = read_stream(data)
+
+        assert time.monotonic() - started < LONGEST
+        assert 0 <= reading.end <= len(data)
+        assert all(0 <= fault.start <= fault.end <= len(data) for fault in reading.faults)
