@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import judge_emulators
 from benchmarks.judge_emulators import TARGETS, complaints
 from conformance.records import Outcome
 from conformance.report.document import Report
@@ -95,3 +96,13 @@ def test_an_unfit_report_is_not_published() -> None:
         "the suite's own server deviates",
     ]
     assert complaints(report | {"complete": True, "broke": []}, perfect=False) == []
+
+
+def test_a_run_that_leaves_no_report_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report of an earlier run does not stand in for it."""
+    (tmp_path / "mine.json").write_text("{}")
+    monkeypatch.setattr(judge_emulators, "conformance", lambda *arguments: int(arguments[0] == "run"))
+
+    wrong = judge_emulators.judge("mine", tmp_path)
+
+    assert wrong == ["mine: the run ended with status 1 and without a report"]
