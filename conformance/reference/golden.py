@@ -150,6 +150,10 @@ def check(folder: Path) -> list[str]:
 
 
 def _check_pair(folder: Path, pair: Pair, entry: dict[str, Any]) -> Iterator[str]:
+    absent = [file["file"] for file in entry["files"].values() if not (folder / file["file"]).is_file()]
+    if absent:
+        yield from (f"{name}: the file is not there" for name in absent)
+        return
     stored = {ending: (folder / file["file"]).read_bytes() for ending, file in entry["files"].items()}
     for ending, data in stored.items():
         if hashlib.sha256(data).hexdigest() != entry["files"][ending]["sha256"]:

@@ -8,18 +8,19 @@ import pyarrow.types as is_
 from conformance.reference.mutants.reshaping import change_fields, sql_type, take_rows
 
 JSON = {"ARROW:extension:name": "google:sqlType:json"}
+RECORD = pa.struct([("n", pa.int64()), ("l", pa.list_(pa.int64()))])
 NESTED = pa.record_batch(
     [
-        pa.array([{"n": 1, "l": [2, 3]}, None, {"n": None, "l": []}], pa.struct([("n", pa.int64()), ("l", pa.list_(pa.int64()))])),
+        pa.array([{"n": 1, "l": [2, 3]}, None, {"n": None, "l": []}], RECORD),
         pa.array(["{}", None, "[]"]),
     ],
     schema=pa.schema(
         [
-            pa.field("record", pa.struct([("n", pa.int64()), ("l", pa.list_(pa.int64()))])),
+            pa.field("record", RECORD),
             pa.field("json", pa.utf8(), metadata=JSON),
         ]
     ),
-)  # fmt: skip
+)
 
 
 def test_no_change_leaves_the_rows_as_they_are() -> None:

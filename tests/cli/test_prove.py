@@ -1,0 +1,51 @@
+"""``conformance prove`` and ``conformance golden``: exit statuses, files, sentences."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from conformance.cli._group import cli
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_sampled_proof_that_holds_ends_in_0_and_writes_its_result(tmp_path: Path) -> None:
+    """One mutant on one case: killed, and nothing else is wrong."""
+    corpus = tmp_path / "cases"
+    (corpus / "types").mkdir(parents=True)
+    shutil.copy(ROOT / "cases" / "types" / "int64.yaml", corpus / "types")
+    result = CliRunner().invoke(
+        cli,
+        ["prove", "--corpus", str(corpus), "--mutant", "batch.empty", "--every", "500", "--workers", "2",
+         "--matrix", "--json", str(tmp_path / "proof.json")],
+    )  # fmt: skip
+
+    assert result.exit_code == 0, result.output
+    assert "1 of 1 mutants killed, 0 over-broad" in result.output
+    assert "the proof holds" in result.output
+    form = json.loads((tmp_path / "proof.json").read_text())
+    assert set(form["mutants"]["batch.empty"]["failed"]) == {"framing.batch-not-empty"}
+
+
+def test_an_unknown_mutant_ends_in_2() -> None:
+    """The sentence says where the names are."""
+    result = CliRunner().invoke(cli, ["prove", "--mutant", "batch.emtpy"])
+
+    assert result.exit_code == 2
+    assert "no mutant is called 'batch.emtpy'; `conformance serve --mutants` lists them all" in result.output
+
+
+def test_golden_pairs_are_checked_and_written_anew(tmp_path: Path) -> None:
+    """A folder that was just written is found as it would be written; a changed one is not."""
+    folder = str(tmp_path / "golden")
+    written = CliRunner().invoke(cli, ["golden", "--dir", folder])
+    good = CliRunner().invoke(cli, ["golden", "--dir", folder, "--check"])
+    next((tmp_path / "golden").glob("*.schema")).write_bytes(b"spoilt")
+    bad = CliRunner().invoke(cli, ["golden", "--dir", folder, "--check"])
+
+    assert (written.exit_code, good.exit_code, bad.exit_code) == (0, 0, 1)
+    assert "its digest is not the manifest's" in bad.output

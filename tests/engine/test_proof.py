@@ -1,0 +1,125 @@
+"""What a trial shows, which cases a stand tries, and which changes are permitted."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES
+from conformance.engine.proof import Stand, Trial, by_bytes, by_readings, try_mutant
+from conformance.engine.systematic import PERMITTED, Fate, Permission, conversations, fates
+from conformance.records import BqType, Case, Column, Mode, Recipe, Table, ValueProfile
+from conformance.reference.mutants import MUTANTS
+from conformance.reference.serializer import REFERENCE
+from conformance.reference.systematic import Edit
+
+load_chapters()
+COLUMNS = (Column("n", BqType.INT64, Mode.REQUIRED), Column("t", BqType.STRING))
+CASE = Case("rows.plain", "", Table(COLUMNS, recipe=Recipe(rows=9, seed=1)), clauses=("rows.*",))
+HEAVY = Case("rows.many", "", Table(COLUMNS, recipe=Recipe(rows=5000)), clauses=("responses.many-*",))
+WIDE = Case("rows.wide", "", Table(COLUMNS, recipe=Recipe(rows=2, values=ValueProfile.WIDE)), clauses=("rows.*",))
+NEEDY = Case("rows.needy", "", Table(COLUMNS, recipe=Recipe(rows=1)), needs=("something",))
+STAND = Stand.of([CASE, HEAVY, WIDE, NEEDY], CLAUSES.values())
+
+
+def names(kills: tuple[str, ...]) -> list[str]:
+    """The cases that a server is asked for these clauses."""
+    return [tried.case.id for tried in STAND.served(kills)]
+
+
+class TestTrial:
+    """A mutant survives where an intended clause passes; an undeclared failure is surplus."""
+
+    def test_an_intended_clause_that_did_not_fail_survived(self) -> None:
+        """Each of the intended clauses has to fail."""
+        trial = Trial("m", {"a.one": ("c",)}, kills=("a.one", "a.two"))
+
+        assert trial.survived == ("a.two",)
+
+    def test_a_failure_that_is_not_declared_is_surplus(self) -> None:
+        """What is declared, by name or by pattern, may fail; anything else may not."""
+        trial = Trial("m", dict.fromkeys(("a.one", "b.two", "c.three"), ("c",)), kills=("a.one",), also=("b.*",))
+
+        assert trial.surplus == ("c.three",)
+
+
+class TestStand:
+    """Light cases are tried on every lie, heavy ones on lies about what they were made for."""
+
+    def test_light_cases_are_tried_on_every_lie(self) -> None:
+        """A case that needs a capability is left to targets that have it."""
+        assert names(("values.int64",)) == ["rows.plain"]
+
+    def test_a_heavy_case_is_tried_where_no_light_one_serves(self) -> None:
+        """Many rows and wide cells cost time, and are spent where they show something."""
+        assert names(("responses.many-rows-arrive",)) == ["rows.plain", "rows.many"]
+        assert names(("rows.none-is-missing",)) == ["rows.plain"]
+
+    def test_a_process_gets_the_cases_made_for_it(self) -> None:
+        """A lie that hangs costs its deadline in each case, so it gets few."""
+        made = [tried.case.id for tried in STAND.made_for(("rows.none-is-missing",))]
+
+        assert made == ["rows.plain", "rows.wide"]
+
+
+class TestTrying:
+    """The reference passes, and each kind of lie is told."""
+
+    def test_the_reference_serializer_fails_nothing(self) -> None:
+        """What obeys is not accused."""
+        assert by_bytes(STAND, REFERENCE) == {}
+
+    def test_true_readings_fail_nothing(self) -> None:
+        """Two readers that find what the bytes hold pass."""
+        assert by_readings(STAND, lambda readings: readings) == {}
+
+    @pytest.mark.parametrize("name", ["batch.end-of-stream", "value.int64-off-by-one", "reader.differs"])
+    def test_a_lie_fails_its_clause_and_no_other(self, name: str) -> None:
+        """A lie about bytes, about values, of a reader."""
+        trial = try_mutant(STAND, MUTANTS[name])
+
+        assert trial.survived == trial.surplus == ()
+
+    def test_a_lie_of_a_server_is_told_by_a_server(self) -> None:
+        """Behaviour shows in calls only."""
+        trial = try_mutant(STAND, MUTANTS["rows.count-zero"])
+
+        assert set(trial.failures) == {"rows.row-count-is-true"}
+        assert trial.failures["rows.row-count-is-true"] == ("rows.plain",)
+
+
+class TestSystematic:
+    """A change is rejected by clauses, or permitted by a text, or survives."""
+
+    def test_a_change_that_nothing_rejects_or_permits_survives(self) -> None:
+        """There is no fourth fate."""
+        permission = Permission("a.b", "*", "it is free", "https://example.com")
+
+        assert Fate("a.b", "+1").survived
+        assert not Fate("a.b", "+1", clauses=("x.y",)).survived
+        assert not Fate("a.b", "+1", permission=permission).survived
+
+    def test_a_permission_is_of_paths_and_changes(self) -> None:
+        """Indices stand between angle brackets in its pattern."""
+        permission = Permission("a.buffers<*>.offset", "* of nothing", "it is free", "https://example.com")
+
+        assert permission.covers(Edit("a.buffers[3].offset", "+1 of nothing", b""))
+        assert not permission.covers(Edit("a.buffers[3].offset", "+1", b""))
+        assert not permission.covers(Edit("a.nodes[3].offset", "+1 of nothing", b""))
+
+    def test_every_permission_has_a_text_and_its_place(self) -> None:
+        """A permission without a source is a survivor in disguise."""
+        assert all(len(one.reason) > 10 and "/" in one.source for one in PERMITTED)
+
+    def test_a_sample_of_the_changes_survives_nowhere(self) -> None:
+        """Every fiftieth change is rejected, or permitted for a reason."""
+        tried = list(fates(CLAUSES.values(), conversations(), take=(7, 50)))
+
+        assert len(tried) > 80
+        assert [(one.path, one.change) for one in tried if one.survived] == []
+        assert {one.permission is None for one in tried} == {True, False}
+
+
+def test_no_mutant_excuses_what_it_is_made_for() -> None:
+    """A clause is either one that has to fail or one that may."""
+    assert [mutant.name for mutant in MUTANTS.values() if set(mutant.kills) & set(mutant.also)] == []
