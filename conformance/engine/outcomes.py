@@ -111,15 +111,27 @@ def refine(
     A failure seen only on calls that died is a crash or a hang. ``obstacle`` names the first thing that went wrong in
     the exchange (:meth:`conformance.contract.view.View.obstacle`): a death or a refusal that no clause has failed for
     fails the case as a whole, so that nothing is lost because no clause was looking.
+    What a refusal kept from being seen depends on it, where a clause has failed for that very call.
     A case without any verdict gets one that says so.
     """
-    refined = [_died(verdict, exchange) for verdict in verdicts]
+    refined = _explained([_died(verdict, exchange) for verdict in verdicts])
     if any(verdict.outcome.fails_run for verdict in refined):
         return refined
     outcome, reason = obstacle()
     if outcome.fails_run or not refined:
         refined.append(whole_case(case, outcome, reason))
     return refined
+
+
+def _explained(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts, with those refused for a call that a clause has failed for as failed dependencies."""
+    failed = {f"call {one.call}" for verdict in verdicts if verdict.outcome is Outcome.FAIL for one in verdict.findings}
+    return [
+        dataclasses.replace(verdict, outcome=Outcome.DEPENDENCY_FAILED)
+        if verdict.outcome is Outcome.REFUSED and verdict.reason.partition(",")[0] in failed
+        else verdict
+        for verdict in verdicts
+    ]
 
 
 def _died(verdict: Verdict, exchange: Exchange) -> Verdict:

@@ -137,3 +137,17 @@ def test_an_unsupported_case_counts_for_each_clause_it_exists_for() -> None:
         ("framing.a", Outcome.UNSUPPORTED),
         ("framing.b", Outcome.UNSUPPORTED),
     ]
+
+
+@pytest.mark.parametrize(("call", "outcome"), [(0, Outcome.DEPENDENCY_FAILED), (1, Outcome.REFUSED)])
+def test_what_a_judged_refusal_hides_is_no_second_failure(call: int, outcome: Outcome) -> None:
+    """Where a clause has failed for the refused call, what could not be seen depends on it."""
+    refusal = Verdict(
+        "a", "rows.none-is-missing", Outcome.REFUSED, reason="call 0, CreateReadSession: ended in UNKNOWN"
+    )
+    finding = Finding("session.plain-request-is-served", "status OK", "UNKNOWN", call=call)
+    told = Verdict("a", finding.clause, Outcome.FAIL, (finding,))
+
+    refined = refine(CASE, sample_exchange("a", sample_call(), sample_call()), [told, refusal], lambda: FINE)
+
+    assert [verdict.outcome for verdict in refined] == [Outcome.FAIL, outcome]
