@@ -1,7 +1,6 @@
 """What CreateReadSession has to answer: names, echoes, lifetime, schema, streams.
 
-Not judged here: what a projection, a restriction or a snapshot does to the session, and whether bad requests are
-refused; those have chapters of their own.
+Projections, restrictions, snapshots and refusals of bad requests have chapters of their own.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ FOREIGN_PARENT: Final = "https://github.com/vantaboard/bigquery-emulator/commit/
 NAME: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/sessions/([^/]+)")
 MAX_STREAMS: Final = 1000
 """The system's own limit, in the comment on ``max_stream_count``."""
-NANOS_PER_SECOND: Final = 1_000_000_000
 LIFETIME: Final = 6 * 3600
 LIFETIME_SLACK: Final = 900
 """Seconds: a case may run for minutes before its last session, and two clocks are compared."""
@@ -305,8 +303,8 @@ def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
 def expire_time_is_an_instant(session: SessionView) -> Iterator[Violation]:
     """The ``expire_time`` counts nanoseconds of its second, 0 to 999,999,999, as every Timestamp does."""
     nanos = session.session.expire_time.nanos
-    if not 0 <= nanos < NANOS_PER_SECOND:
-        yield Violation(f"0 to {NANOS_PER_SECOND - 1} ns", f"{nanos} ns", field="expire_time.nanos")
+    if not 0 <= nanos < 10**9:
+        yield Violation("0 to 999999999 ns", f"{nanos} ns", field="expire_time.nanos")
 
 
 @clause("session.estimates-are-not-negative", over=created, source=STREAM_PROTO, breaks="clients that size buffers")

@@ -18,6 +18,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     layouts,
     limits,
     metadata,
+    modes,
     projections,
     readings,
     reads,

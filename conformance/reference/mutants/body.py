@@ -1,4 +1,4 @@
-"""Lies of the record batch header and body: lengths, counts, buffers, offsets, bitmaps, compression."""
+"""Lies of the record batch header and body: lengths, counts, buffers, offsets, bitmaps."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 
 from conformance.reference.body import Part
 from conformance.reference.message import Message, frame
-from conformance.reference.mutants.register import batch_lie, schema_lie
+from conformance.reference.mutants.register import batch_lie
 
 _LIST_VIEWS = {"layouts.list-views-inside": "the offsets of a list-view have a clause of their own"}
-_DICTIONARY = {"body.buffer-count": "a column of codes has other buffers than one of texts"}
 _ARROW_31566 = "https://github.com/apache/arrow/issues/31566"
 
 
@@ -363,42 +362,3 @@ def forgotten_bytes(message: Message) -> bytes:
         return body + bytes(128)
 
     return _framed(message, lengthen)
-
-
-@schema_lie("schema.big-endian", kills="schema.little-endian", defects=("I-18",))
-def big_endian(message: Message) -> Message:
-    """The schema says that bodies are big-endian."""
-    message.header["endianness"] = 1
-    return message
-
-
-@schema_lie("schema.own-metadata", kills="schema.no-metadata", defects=("I-101",))
-def schema_metadata(message: Message) -> Message:
-    """The schema carries key-value metadata of its own."""
-    message.header["custom_metadata"] = [{"key": "BIGQUERY:origin", "value": "emulated"}]
-    return message
-
-
-@schema_lie("schema.dictionary", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-04",))
-def dictionary_column(message: Message) -> Message:
-    """The first text column of the schema is declared dictionary-encoded."""
-    for field in message.header["fields"]:
-        if field["type_type"] == 5:
-            field["dictionary"] = {"id": 1, "indexType": {"bitWidth": 32, "is_signed": 1}}
-            return message
-    raise LookupError("no column is text")
-
-
-@schema_lie(
-    "schema.dictionary-nested", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-05", "I-54")
-)
-def dictionary_nested(message: Message) -> Message:
-    """A text field inside a struct or list is declared dictionary-encoded."""
-    waiting = [child for field in message.header["fields"] for child in field["children"]]
-    while waiting:
-        field = waiting.pop()
-        if field["type_type"] == 5:
-            field["dictionary"] = {"id": 1, "indexType": {"bitWidth": 32, "is_signed": 1}}
-            return message
-        waiting += field["children"]
-    raise LookupError("no nested field is text")

@@ -16,6 +16,7 @@ _TENSOR: Final = 4
 _DEPTH: Final = 130
 _MANY: Final = 600
 _STALE: Final = 0x5A
+_DICTIONARY: Final = {"body.buffer-count": "a column of codes has other buffers than one of texts"}
 
 
 def _whole_field(message: Message) -> dict[str, Any]:
@@ -145,3 +146,42 @@ def index_negative(message: Message) -> Message:
         part = message.part("data", "codes")
         part.data = struct.pack("<i", -1) + part.data[4:]
     return message
+
+
+@schema_lie("schema.big-endian", kills="schema.little-endian", defects=("I-18",))
+def big_endian(message: Message) -> Message:
+    """The schema says that bodies are big-endian."""
+    message.header["endianness"] = 1
+    return message
+
+
+@schema_lie("schema.own-metadata", kills="schema.no-metadata", defects=("I-101",))
+def schema_metadata(message: Message) -> Message:
+    """The schema carries key-value metadata of its own."""
+    message.header["custom_metadata"] = [{"key": "BIGQUERY:origin", "value": "emulated"}]
+    return message
+
+
+@schema_lie("schema.dictionary", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-04",))
+def dictionary_column(message: Message) -> Message:
+    """The first text column of the schema is declared dictionary-encoded."""
+    for field in message.header["fields"]:
+        if field["type_type"] == 5:
+            field["dictionary"] = {"id": 1, "indexType": {"bitWidth": 32, "is_signed": 1}}
+            return message
+    raise LookupError("no column is text")
+
+
+@schema_lie(
+    "schema.dictionary-nested", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-05", "I-54")
+)
+def dictionary_nested(message: Message) -> Message:
+    """A text field inside a struct or list is declared dictionary-encoded."""
+    waiting = [child for field in message.header["fields"] for child in field["children"]]
+    while waiting:
+        field = waiting.pop()
+        if field["type_type"] == 5:
+            field["dictionary"] = {"id": 1, "indexType": {"bitWidth": 32, "is_signed": 1}}
+            return message
+        waiting += field["children"]
+    raise LookupError("no nested field is text")
