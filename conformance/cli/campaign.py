@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,9 @@ from conformance.cli._progress import progress_bar
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.records import Level
 from conformance.targets import TargetKind, load_target
+
+SPARK = "spark"
+"""The name of a target that has no file: Spark itself."""
 
 
 @click.command()
@@ -114,10 +118,14 @@ def command(
 
     Killed at any point and started again with the same arguments, it continues and ends in the same verdicts.
 
+    With ``--target spark`` the Spark that would do the work is judged itself, as a writer of Arrow messages.
+
     \b
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
     session.check_java()
+    if target == SPARK:
+        sys.exit(_judge_spark(out, cases=cases, seed=seed, master=master, conf=settings(conf)))
     from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # pyspark is named where it is missing
 
     spec = load_target(target)
@@ -146,6 +154,27 @@ def command(
     print_results(Console(soft_wrap=True), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
     sys.exit(1 if results.failing else 0)
+
+
+def _judge_spark(out: Path, *, cases: int, seed: int, master: str, conf: dict[str, str]) -> int:
+    """Judge what Spark writes, and print what came of each of its paths; returns the exit status."""
+    from conformance.campaign.sparkwriter import judge_spark  # noqa: PLC0415  # pyspark is named where it is missing
+
+    counts: Counter[tuple[str, str]] = Counter()
+    failing = 0
+    with session.spark_session(out.absolute(), master=master, conf=conf) as spark:
+        for one in judge_spark(spark, cases=cases, seed=seed):
+            failed = [verdict for verdict in one.verdicts if verdict.outcome.fails_run]
+            broke = bool(failed or one.error or one.kept is False)
+            failing += broke
+            counts[one.path, "failing" if broke else "clean" if one.kept else "clean, in types of Spark's own"] += 1
+            for verdict in failed:
+                click.echo(f"{one.case_id}, {one.path}: {verdict.clause}: {verdict.findings[0].observed}")
+            if one.error or one.kept is False:
+                click.echo(f"{one.case_id}, {one.path}: {one.error or 'other rows than were handed in'}")
+    for (path, made), count in sorted(counts.items()):
+        click.echo(f"{path}: {count} {made}")
+    return 1 if failing else 0
 
 
 @contextmanager
