@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -116,6 +118,11 @@ def command(
 
 
 def _until_interrupted(events: Iterator[Event]) -> Iterator[Event]:
-    """``events``, ended early by an interrupt: what was judged by then is reported, as incomplete."""
+    """``events``, ended early by an interrupt: what was judged by then is reported, as incomplete.
+
+    A request to terminate counts as one, so that a target that was started is stopped with the run.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         yield from events

@@ -137,7 +137,9 @@ class Body:
     def _diagnose_gaps(self, inside: list[tuple[int, int, int]], size: int) -> None:
         covered, last = 0, -1
         dirty: list[tuple[int, int]] = []
-        for start, end, number in [*inside, (size, size, -1)]:
+        # A buffer beyond a body that was cut short leaves a gap up to the cut, and no further.
+        reached = [(min(start, size), min(end, size), number) for start, end, number in inside]
+        for start, end, number in [*reached, (size, size, -1)]:
             if start < covered and number >= 0:
                 self._wrong(Rule.BUFFER_OVERLAP, number, f"bytes {start} to {end}, shared with {self.name(last)}")
                 # Not looked into: else any number of columns could have the whole body read over and over.

@@ -101,3 +101,14 @@ def test_monotonous_bytes_are_read_in_time(filler: bytes) -> None:
     _assert_covered(dissect(data, schema).regions, len(data))
 
     assert time.monotonic() - started < 5 * LONGEST
+
+
+def test_a_fault_of_a_cut_message_lies_inside_what_there_is() -> None:
+    """However a message is cut, no fault points beyond the last byte."""
+    schema_bytes, whole = pair(batches()["every type"])
+    schema = read_schema(schema_bytes).schema
+    assert schema is not None
+
+    for size in range(0, len(whole), 7):
+        ends = [fault.end for fault in read_batch(whole[:size], schema).faults]
+        assert max(ends, default=0) <= size
