@@ -37,7 +37,8 @@ RANGE: Final = 2000
 """Cases in a range at most: a task costs Spark about 30 ms, and what is lost with a task is a few seconds of work."""
 SHARES: Final = 16
 """Ranges that a small campaign is cut into, so that its end is not one core's alone."""
-LEAST: Final = 50
+LEAST: Final = 25
+"""Cases in a range at least, unless there are fewer."""
 
 REFRESH: Final = 0.5
 """Seconds between two looks at how far the tasks are."""

@@ -26,7 +26,7 @@ from tests.campaign.jobs import found, target_file
 pyspark = pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-CASES = 600
+CASES = 300
 PATIENCE = 240.0
 
 
