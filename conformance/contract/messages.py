@@ -128,14 +128,15 @@ messages: Final = Messages[Message](Shown.SCHEMAS | Shown.BATCHES, _all)
 """Every message of either byte field."""
 
 
-_NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 _NO_PREFIX: Final = frozenset({Rule.PREFIX_EMPTY, Rule.PREFIX_TRUNCATED, Rule.PREFIX_CONTINUATION_MISSING})
 
 
 def is_message(message: Message) -> bool:
     """Whether the bytes begin with a message at all, be it a legacy or a broken one."""
     first = message.first
-    return first is not None and not (first.legacy and first.header in _NO_MESSAGE)
+    if first is None or first.header is Header.STRAY:
+        return False
+    return not (first.legacy and first.header is Header.UNKNOWN)
 
 
 def _is_prefixed(message: Message) -> bool:

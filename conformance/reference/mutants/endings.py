@@ -173,7 +173,11 @@ _READERS: Final = 20
 """Open reads that the starved servers below can hold."""
 
 
-@behaviour_lie("abandon.readers-counted-for-ever", kills="abandon.later-read-is-served")
+@behaviour_lie(
+    "abandon.readers-counted-for-ever",
+    kills="abandon.later-read-is-served",
+    also={"rows.read-is-served": "a server that is full refuses whoever comes, before or after others have left"},
+)
 class ReadersCounted(_Counting):
     """At most 20 reads may be open, and one that was abandoned counts for ever."""
 
@@ -182,7 +186,11 @@ class ReadersCounted(_Counting):
             raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many readers")
 
 
-@process_lie("abandon.threads-kept", kills="abandon.later-calls-end-in-time")
+@process_lie(
+    "abandon.threads-kept",
+    kills="abandon.later-calls-end-in-time",
+    also={"calls.end-in-time": "of forty reads at once some wait before any has been abandoned"},
+)
 class ThreadsKept(_Counting):
     """At most 20 reads may be open, one that was abandoned is so for ever, and the next one waits."""
 
@@ -203,7 +211,11 @@ class DiesOfAbandoned(_Counting):
         self.last = session
 
 
-@behaviour_lie("abandon.goes-on", kills="abandon.later-read-is-whole")
+@behaviour_lie(
+    "abandon.goes-on",
+    kills="abandon.later-read-is-whole",
+    also={"rows.rereading-repeats": "a stream that is read again after it was abandoned gives other rows"},
+)
 class GoesOn(Service):
     """A read of a stream goes on where the last one was abandoned."""
 

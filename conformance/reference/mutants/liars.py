@@ -185,7 +185,8 @@ class WrongValues(_Written):
 class WrongTypes(_Written):
     """Right values as text: every column that is not nested arrives as utf8.
 
-    It may pass everything but the clauses on types, values and field metadata.
+    It may pass everything but the clauses on types and field metadata, and those on values only where a list or a
+    table holds none: an empty list has no other INT64 in it than it should.
     """
 
     serializer = Serializer(reshape=lambda batch: change_fields(batch, _as_text))
@@ -195,7 +196,8 @@ class WrongTypes(_Written):
 class Noise(Service):
     """Schema and batch bytes are noise of the right length; everything around them is right.
 
-    It may pass whatever does not look at Arrow bytes: names, echoes, counts, refusals.
+    It may pass whatever does not look at Arrow bytes: names, echoes, refusals. What the bytes hold has no subject:
+    noise is no message, so no clause on messages is shown to hold.
     """
 
     def encode_schema(self, schema: pa.Schema) -> bytes:
