@@ -1,0 +1,117 @@
+"""The proof, sampled: what ``conformance prove`` shows in full is shown here for a part, chosen by a seed.
+
+The standing liars are asked in full: ``liars.json`` holds the MUST clauses that each passes. A change of that file is a
+change of what the suite lets pass, to be explained clause by clause.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from conformance.contract import clause as register
+from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import CLAUSES
+from conformance.engine.corpus import load_corpus
+from conformance.engine.proof import Stand, try_mutant
+from conformance.engine.prove import Proof, prove
+from conformance.records import Level
+from conformance.reference.mutants import LIARS, MUTANTS
+from conformance.reference.variations import VARIATIONS
+
+load_chapters()
+ROOT = Path(__file__).parents[2]
+CASES = tuple(load_corpus(ROOT / "cases").values())
+KNOWN = json.loads((Path(__file__).parent / "liars.json").read_text())
+SEED = 20261121
+BYTES = [name for name, mutant in MUTANTS.items() if mutant.serializer is not None]
+ANSWERS = [name for name, mutant in MUTANTS.items() if mutant.service is not None and not mutant.process]
+
+PROVEN = sorted({clause for name in BYTES for clause in MUTANTS[name].kills if not clause.startswith("rows.")})
+GUTTED = random.Random(SEED).sample(PROVEN, 5)  # a sample that is the same every time
+"""Clauses, chosen by the seed, that lies about bytes are made for."""
+
+
+@pytest.fixture(scope="module")
+def proof() -> Proof:
+    """A proof of sixty lies about bytes, six about behaviour, each eightieth change, every variation and liar."""
+    chosen = random.Random(SEED)  # a sample that is the same every time
+    sample = [*chosen.sample(BYTES, 60), *chosen.sample(ANSWERS, 6), "reader.loses-rows", "calls.split-hangs"]
+    return prove(CASES, workers=2, mutants=sample, every=80)
+
+
+class TestSample:
+    """Every gate of the proof holds for the sample."""
+
+    def test_every_mutant_is_killed_by_its_clause(self, proof: Proof) -> None:
+        """The intended clauses fail on each mutant."""
+        assert {trial.name: trial.survived for trial in proof.survived} == {}
+
+    def test_no_mutant_fails_what_it_does_not_declare(self, proof: Proof) -> None:
+        """A clause that fails beside the intended one is declared, with the reason."""
+        assert {trial.name: trial.surplus for trial in proof.broad} == {}
+
+    def test_no_legal_variation_fails_anything(self, proof: Proof) -> None:
+        """Neither what real encoders do nor the reference itself is accused, at any level."""
+        assert proof.alarms == {}
+        assert proof.variations == len(VARIATIONS) >= 20
+
+    def test_no_change_survives(self, proof: Proof) -> None:
+        """Each change is rejected or permitted."""
+        assert proof.survivors == ()
+        assert sum(proof.changes.values()) > 50
+
+
+class TestLiars:
+    """What a standing liar passes is known to the clause, and explained."""
+
+    @pytest.mark.parametrize("liar", LIARS)
+    def test_it_passes_the_must_clauses_that_are_known(self, proof: Proof, liar: str) -> None:
+        """Neither one more nor one less."""
+        assert list(proof.liars[liar]) == KNOWN[liar]
+
+    def test_noise_passes_nothing_about_what_messages_hold(self, proof: Proof) -> None:
+        """Bytes that are no message show nothing about metadata, bodies, schemas, types and values."""
+        chapters = {clause.partition(".")[0] for clause in proof.liars["liar.noise"]}
+
+        assert not chapters & {"structure", "body", "buffers", "layouts", "schema", "types", "values", "readers"}
+
+    def test_who_answers_nothing_passes_nothing_about_rows(self, proof: Proof) -> None:
+        """An empty answer shows nothing but that there was one."""
+        chapters = {clause.partition(".")[0] for clause in proof.liars["liar.null"]}
+
+        assert not chapters & {"rows", "offsets", "split", "structure", "body", "schema", "types", "values"}
+
+    def test_who_refuses_everything_passes_refusals_only(self, proof: Proof) -> None:
+        """What has to be refused is, and nothing else is shown."""
+        refusals = [clause for clause in proof.liars["liar.always-refuse"] if not clause.startswith("calls.")]
+
+        assert refusals
+        assert all(clause.endswith("-is-refused") or "errors." in clause or "no-rows" in clause for clause in refusals)
+
+    def test_each_fails_at_least_one_clause_of_its_lie(self, proof: Proof) -> None:
+        """No liar passes the whole suite."""
+        musts = sum(clause.level is Level.MUST for clause in CLAUSES.values())
+
+        assert max(map(len, proof.liars.values())) < musts
+
+
+class TestGutted:
+    """A clause that checks nothing makes the proof fail."""
+
+    @pytest.mark.parametrize("name", GUTTED)
+    def test_a_clause_without_a_body_lets_its_mutants_survive(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Every mutant that is made for it survives, and the proof does not hold."""
+        killers = [mutant for mutant in BYTES if name in MUTANTS[mutant].kills]
+        register._REGISTER[name] = dataclasses.replace(CLAUSES[name], check=lambda _subject: ())
+        stand = Stand.of(itertools.islice((case for case in CASES if not case.isolated), 12), CLAUSES.values())
+
+        trials = tuple(try_mutant(stand, MUTANTS[mutant]) for mutant in killers)
+
+        assert [trial.survived for trial in trials] == [(name,)] * len(killers)
+        assert not Proof(trials, {}, {}, (), (), {}, (), 0).holds
