@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,9 @@ from conformance.engine.selection import all_clauses
 pytest_plugins = ["pytester"]
 
 ROOT = Path(conformance.__file__).parent.parent
-PLUGIN = ("-p", "conformance.pytest_plugin", "-p", "no:cacheprovider")
+# An installed package brings its plugin with it; a second registration would be an error.
+INSTALLED = any(point.name == "conformance" for point in importlib.metadata.entry_points(group="pytest11"))
+PLUGIN = (*(() if INSTALLED else ("-p", "conformance.pytest_plugin")), "-p", "no:cacheprovider")
 CASES = ("--conformance-corpus=corpus", "--conformance-no-readers")
 CASE = "id: one\ntitle: One column\ntable:\n  columns: [{name: a, type: INT64}]\n  rows: [{a: 1}, {a: null}]\n"
 
