@@ -62,7 +62,8 @@ def draw(job: Job, index: int, weights: Weights | None) -> Case:
 def weigh(job: Job, reached: Iterable[str], failing: Iterable[str]) -> Weights:
     """Weights from the cells that were ``reached`` and those of ``failing`` cases.
 
-    A type is favoured for each of its cells that was never reached, and for cells that failed; so are row counts.
+    A type is favoured for each of its cells that was never reached, and for cells that failed; row counts are drawn
+    as before.
     """
     missing = universe(job.profile) - set(reached)
     failed = set(failing)

@@ -185,8 +185,8 @@ class WrongValues(_Written):
 class WrongTypes(_Written):
     """Right values as text: every column that is not nested arrives as utf8.
 
-    It may pass everything but the clauses on types and field metadata, and those on values only where a list or a
-    table holds none: an empty list has no other INT64 in it than it should.
+    It may pass everything but the clauses on types and field metadata. Those on values have nothing to compare where
+    the types differ.
     """
 
     serializer = Serializer(reshape=lambda batch: change_fields(batch, _as_text))
