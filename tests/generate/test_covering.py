@@ -1,0 +1,68 @@
+"""Pairwise covering arrays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.generate.covering import Pair, coverage, covering
+
+FACTORS = {"type": tuple(range(12)), "codec": ("", "lz4", "zstd"), "legacy": (False, True), "rows": (0, 1, 9, 64)}
+
+factors = st.dictionaries(
+    st.text("abcdef", min_size=1, max_size=2),
+    st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True),
+    max_size=5,
+)
+
+
+@given(factors)
+def test_every_pair_stands_in_a_row(drawn: dict[str, list[int]]) -> None:
+    """No pair of values is missing, whatever the factors."""
+    assert coverage(covering(drawn), drawn).missing == ()
+
+
+def test_rows_are_few() -> None:
+    """The array is not much longer than the product of the two longest factors, which is the least there can be."""
+    assert 48 <= len(covering(FACTORS)) <= 60
+
+
+def test_what_is_not_permitted_stands_nowhere() -> None:
+    """A pair that the space excludes is in no row, and is not counted as missing."""
+
+    def permitted(pair: Pair) -> bool:
+        return dict(pair) != {"codec": "zstd", "legacy": True}
+
+    rows = covering(FACTORS, permitted)
+
+    assert not any(row["codec"] == "zstd" and row["legacy"] for row in rows)
+    assert coverage(rows, FACTORS, permitted).missing == ()
+
+
+def test_a_pair_that_no_row_can_hold_is_named() -> None:
+    """A pair which every value of a third factor excludes is left out and reported as missing."""
+
+    def permitted(pair: Pair) -> bool:
+        return pair not in ((("a", 1), ("c", 1)), (("b", 1), ("c", 2)))
+
+    space = {"a": (1, 2), "b": (1, 2), "c": (1, 2)}
+    rows = covering(space, permitted)
+
+    assert coverage(rows, space, permitted).missing == ((("a", 1), ("b", 1)),)
+
+
+def test_one_factor_has_a_row_for_each_value() -> None:
+    """A space of one factor has no pairs; each of its values gets a row."""
+    assert covering({"codec": ("", "lz4")}) == [{"codec": ""}, {"codec": "lz4"}]
+
+
+def test_rows_are_always_the_same() -> None:
+    """The same space gives the same rows in the same order."""
+    assert covering(FACTORS) == covering(FACTORS)
+
+
+def test_a_factor_without_values_is_refused() -> None:
+    """An empty factor is a mistake of the caller's, and named."""
+    with pytest.raises(ValueError, match="factor 'codec', got none"):
+        covering({"codec": ()})
