@@ -1,0 +1,182 @@
+"""The golden vectors: Arrow bytes with what a reader has to make of them, for programs in any language.
+
+A folder of vectors holds ``vectors/*.json`` (one :class:`Chapter` each), the bytes by their digest in ``bytes/``, and
+the rows of valid ones, in the Arrow integration JSON form, by their digest in ``rows/``. The form follows Project
+Wycheproof (https://github.com/C2SP/wycheproof): what is told about a vector stands in one place, and whoever runs them
+needs a JSON parser and SHA-256 at most. This module reads and writes folders; it makes no bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance._jsonschema import json_schema
+from conformance.records import RecordError, from_json, to_json
+
+__all__ = ["Chapter", "Provenance", "Ruling", "Vector", "VectorError", "VectorSet", "vectors_schema"]
+
+FORMAT: Final = 1
+"""Version of the form; it rises when a program written for the old one would misread the new one."""
+SCHEMA_FILE: Final = "vectors.schema.json"
+
+
+class VectorError(ValueError):
+    """A folder does not hold vectors; the message says which file, what was expected and what to do."""
+
+
+class Ruling(enum.StrEnum):
+    """What a reader has to make of a vector."""
+
+    VALID = "valid"
+    """The format permits the bytes, and they mean the rows: any other rows are wrong."""
+    INVALID = "invalid"
+    """The format forbids the bytes: a reader that returns rows has missed it."""
+    PERMITTED = "permitted"
+    """Rows or a refusal; where rows are told, no other rows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Provenance:
+    """Who made a vector: ``origin`` names the sample, variation, mutant or recipe that it was made from.
+
+    ``regenerates`` is ``bytes`` where the same bytes come out everywhere, ``values`` where a codec's version decides.
+    """
+
+    generator: str
+    origin: str
+    source: str = ""
+    regenerates: str = "bytes"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Vector:
+    """One vector.
+
+    ``kind`` is ``stream``, ``file``, ``tensor`` or ``message``. ``file`` and ``rows`` are paths in the folder;
+    ``rows`` is empty where no rows are told. ``reason`` is the class of what is wrong (the rule's code) for an invalid
+    one, and why both is right for a permitted one. ``flags`` name the optional features that a reader needs.
+    """
+
+    id: str
+    comment: str
+    kind: str
+    clauses: tuple[str, ...]
+    result: Ruling
+    file: str
+    sha256: str
+    size: int
+    provenance: Provenance
+    rows: str = ""
+    reason: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Chapter:
+    """The vectors of one file."""
+
+    title: str
+    vectors: tuple[Vector, ...]
+    format: int = FORMAT
+    licence: str = "Apache-2.0"
+
+
+@dataclasses.dataclass
+class VectorSet:
+    """Chapters by name, and the contents of the files that they name, by path."""
+
+    chapters: dict[str, Chapter] = dataclasses.field(default_factory=dict)
+    contents: dict[str, bytes] = dataclasses.field(default_factory=dict)
+
+    @property
+    def vectors(self) -> dict[str, Vector]:
+        """Every vector by id, in the order of the chapters."""
+        return {vector.id: vector for chapter in self.chapters.values() for vector in chapter.vectors}
+
+    def keep(self, folder: str, data: bytes, ending: str) -> str:
+        """Put ``data`` into ``folder`` under its digest, once however often it is kept; its path."""
+        path = f"{folder}/{hashlib.sha256(data).hexdigest()[:24]}{ending}"
+        self.contents[path] = data
+        return path
+
+    def write(self, folder: Path) -> None:
+        """Write the set below ``folder``; chapters, bytes and rows that it has no more are removed."""
+        texts = {f"vectors/{name}.json": _text(to_json(chapter)) for name, chapter in self.chapters.items()}
+        wanted = {**self.contents, **texts, SCHEMA_FILE: _text(vectors_schema())}
+        for part in ("vectors", "bytes", "rows"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+            for old in (folder / part).iterdir():
+                if f"{part}/{old.name}" not in wanted:
+                    old.unlink()
+        for path, data in wanted.items():
+            (folder / path).write_bytes(data)
+
+    @classmethod
+    def load(cls, folder: Path) -> VectorSet:
+        """The set in ``folder``; every file that a vector names is there and has the digest that it is said to have.
+
+        Raises:
+            VectorError: the folder holds no vectors, or what it holds is not as told.
+        """
+        paths = sorted((folder / "vectors").glob("*.json"))
+        if not paths:
+            raise VectorError(f"{folder}: expected golden vectors in {folder / 'vectors'}, found none")
+        made = cls()
+        for path in paths:
+            made.chapters[path.stem] = _chapter(path)
+        for vector in made.vectors.values():
+            for name in filter(None, (vector.file, vector.rows)):
+                if name not in made.contents:
+                    made.contents[name] = _content(folder, name, vector.id)
+            if (digest := hashlib.sha256(made.contents[vector.file]).hexdigest()) != vector.sha256:
+                raise VectorError(f"{vector.id}: expected {vector.file} with the digest {vector.sha256}, got {digest}")
+        return made
+
+    def differences(self, other: VectorSet) -> list[str]:
+        """What ``other`` says differently, one sentence each; of what a codec wrote the bytes are not compared."""
+        mine, theirs = self.vectors, other.vectors
+        told = [f"{name}: no longer there" for name in mine.keys() - theirs.keys()]
+        told += [f"{name}: new" for name in theirs.keys() - mine.keys()]
+        for name in mine.keys() & theirs.keys():
+            told += [f"{name}: {what} differs" for what in _differing(mine[name], theirs[name])]
+        return sorted(told)
+
+
+def _differing(one: Vector, other: Vector) -> Iterable[str]:
+    by_codec = {"file", "sha256", "size"} if one.provenance.regenerates == "values" else set()
+    for field in dataclasses.fields(Vector):
+        if field.name not in by_codec and getattr(one, field.name) != getattr(other, field.name):
+            yield field.name
+
+
+def _chapter(path: Path) -> Chapter:
+    try:
+        document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        chapter = from_json(Chapter, document, path=path.name)
+    except (OSError, ValueError, RecordError) as error:
+        raise VectorError(f"{path}: expected a chapter of golden vectors, got {error}") from error
+    if chapter.format != FORMAT:
+        raise VectorError(f"{path}: expected format {FORMAT}, got {chapter.format}; use the suite that wrote it")
+    return chapter
+
+
+def _content(folder: Path, name: str, vector: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        raise VectorError(f"{vector}: expected its file {folder / name}, got {error.strerror}") from error
+
+
+def _text(document: Any) -> bytes:
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def vectors_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a chapter."""
+    return json_schema(Chapter, title="A chapter of golden vectors for readers of Arrow IPC")

@@ -1,0 +1,111 @@
+"""Folders of golden vectors: written, read, compared, and refused where they are not as told."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from conformance.generate.vectors import Chapter, Provenance, Ruling, Vector, VectorError, VectorSet, vectors_schema
+
+DATA = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+
+def made(data: bytes = DATA, **changes: object) -> VectorSet:
+    """A set of one vector."""
+    vectors = VectorSet()
+    file = vectors.keep("bytes", data, ".arrows")
+    vector = Vector(
+        id="stream.empty",
+        comment="An end-of-stream marker alone.",
+        kind="stream",
+        clauses=("stream.schema-first",),
+        result=Ruling.INVALID,
+        file=file,
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+        provenance=Provenance("conformance 1", "mutant stream.empty"),
+        reason="stream.schema-first",
+    )
+    vectors.chapters["stream"] = Chapter("Streams", (dataclasses.replace(vector, **changes),))
+    return vectors
+
+
+def test_a_set_that_was_written_is_read_as_it_was(tmp_path: Path) -> None:
+    """Chapters and contents come back."""
+    made().write(tmp_path)
+
+    read = VectorSet.load(tmp_path)
+
+    assert (read.chapters, read.contents) == (made().chapters, made().contents)
+
+
+def test_a_chapter_fits_the_published_schema(tmp_path: Path) -> None:
+    """What is written is valid under the schema that is written beside it."""
+    made().write(tmp_path)
+
+    schema = json.loads((tmp_path / "vectors.schema.json").read_text())
+    Draft202012Validator(schema).validate(json.loads((tmp_path / "vectors/stream.json").read_text()))
+
+    assert schema == vectors_schema()
+
+
+def test_what_the_set_has_no_more_is_removed(tmp_path: Path) -> None:
+    """Bytes of vectors that are gone do not stay behind."""
+    made(b"other bytes").write(tmp_path)
+    made().write(tmp_path)
+
+    assert [path.name for path in (tmp_path / "bytes").iterdir()] == [Path(next(iter(made().contents))).name]
+
+
+def test_other_bytes_than_told_are_refused(tmp_path: Path) -> None:
+    """A file whose digest is not the vector's is named with both digests."""
+    made().write(tmp_path)
+    next((tmp_path / "bytes").iterdir()).write_bytes(b"junk")
+
+    with pytest.raises(VectorError, match=r"stream\.empty: expected bytes/\w+\.arrows with the digest"):
+        VectorSet.load(tmp_path)
+
+
+def test_an_absent_file_is_named(tmp_path: Path) -> None:
+    """A vector without its file says so."""
+    made().write(tmp_path)
+    next((tmp_path / "bytes").iterdir()).unlink()
+
+    with pytest.raises(VectorError, match=r"stream\.empty: expected its file"):
+        VectorSet.load(tmp_path)
+
+
+def test_a_folder_without_vectors_is_refused(tmp_path: Path) -> None:
+    """An empty folder is no empty set."""
+    with pytest.raises(VectorError, match="found none"):
+        VectorSet.load(tmp_path)
+
+
+def test_a_chapter_of_another_form_is_refused(tmp_path: Path) -> None:
+    """A later format is refused, not misread."""
+    made().write(tmp_path)
+    path = tmp_path / "vectors/stream.json"
+    path.write_text(path.read_text().replace('"vectors"', '"vectors_of_old"'))
+
+    with pytest.raises(VectorError, match=r"stream\.json: expected a chapter"):
+        VectorSet.load(tmp_path)
+
+
+def test_differences_name_what_changed() -> None:
+    """Two sets are compared vector by vector, field by field."""
+    assert made().differences(made()) == []
+    assert made().differences(made(comment="Another.")) == ["stream.empty: comment differs"]
+    assert made().differences(made(id="stream.other")) == ["stream.empty: no longer there", "stream.other: new"]
+
+
+def test_bytes_of_a_codec_may_differ() -> None:
+    """Where a codec's version decides the bytes, other bytes are no difference."""
+    by_codec = Provenance("conformance 1", "sample", regenerates="values")
+
+    assert made(provenance=by_codec).differences(made(b"squeezed otherwise", provenance=by_codec)) == []
+    assert made().differences(made(b"other bytes")) != []
