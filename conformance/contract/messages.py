@@ -187,6 +187,8 @@ def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation
 
 
 _OF_STREAMS: Final = "of whole streams; a field of a response holds one schema or one record batch, and no dictionary"
+_OF_FILES: Final = "of whole files; a field of a response holds a message, with no magic and no footer"
+_OF_TENSORS: Final = "of tensors; a field of a response holds a schema or a record batch, and no tensor"
 
 NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
     {
@@ -219,6 +221,8 @@ NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
         ),
         _OF_STREAMS,
     )
+    | dict.fromkeys((rule for rule in Rule if rule.startswith(("file.", "footer.", "block."))), _OF_FILES)
+    | dict.fromkeys((rule for rule in Rule if rule.startswith(("tensor.", "sparse."))), _OF_TENSORS)
 )
 """Rules of the wire about which no clause asks, each with the reason why."""
 

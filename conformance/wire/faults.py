@@ -33,8 +33,13 @@ _UNION: Final = f"{_COL}#union-layout"
 _STREAM: Final = f"{_COL}#ipc-streaming-format"
 _DICTIONARY: Final = f"{_COL}#dictionary-messages"
 _ENCODED: Final = f"{_COL}#dictionary-encoded-layout"
+_FILE: Final = f"{_COL}#ipc-file-format"
+_OTHER: Final = "https://arrow.apache.org/docs/format/Other.html"
 _SCHEMA_FBS: Final = "Schema.fbs"
 _MESSAGE_FBS: Final = "Message.fbs"
+_FILE_FBS: Final = "File.fbs"
+_TENSOR_FBS: Final = "Tensor.fbs"
+_SPARSE_FBS: Final = "SparseTensor.fbs"
 
 
 class Severity(enum.StrEnum):
@@ -374,6 +379,102 @@ class Rule(enum.StrEnum):
         "a stream ends with a marker; to close the transport after a whole message ends it too")
     STREAM_BYTES_AFTER_END = ("stream.bytes-after-end", _N, _STREAM,
         "nothing follows the end-of-stream marker; the format does not say what a reader does with more")
+
+    # --- files ----------------------------------------------------------------------------------------
+
+    FILE_MAGIC_START = ("file.magic-start", _V, _FILE,
+        "a file starts with the magic ARROW1, padded to 8 bytes")
+    FILE_MAGIC_PADDING = ("file.magic-padding", _N, _SEC,
+        "the 2 padding bytes after the leading magic are zero")
+    FILE_MAGIC_END = ("file.magic-end", _V, _FILE,
+        "a file ends with the magic ARROW1, without which its writer has not finished it")
+    FILE_END_MISSING = ("file.end-missing", _N, _FILE,
+        "the stream in a file ends with its marker, and the footer follows")
+    FILE_DICTIONARY_REPLACED = ("file.dictionary-replaced", _V, _FILE,
+        "a file defines each dictionary once, and then only appends to it")
+    FILE_DELTA_ORDER = ("file.delta-order", _N, _FILE,
+        "the footer lists the dictionary batches of one dictionary in the order of the stream, as it is applied")
+    FOOTER_LENGTH_NOT_POSITIVE = ("footer.length-not-positive", _V, _FILE,
+        "the footer's length is positive")
+    FOOTER_OUT_OF_RANGE = ("footer.out-of-range", _V, _FILE,
+        "the footer lies between the leading magic and its own length")
+    FOOTER_VERSION_DIFFERS = ("footer.version-differs", _V, _FILE,
+        "the footer has the metadata version of the stream's first message; absent means V1")
+    FOOTER_SCHEMA_MISSING = ("footer.schema-missing", _V, f"{_FILE_FBS}, table Footer",
+        "the footer has a schema")
+    FOOTER_SCHEMA_DIFFERS = ("footer.schema-differs", _V, _FILE,
+        "the footer has the schema of the stream's first message")
+    FOOTER_METADATA_DIFFERS = ("footer.metadata-differs", _V, _FILE,
+        "the footer has the custom metadata of the stream's first message")
+    BLOCK_OFFSET_NOT_MULTIPLE_OF_8 = ("block.offset-not-multiple-of-8", _V, _FILE,
+        "a block starts at a multiple of 8 bytes from the start of the file")
+    BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8 = ("block.metadata-length-not-multiple-of-8", _V, _FILE,
+        "the metadata length of a block is a multiple of 8: it counts prefix, metadata and padding")
+    BLOCK_OUT_OF_FILE = ("block.out-of-file", _V, f"{_FILE_FBS}, struct Block",
+        "a block lies between the leading magic and the footer")
+    BLOCK_NO_MESSAGE = ("block.no-message", _V, f"{_FILE_FBS}, struct Block",
+        "a message starts where its block says")
+    BLOCK_NOT_IN_STREAM = ("block.not-in-stream", _V, _FILE,
+        "a block is one of the messages of the stream in the file")
+    BLOCK_HEADER_KIND = ("block.header-kind", _V, f"{_FILE_FBS}, table Footer",
+        "blocks of dictionaries are DictionaryBatch messages, blocks of record batches RecordBatch messages")
+    BLOCK_METADATA_LENGTH_DIFFERS = ("block.metadata-length-differs", _V, f"{_FILE_FBS}, struct Block",
+        "the metadata length of a block is that of its message, prefix and padding included")
+    BLOCK_BODY_LENGTH_DIFFERS = ("block.body-length-differs", _V, f"{_FILE_FBS}, struct Block",
+        "the body length of a block is that of its message")
+    BLOCK_REPEATED = ("block.repeated", _V, _FILE,
+        "the footer lists a message once")
+    BLOCK_OVERLAP = ("block.overlap", _V, _FILE,
+        "two blocks share no bytes")
+    BLOCK_ORDER = ("block.order", _N, _FILE,
+        "the footer lists messages in the order of the stream")
+    BLOCK_UNLISTED = ("block.unlisted", _N, _FILE,
+        "the footer lists every batch of the stream; random access passes over the others")
+
+    # --- tensors --------------------------------------------------------------------------------------
+
+    TENSOR_TYPE = ("tensor.type", _V, f"{_TENSOR_FBS}, table Tensor",
+        "the type of a tensor's values has a fixed width")
+    TENSOR_TYPE_BOOL = ("tensor.type-bool", _N, f"{_TENSOR_FBS}, table Tensor",
+        "a value takes whole bytes, in which strides count; how booleans lie in a tensor is not said")
+    TENSOR_SHAPE_NEGATIVE = ("tensor.shape-negative", _V, f"{_TENSOR_FBS}, table TensorDim",
+        "the size of a dimension is not negative")
+    TENSOR_STRIDES_COUNT = ("tensor.strides-count", _V, f"{_TENSOR_FBS}, table Tensor",
+        "a tensor has one stride per dimension, or none for row-major order")
+    TENSOR_STRIDE_NEGATIVE = ("tensor.stride-negative", _V, f"{_TENSOR_FBS}, table Tensor",
+        "strides are not negative")
+    TENSOR_DATA_OUT_OF_BODY = ("tensor.data-out-of-body", _V, f"{_TENSOR_FBS}, table Tensor",
+        "the data of a tensor lies inside the body")
+    TENSOR_DATA_TOO_SMALL = ("tensor.data-too-small", _V, f"{_TENSOR_FBS}, table Tensor",
+        "the data holds every value that shape and strides reach")
+    TENSOR_ALIGNMENT = ("tensor.alignment", _N, _OTHER,
+        "the body of a tensor starts at a multiple of 64 bytes from the start of its message")
+    SPARSE_LENGTH_NEGATIVE = ("sparse.length-negative", _V, f"{_SPARSE_FBS}, table SparseTensor",
+        "the number of values that are not zero is not negative")
+    SPARSE_DIMENSIONS = ("sparse.dimensions", _V, f"{_SPARSE_FBS}, union SparseTensorIndex",
+        "an index of compressed rows or columns has 2 dimensions, one of compressed fibers at least 2")
+    SPARSE_BUFFER_COUNT = ("sparse.buffer-count", _V, f"{_SPARSE_FBS}, table SparseTensorIndexCSF",
+        "compressed fibers have one buffer of indices per dimension, and one of pointers per dimension but the last")
+    SPARSE_BUFFER_OUT_OF_BODY = ("sparse.buffer-out-of-body", _V, f"{_SPARSE_FBS}, table SparseTensor",
+        "the buffers of a sparse tensor lie inside the body")
+    SPARSE_BUFFER_TOO_SMALL = ("sparse.buffer-too-small", _V, f"{_SPARSE_FBS}, union SparseTensorIndex",
+        "index and data hold as many entries as shape and number of values require")
+    SPARSE_BUFFER_OVERLAP = ("sparse.buffer-overlap", _N, f"{_SPARSE_FBS}, table SparseTensor",
+        "the buffers of a sparse tensor share no bytes; where they do, the later one is not judged")
+    SPARSE_ALIGNMENT = ("sparse.alignment", _N, _OTHER,
+        "the buffers of a sparse tensor start at multiples of 64 bytes from the start of the message")
+    SPARSE_STRIDES = ("sparse.strides", _V, f"{_SPARSE_FBS}, table SparseTensorIndexCOO",
+        "the matrix of coordinates has two strides, neither negative, or none for row-major order")
+    SPARSE_INDEX_RANGE = ("sparse.index-range", _V, f"{_SPARSE_FBS}, union SparseTensorIndex",
+        "an index is inside its dimension")
+    SPARSE_INDEX_ORDER = ("sparse.index-order", _V, f"{_SPARSE_FBS}, table SparseMatrixIndexCSX",
+        "indices are sorted within each compressed row or column")
+    SPARSE_NOT_CANONICAL = ("sparse.not-canonical", _V, f"{_SPARSE_FBS}, table SparseTensorIndexCOO",
+        "coordinates flagged as canonical are sorted lexicographically and stand once")
+    SPARSE_POINTERS = ("sparse.pointers", _V, f"{_SPARSE_FBS}, union SparseTensorIndex",
+        "pointers start at 0, never decrease and end at the number of entries that they divide")
+    SPARSE_AXIS_ORDER = ("sparse.axis-order", _V, f"{_SPARSE_FBS}, table SparseTensorIndexCSF",
+        "the axis order names every dimension once")
     # fmt: on
 
 

@@ -1,6 +1,6 @@
 """The facts about Arrow's FlatBuffers metadata: tables, slots, structs, enums, unions, one row each.
 
-Taken from Schema.fbs, Message.fbs, Tensor.fbs and SparseTensor.fbs of the Arrow format.
+Taken from Schema.fbs, Message.fbs, File.fbs, Tensor.fbs and SparseTensor.fbs of the Arrow format.
 The verifier, the schema reader and the annotated dump all read these rows; nothing else knows a slot number.
 A slot's number is its position in its table, which FlatBuffers fixes for ever: a row is only ever added at the end.
 """
@@ -131,6 +131,7 @@ STRUCTS: Final = {
     for spec in (
         StructSpec("Buffer", 16, (("offset", "i64", 0), ("length", "i64", 8))),
         StructSpec("FieldNode", 16, (("length", "i64", 0), ("null_count", "i64", 8))),
+        StructSpec("Block", 24, (("offset", "i64", 0), ("metaDataLength", "i32", 8), ("bodyLength", "i64", 16))),
     )
 }
 
@@ -204,6 +205,13 @@ _ROWS: Final[dict[str, tuple[Slot, ...]]] = {
         _scalar("method", "i8", enum="BodyCompressionMethod"),
     ),
     "DictionaryBatch": (_scalar("id", "i64"), _table("data", "RecordBatch"), _scalar("isDelta", "bool")),
+    "Footer": (
+        _scalar("version", "i16", enum="MetadataVersion"),
+        _table("schema", "Schema"),
+        _structs("dictionaries", "Block"),
+        _structs("recordBatches", "Block"),
+        _tables("custom_metadata", "KeyValue"),
+    ),
     "Null": (),
     "Int": (_scalar("bitWidth", "i32"), _scalar("is_signed", "bool")),
     "FloatingPoint": (_scalar("precision", "i16", enum="Precision"),),

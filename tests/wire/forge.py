@@ -102,7 +102,9 @@ class Forge:
         self.out += struct.pack("<I", len(value))
         if slot.kind is SlotKind.STRUCTS:
             for element in value:
-                self.out += struct.pack(f"<{STRUCTS[slot.of].size // 8}q", *element)
+                self.out += bytes(STRUCTS[slot.of].size)
+                for number, (_, of, offset) in zip(element, STRUCTS[slot.of].fields, strict=True):
+                    self.patch(len(self.out) - STRUCTS[slot.of].size + offset, "<" + CODES[of], number)
         elif slot.kind is SlotKind.SCALARS:
             self.out += struct.pack(f"<{len(value)}{CODES[slot.of]}", *value)
         else:
