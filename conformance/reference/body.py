@@ -34,12 +34,16 @@ class Part:
     """One buffer of the body: its role and its bytes without padding.
 
     ``role`` is ``validity``, ``offsets``, ``data``, ``sizes`` (of a list-view), ``type ids`` (of a union),
-    ``views``, or ``variadic``: one of the data buffers behind the views before it.
+    ``indices`` (into a dictionary), ``views``, or ``variadic``: one of the data buffers behind the views before it.
+    ``unit`` is the width in bytes of each number of one element, in order; what has no byte order is of width 1.
+    ``slots`` is how many slots a validity bitmap is for, whether it is left out or not.
     """
 
     path: str
     role: str
     data: bytes
+    unit: tuple[int, ...] = (1,)
+    slots: int = 0
 
 
 def walk(batch: pa.RecordBatch) -> tuple[list[Node], list[Part]]:
@@ -57,14 +61,22 @@ def walk(batch: pa.RecordBatch) -> tuple[list[Node], list[Part]]:
 
 
 def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
-    kind = array.type
-    if _bare(kind):
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if _bare(array.type):
         yield from _without_validity(path, array)
-        return
+    elif is_.is_dictionary(array.type):
+        yield from _encoded(path, array.indices)
+    else:
+        yield from _with_validity(path, array)
+
+
+def _with_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:
+    kind = array.type
     yield Node(path, len(array), array.null_count)
     if is_.is_null(kind):
         return
-    yield Part(path, "validity", _validity(array))
+    yield Part(path, "validity", _validity(array), slots=len(array))
     if kind.num_fields:
         yield from _nested(path, array)
     elif is_.is_boolean(kind):
@@ -77,9 +89,25 @@ def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
         yield from (Part(path, "variadic", data.to_pybytes()) for data in variadic)
     elif is_.is_primitive(kind) or is_.is_decimal(kind) or is_.is_fixed_size_binary(kind) or is_.is_interval(kind):
         width = kind.bit_width // 8
-        yield Part(path, "data", _bytes(array.buffers()[1], array.offset * width, len(array) * width))
+        data = _bytes(array.buffers()[1], array.offset * width, len(array) * width)
+        yield Part(path, "data", data, _unit(kind, width))
     elif not is_.is_struct(kind):
         raise TypeError(f"column {path!r}: expected a type that the reference writes, got {kind}")
+
+
+def _encoded(path: str, indices: pa.Array) -> Iterator[Node | Part]:
+    """A dictionary-encoded field: what it points into stands in messages of its own."""
+    yield Node(path, len(indices), indices.null_count)
+    yield Part(path, "validity", _validity(indices), slots=len(indices))
+    width = indices.type.bit_width // 8
+    yield Part(path, "indices", _bytes(indices.buffers()[1], indices.offset * width, len(indices) * width), (width,))
+
+
+def _unit(kind: pa.DataType, width: int) -> tuple[int, ...]:
+    if is_.is_fixed_size_binary(kind):
+        return (1,)
+    # Months and days are 32 bits each, nanoseconds 64.
+    return (4, 4, 8) if is_.is_interval(kind) else (width,)
 
 
 def _nested(path: str, array: pa.Array) -> Iterator[Node | Part]:
@@ -96,7 +124,7 @@ def _nested(path: str, array: pa.Array) -> Iterator[Node | Part]:
     elif kind.id in _LIST_VIEWS:
         width = _LIST_VIEWS[kind.id]
         for role, buffer in zip(("offsets", "sizes"), array.buffers()[1:3], strict=True):
-            yield Part(path, role, _bytes(buffer, array.offset * width, len(array) * width))
+            yield Part(path, role, _bytes(buffer, array.offset * width, len(array) * width), (width,))
         yield from _field(f"{path}.{kind.value_field.name}", array.values)
     else:
         raise TypeError(f"column {path!r}: expected a type that the reference writes, got {kind}")
@@ -131,7 +159,7 @@ def _without_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:
         return
     yield Part(path, "type ids", array.type_codes.to_numpy().tobytes())
     if kind.mode == "dense":
-        yield Part(path, "offsets", array.offsets.to_numpy().tobytes())
+        yield Part(path, "offsets", array.offsets.to_numpy().tobytes(), (4,))
     for index in range(kind.num_fields):
         yield from _field(f"{path}.{kind.field(index).name}", array.field(index))
 
@@ -154,13 +182,13 @@ def _offsets(array: pa.Array) -> np.ndarray[Any, np.dtype[Any]]:
 
 def _variable(path: str, array: pa.Array) -> Iterator[Part]:
     offsets = _offsets(array)
-    yield Part(path, "offsets", (offsets - offsets[0]).tobytes())
+    yield Part(path, "offsets", (offsets - offsets[0]).tobytes(), (offsets.itemsize,))
     yield Part(path, "data", _bytes(array.buffers()[2], int(offsets[0]), int(offsets[-1] - offsets[0])))
 
 
 def _list(path: str, array: pa.Array) -> Iterator[Node | Part]:
     offsets = _offsets(array)
-    yield Part(path, "offsets", (offsets - offsets[0]).tobytes())
+    yield Part(path, "offsets", (offsets - offsets[0]).tobytes(), (offsets.itemsize,))
     if is_.is_map(array.type):
         entries = pa.StructArray.from_arrays(
             [array.keys, array.items], fields=[array.type.key_field, array.type.item_field]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,7 +17,15 @@ from conformance.reference.body import Node, Part, walk
 from conformance.reference.flatbuffers import DEFAULT, Layout, write
 from conformance.reference.types import field_tree, metadata_tree
 
-__all__ = ["CONTINUATION", "END_OF_STREAM", "Message", "batch_message", "schema_message"]
+__all__ = [
+    "CONTINUATION",
+    "END_OF_STREAM",
+    "Message",
+    "batch_message",
+    "dictionary_message",
+    "frame",
+    "schema_message",
+]
 
 CONTINUATION: Final = b"\xff\xff\xff\xff"
 END_OF_STREAM: Final = CONTINUATION + bytes(4)
@@ -29,9 +37,10 @@ _CODECS: Final[Mapping[str, tuple[str, int]]] = {"LZ4_FRAME": ("lz4", 0), "ZSTD"
 class Message:
     """An encapsulated message that has not been written yet.
 
-    ``tree`` is the ``Message`` table; for a record batch, ``nodes`` and ``parts`` are written into its header and body
-    by :meth:`encode` unless the tree already carries ``nodes`` and ``buffers`` of its own.
+    ``tree`` is the ``Message`` table; for a record batch or a dictionary batch, ``nodes`` and ``parts`` are written
+    into its header and body by :meth:`encode` unless the tree already carries ``nodes`` and ``buffers`` of its own.
     ``alignment`` is that of metadata end and buffers; ``codec`` is ``""``, ``LZ4_FRAME`` or ``ZSTD``.
+    A buffer is stored as it is where compression saves less than the part ``savings`` of its size, or nothing at all.
     """
 
     tree: dict[str, Any]
@@ -41,12 +50,25 @@ class Message:
     alignment: int = 8
     continuation: bytes = CONTINUATION
     layout: Layout = DEFAULT
+    savings: float = 0.0
 
     @property
     def header(self) -> dict[str, Any]:
         """The header table: Schema, RecordBatch …"""
         header: dict[str, Any] = self.tree["header"]
         return header
+
+    @property
+    def batch(self) -> dict[str, Any]:
+        """The RecordBatch table: the header itself, or a dictionary batch's data.
+
+        Raises:
+            LookupError: the message has none.
+        """
+        if self.tree["header_type"] not in (_RECORD_BATCH, _DICTIONARY_BATCH):
+            raise LookupError("neither a record batch nor a dictionary batch")
+        batch: dict[str, Any] = self.header["data"] if self.tree["header_type"] == _DICTIONARY_BATCH else self.header
+        return batch
 
     def part(self, role: str, path: str | None = None) -> Part:
         """The first part of that role that holds anything (at ``path``, if given).
@@ -84,7 +106,7 @@ class Message:
             return data
         squeezed: bytes = pa.Codec(_CODECS[self.codec][0]).compress(data, asbytes=True)
         # -1 announces bytes stored as they are (Message.fbs, BodyCompressionMethod.BUFFER).
-        if len(squeezed) >= len(data):
+        if len(squeezed) >= len(data) or len(squeezed) > (1 - self.savings) * len(data):
             return struct.pack("<q", -1) + data
         return struct.pack("<q", len(data)) + squeezed
 
@@ -96,7 +118,8 @@ class Message:
     def complete(self) -> tuple[dict[str, Any], bytes]:
         """The whole ``Message`` tree, nodes, buffers and body length filled in, and the body."""
         tree = dict(self.tree)
-        if tree["header_type"] != _RECORD_BATCH:
+        dictionary = tree["header_type"] == _DICTIONARY_BATCH and "data" in tree["header"]
+        if tree["header_type"] != _RECORD_BATCH and not dictionary:
             return tree, b""
         buffers, body = self.body()
         filled = {
@@ -105,11 +128,15 @@ class Message:
             **({"compression": {"codec": _CODECS[self.codec][1]}} if self.codec else {}),
             **self._variadic(),
         }
-        tree["header"] = {**filled, **tree["header"]}
+        if dictionary:
+            tree["header"] = {**tree["header"], "data": {**filled, **tree["header"]["data"]}}
+        else:
+            tree["header"] = {**filled, **tree["header"]}
         return {"bodyLength": len(body), **tree}, body
 
 
 _SCHEMA: Final = 1
+_DICTIONARY_BATCH: Final = 2
 _RECORD_BATCH: Final = 3
 
 
@@ -128,9 +155,13 @@ def frame(
     return continuation + struct.pack("<i", len(metadata)) + metadata + body
 
 
-def schema_message(schema: pa.Schema) -> Message:
-    """The Schema message of ``schema``: V5, little endian, no body."""
-    header: dict[str, Any] = {"fields": [field_tree(field) for field in schema]}
+def schema_message(schema: pa.Schema, ids: Sequence[int] | None = None) -> Message:
+    """The Schema message of ``schema``: V5, little endian, no body.
+
+    ``ids`` are the ids of its dictionaries, in pre-order; without them, no field may be dictionary-encoded.
+    """
+    numbers = None if ids is None else iter(ids)
+    header: dict[str, Any] = {"fields": [field_tree(field, numbers) for field in schema]}
     if schema.metadata:
         header["custom_metadata"] = metadata_tree(schema.metadata)
     return Message({"version": V5, "header_type": _SCHEMA, "header": header})
@@ -141,3 +172,11 @@ def batch_message(batch: pa.RecordBatch, *, codec: str = "") -> Message:
     nodes, parts = walk(batch)
     tree = {"version": V5, "header_type": _RECORD_BATCH, "header": {"length": batch.num_rows}}
     return Message(tree, nodes, parts, codec)
+
+
+def dictionary_message(number: int, values: pa.Array, *, delta: bool = False, codec: str = "") -> Message:
+    """The DictionaryBatch message that defines dictionary ``number``, or with ``delta`` appends to it."""
+    message = batch_message(pa.record_batch([values], names=["dictionary"]), codec=codec)
+    header = {"id": number, "data": message.header, "isDelta": int(delta)}
+    message.tree = {"version": V5, "header_type": _DICTIONARY_BATCH, "header": header}
+    return message

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.types as is_
 
 from conformance.wire.tables import UNIONS
 
-__all__ = ["field_tree", "metadata_tree", "type_tree"]
+__all__ = ["children_of", "field_tree", "metadata_tree", "type_tree"]
 
 _UNITS: Final = {"s": 0, "ms": 1, "us": 2, "ns": 3}
 
@@ -111,24 +112,40 @@ def type_tree(kind: pa.DataType) -> dict[str, Any]:
     return {"type_type": UNIONS["Type"].index(table), "type": slots(kind)}
 
 
-def _children(kind: pa.DataType) -> list[pa.Field]:
+def children_of(kind: pa.DataType) -> list[pa.Field]:
+    """The child fields of a type as a schema lists them: a map has one, its entries."""
     if kind.id == pa.map_(pa.int8(), pa.int8()).id:
         entries = pa.struct([kind.key_field, kind.item_field])
         return [pa.field("entries", entries, nullable=False)]
     return [kind.field(index) for index in range(kind.num_fields)]
 
 
-def field_tree(field: pa.Field) -> dict[str, Any]:
-    """The ``Field`` table of ``field``, children and metadata included."""
-    tree: dict[str, Any] = {
-        "name": field.name,
-        "nullable": int(field.nullable),
-        **type_tree(field.type),
-        "children": [field_tree(child) for child in _children(field.type)],
-    }
-    if field.metadata:
-        tree["custom_metadata"] = metadata_tree(field.metadata)
+def field_tree(field: pa.Field, ids: Iterator[int] | None = None) -> dict[str, Any]:
+    """The ``Field`` table of ``field``, children and metadata included.
+
+    ``ids`` gives each dictionary-encoded field its dictionary's id, in pre-order.
+
+    Raises:
+        TypeError: the reference does not write this type, or there are dictionaries and no ids.
+    """
+    kind, metadata = field.type, dict(field.metadata or {})
+    if isinstance(kind, pa.BaseExtensionType):
+        metadata = {**metadata, **_extension(kind)}
+        kind = kind.storage_type
+    tree: dict[str, Any] = {"name": field.name, "nullable": int(field.nullable)}
+    if is_.is_dictionary(kind) and ids is not None:
+        tree["dictionary"] = {"id": next(ids), "indexType": _int(kind.index_type), "isOrdered": int(kind.ordered)}
+        kind = kind.value_type
+    tree |= {**type_tree(kind), "children": [field_tree(child, ids) for child in children_of(kind)]}
+    if metadata:
+        tree["custom_metadata"] = metadata_tree(metadata)
     return tree
+
+
+def _extension(kind: pa.BaseExtensionType) -> dict[bytes, bytes]:
+    """The two pairs by which a field says that it is an extension."""
+    serialized = kind.__arrow_ext_serialize__()
+    return {b"ARROW:extension:name": kind.extension_name.encode(), b"ARROW:extension:metadata": serialized}
 
 
 def metadata_tree(metadata: Mapping[bytes, bytes]) -> list[dict[str, bytes]]:

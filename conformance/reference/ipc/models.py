@@ -1,0 +1,98 @@
+"""Streams and files as models: messages, end marker and Footer, open to change before they become bytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from typing import Any, Final
+
+from conformance.reference.flatbuffers import DEFAULT, Layout, write
+from conformance.reference.message import END_OF_STREAM, Message
+
+__all__ = ["MAGIC", "FileModel", "StreamModel"]
+
+MAGIC: Final = b"ARROW1"
+_SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
+
+
+@dataclasses.dataclass(slots=True)
+class StreamModel:
+    """A stream that has not been written yet: its messages in order, and what marks its end.
+
+    A message may be bytes, which are written as they are.
+    """
+
+    messages: list[Message | bytes]
+    end: bytes = END_OF_STREAM
+
+    def _of_kind(self, kind: int) -> list[Message]:
+        return [each for each in self.messages if isinstance(each, Message) and each.tree["header_type"] == kind]
+
+    @property
+    def schema(self) -> Message:
+        """The Schema message.
+
+        Raises:
+            LookupError: it is bytes by now.
+        """
+        for message in self._of_kind(_SCHEMA):
+            return message
+        raise LookupError("no Schema message")
+
+    @property
+    def dictionaries(self) -> list[Message]:
+        """The dictionary batches, deltas among them."""
+        return self._of_kind(_DICTIONARY)
+
+    @property
+    def batches(self) -> list[Message]:
+        """The record batches."""
+        return self._of_kind(_BATCH)
+
+    def encode(self) -> bytes:
+        """The bytes of the stream."""
+        return b"".join(each if isinstance(each, bytes) else each.encode() for each in self.messages) + self.end
+
+
+@dataclasses.dataclass(slots=True)
+class FileModel:
+    """A file that has not been written yet: a stream, and the ``Footer`` tree without its blocks.
+
+    :meth:`complete` fills in the blocks, unless the tree carries ``dictionaries`` and ``recordBatches`` of its own.
+    ``lead`` is what stands before the stream, ``trail`` what stands after the Footer's length; ``length`` replaces the
+    Footer's true length.
+    """
+
+    stream: StreamModel
+    footer: dict[str, Any]
+    lead: bytes = MAGIC + bytes(2)
+    trail: bytes = MAGIC
+    length: int | None = None
+    layout: Layout = DEFAULT
+
+    def complete(self) -> tuple[bytes, dict[str, Any]]:
+        """Everything before the Footer, and the Footer's tree, blocks filled in."""
+        out = bytearray(self.lead)
+        blocks: dict[int, list[tuple[int, int, int]]] = {_DICTIONARY: [], _BATCH: []}
+        for message in self.stream.messages:
+            data = message if isinstance(message, bytes) else message.encode()
+            kind = 0 if isinstance(message, bytes) else message.tree["header_type"]
+            if isinstance(message, Message) and kind in blocks:
+                body = len(message.complete()[1])
+                blocks[kind].append((len(out), len(data) - body, body))
+            out += data
+        out += self.stream.end
+        footer = {"dictionaries": blocks[_DICTIONARY], "recordBatches": blocks[_BATCH], **self.footer}
+        return bytes(out), footer
+
+    def encode(self) -> bytes:
+        """The bytes of the file."""
+        before, footer = self.complete()
+        return self.assemble(before, footer)
+
+    def assemble(self, before: bytes, footer: dict[str, Any]) -> bytes:
+        """The bytes of a file made of what stands before the Footer and the Footer's tree."""
+        data = write("Footer", footer, layout=self.layout)
+        data += bytes(-len(data) % 4)
+        length = len(data) if self.length is None else self.length
+        return before + data + struct.pack("<i", length) + self.trail
