@@ -24,6 +24,7 @@ from conformance.wire.dissect import Dissection, Region, RegionKind, dissect
 from conformance.wire.dump import Row, RowKind, rows
 from conformance.wire.faults import Fault, Rule, Severity
 from conformance.wire.messages import Header, KeyValues, Message, read_messages
+from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
 from conformance.wire.schema import SchemaMessage, read_schema
 from conformance.wire.stream import StreamReading, read_stream
 from conformance.wire.types import Dictionary, Endianness, Field, Schema, Type, TypeKind
@@ -42,6 +43,9 @@ __all__ = [
     "KeyValues",
     "Message",
     "Node",
+    "Plain",
+    "PlainError",
+    "PlainTable",
     "Region",
     "RegionKind",
     "Row",
@@ -55,7 +59,10 @@ __all__ = [
     "TypeKind",
     "UndecodableError",
     "UnsupportedHereError",
+    "differences",
     "dissect",
+    "plain_table",
+    "plain_values",
     "read_batch",
     "read_messages",
     "read_schema",

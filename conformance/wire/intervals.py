@@ -1,0 +1,99 @@
+"""Intervals that pyarrow has no Python class for: extension types of ours stand in, so that columns of them can be had.
+
+pyarrow names year-month and day-time intervals in schemas, and carries columns of them in tables, but no array of
+them can be touched from Python: any access raises KeyError. What this package decodes therefore has one of the two
+extension types here; what pyarrow itself decoded is repainted by :func:`readable`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Final
+
+import pyarrow as pa
+
+__all__ = ["BARE", "DAY_TIME", "YEAR_MONTH", "IntervalType", "has_bare_interval", "readable"]
+
+
+class IntervalType(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no annotations
+    """An interval as an extension of an integer of its width: int32 for months, int64 for days and milliseconds.
+
+    ``unit`` is ``"year-month"`` or ``"day-time"``. The type is not registered with pyarrow: it is never read back.
+    """
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        super().__init__(pa.int32() if unit == "year-month" else pa.int64(), f"arrow-conformance.interval.{unit}")
+
+    def __arrow_ext_serialize__(self) -> bytes:  # pyarrow's own protocol
+        return self.unit.encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> IntervalType:
+        del storage_type
+        return cls(serialized.decode())
+
+    def __reduce__(self) -> tuple[type[IntervalType], tuple[str]]:
+        return IntervalType, (self.unit,)
+
+
+YEAR_MONTH: Final = IntervalType("year-month")
+"""Months as int32."""
+DAY_TIME: Final = IntervalType("day-time")
+"""Days in the low, milliseconds in the high half of an int64, as two int32 in a row lie on a little-endian machine."""
+
+BARE: Final = {"year-month": 21, "day-time": 22}
+"""The ids of the types that pyarrow cannot touch; old versions do not even have names for them."""
+_FORMATS: Final = {b"tiM": b"i", b"tiD": b"l"}
+"""The same in the C data interface, with the integer of their width."""
+
+
+def has_bare_interval(made: pa.DataType) -> bool:
+    """Whether an interval that pyarrow cannot touch is ``made``, or lies below it."""
+    if made.id in BARE.values():
+        return True
+    if isinstance(made, pa.BaseExtensionType):
+        return has_bare_interval(made.storage_type)
+    if pa.types.is_dictionary(made):
+        return has_bare_interval(made.value_type)
+    if pa.types.is_run_end_encoded(made):
+        return has_bare_interval(made.value_type)
+    return any(has_bare_interval(made.field(number).type) for number in range(made.num_fields))
+
+
+class _CSchema(ctypes.Structure):
+    """struct ArrowSchema of https://arrow.apache.org/docs/format/CDataInterface.html."""
+
+
+_CSchema._fields_ = [
+    ("format", ctypes.c_char_p),
+    ("name", ctypes.c_char_p),
+    ("metadata", ctypes.c_void_p),
+    ("flags", ctypes.c_int64),
+    ("n_children", ctypes.c_int64),
+    ("children", ctypes.POINTER(ctypes.POINTER(_CSchema))),
+    ("dictionary", ctypes.POINTER(_CSchema)),
+    ("release", ctypes.c_void_p),
+    ("private_data", ctypes.c_void_p),
+]
+_C_ARRAY: Final = 80
+"""The size of struct ArrowArray: five 64-bit integers and five pointers."""
+
+
+def _repaint(schema: _CSchema) -> None:
+    schema.format = _FORMATS.get(schema.format, schema.format)
+    for number in range(schema.n_children):
+        _repaint(schema.children[number].contents)
+    if schema.dictionary:
+        _repaint(schema.dictionary.contents)
+
+
+def readable(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """``batch`` with the intervals that pyarrow cannot touch as integers of their width, no buffer copied.
+
+    The way there is the C data interface, whose importer asks no Python class of a column.
+    """
+    array, schema = ctypes.create_string_buffer(_C_ARRAY), _CSchema()
+    batch._export_to_c(ctypes.addressof(array), ctypes.addressof(schema))  # noqa: SLF001  # its name in every version
+    _repaint(schema)
+    return pa.RecordBatch._import_from_c(ctypes.addressof(array), ctypes.addressof(schema))  # noqa: SLF001

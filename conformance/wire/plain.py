@@ -1,0 +1,139 @@
+"""Plain values: what a column says, as JSON, whatever its layout.
+
+Readers in every language answer in this form, and the package's own decoding is brought into it to be compared.
+It is exact: no float is written as text, no time is turned into a clock's, nothing passes through ``as_py``, which
+rounds, refuses or asks for pandas. The values are taken from the buffers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Self
+
+import pyarrow as pa
+
+from conformance.wire.cells import Plain, PlainError, cells
+from conformance.wire.intervals import has_bare_interval, readable
+
+__all__ = ["MAX_VALUES", "Plain", "PlainError", "PlainTable", "differences", "plain_table", "plain_values"]
+
+MAX_VALUES: Final = 1 << 24
+"""Values made for one column of one batch; runs and overlapping views let a few bytes announce any number."""
+
+
+# --- tables -----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlainTable:
+    """The rows of a stream or file, column by column; ``rows`` counts them also where there are no columns."""
+
+    names: tuple[str, ...]
+    columns: tuple[list[Plain], ...]
+    rows: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as a JSON document, the form in which adapters answer."""
+        return {"names": list(self.names), "rows": self.rows, "columns": [list(column) for column in self.columns]}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Self:
+        """The table of a JSON document; other keys than ``names``, ``rows`` and ``columns`` are left alone.
+
+        Raises :class:`PlainError` where the document is no such table; values themselves are taken as they are.
+        """
+        names, rows, columns = document.get("names"), document.get("rows"), document.get("columns")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise PlainError(f"names should be a list of strings, and are {_clip(names)}")
+        if type(rows) is not int or rows < 0:
+            raise PlainError(f"rows should be a count, and are {_clip(rows)}")
+        if not isinstance(columns, list) or not all(isinstance(column, list) for column in columns):
+            raise PlainError(f"columns should be a list of lists, and are {_clip(columns)}")
+        if len(columns) != len(names):
+            raise PlainError(f"{len(columns)} columns for {len(names)} names")
+        for name, column in zip(names, columns, strict=True):
+            if len(column) != rows:
+                raise PlainError(f"column {name!r} has {len(column)} values in a table of {rows} rows")
+        return cls(tuple(names), tuple(columns), rows)
+
+
+def plain_table(batches: Sequence[pa.RecordBatch], *, limit: int = MAX_VALUES) -> PlainTable:
+    """The rows of all ``batches``, which share one schema; none at all make a table without columns.
+
+    Raises :class:`PlainError` as :func:`plain_values` does, and where the batches' column names differ.
+    """
+    if not batches:
+        return PlainTable((), (), 0)
+    names = tuple(batches[0].schema.names)
+    columns: tuple[list[Plain], ...] = tuple([] for _ in names)
+    for number, batch in enumerate(batches):
+        if tuple(batch.schema.names) != names:
+            raise PlainError(f"batch {number} has columns {_clip(batch.schema.names)}, the first {_clip(names)}")
+        types = batch.schema.types
+        held = readable(batch) if any(map(has_bare_interval, types)) else batch
+        for place, made in enumerate(types):
+            columns[place].extend(cells(held.column(place), made, limit))
+    return PlainTable(names, columns, sum(batch.num_rows for batch in batches))
+
+
+def plain_values(array: pa.Array, *, limit: int = MAX_VALUES) -> list[Plain]:
+    """The value of every slot of ``array``; the buffers must be sound, as a judge or pyarrow's validation knows.
+
+    Text that is no UTF-8 is given as ``{"hex": …}``. Raises :class:`PlainError` where there would be more than
+    ``limit`` values, nested ones counted, or where a dictionary index of a valid slot points beyond the dictionary.
+    """
+    return cells(array, array.type, limit)
+
+
+# --- comparing --------------------------------------------------------------------------------------
+
+
+def differences(expected: PlainTable, got: PlainTable, limit: int = 20) -> list[str]:
+    """How ``got`` differs from ``expected``, at most ``limit`` lines, each with column, row and both values.
+
+    Columns go by place, since names may repeat. True and 1 differ.
+    """
+    found = []
+    if expected.names != got.names:
+        found.append(f"columns: expected {_clip(expected.names)}, got {_clip(got.names)}")
+    if expected.rows != got.rows:
+        found.append(f"rows: expected {expected.rows}, got {got.rows}")
+    if len(expected.columns) == len(got.columns):
+        found += itertools.islice(_values_that_differ(expected, got), max(0, limit - len(found)))
+    return found[:limit]
+
+
+def _values_that_differ(expected: PlainTable, got: PlainTable) -> Iterator[str]:
+    for number, (name, left, right) in enumerate(zip(expected.names, expected.columns, got.columns, strict=True)):
+        if _text(left) == _text(right):
+            continue
+        for row, (wanted, had) in enumerate(zip(left, right, strict=False)):
+            if _text(wanted) != _text(had):
+                path, inner, outer = _inmost(wanted, had)
+                at = f"column {number} {_clip(name)}, row {row}{path}"
+                yield f"{at}: expected {_clip(inner)}, got {_clip(outer)}"
+
+
+def _inmost(wanted: Any, had: Any, path: str = "") -> tuple[str, Any, Any]:
+    """The first inner value that differs, where both have the same shape down to it."""
+    while True:
+        if isinstance(wanted, list) and isinstance(had, list) and len(wanted) == len(had):
+            steps: Any = range(len(wanted))
+        elif isinstance(wanted, dict) and isinstance(had, dict) and len(wanted) == 1 and wanted.keys() == had.keys():
+            steps = wanted.keys()
+        else:
+            return path, wanted, had
+        step = next(step for step in steps if _text(wanted[step]) != _text(had[step]))
+        wanted, had, path = wanted[step], had[step], f"{path}[{step}]" if isinstance(step, int) else path
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _clip(value: Any, most: int = 120) -> str:
+    text = json.dumps(value, sort_keys=True, default=repr)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
