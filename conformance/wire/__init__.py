@@ -1,7 +1,8 @@
 """Bytes to structure, trusting nothing: a strict reader of Arrow's encapsulated messages.
 
 ``read_schema`` and ``read_batch`` take bytes that should hold one message and say what they hold and what is wrong;
-they never raise on the bytes. ``read_stream`` does so for a whole IPC stream and its dictionaries. ``to_arrow`` of a
+they never raise on the bytes. ``read_stream`` does so for a whole IPC stream and its dictionaries, ``read_file`` for
+a file and its footer. ``to_arrow`` of a
 batch decodes with this package's own reading of the bytes. ``dissect`` explains every byte. Which faults matter
 to whom is decided by :mod:`conformance.contract`.
 
@@ -23,6 +24,8 @@ from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.dissect import Dissection, Region, RegionKind, dissect
 from conformance.wire.dump import Row, RowKind, rows
 from conformance.wire.faults import Fault, Rule, Severity
+from conformance.wire.file import FileReading, read_file
+from conformance.wire.footer import Block, Footer
 from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
 from conformance.wire.schema import SchemaMessage, read_schema
@@ -31,6 +34,7 @@ from conformance.wire.types import Dictionary, Endianness, Field, Schema, Type, 
 
 __all__ = [
     "BatchMessage",
+    "Block",
     "BufferRange",
     "DecodingError",
     "Dictionary",
@@ -39,6 +43,8 @@ __all__ = [
     "Endianness",
     "Fault",
     "Field",
+    "FileReading",
+    "Footer",
     "Header",
     "KeyValues",
     "Message",
@@ -64,6 +70,7 @@ __all__ = [
     "plain_table",
     "plain_values",
     "read_batch",
+    "read_file",
     "read_messages",
     "read_schema",
     "read_stream",

@@ -6,6 +6,7 @@ This module decides which dictionaries a stream has defined at any of its messag
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -72,6 +73,16 @@ class Dictionaries:
         self._take(made)
         self._judge_inner(made.batch)
         return made
+
+    def settle(self, made: Sequence[DictionaryMessage]) -> None:
+        """Takes all dictionary batches of a file into account, then judges the indices among their values.
+
+        They have been judged by themselves already; ``made`` is in the order in which they apply.
+        """
+        for each in made:
+            self._take(each)
+        for each in made:
+            self._judge(each.batch)
 
     def _take(self, made: DictionaryMessage) -> None:
         size = max(made.batch.length or 0, 0)

@@ -21,10 +21,10 @@ from conformance.wire.messages import (
     read_frame,
     read_pairs,
 )
-from conformance.wire.tables import ENUMS
+from conformance.wire.tables import ENUMS, UNIONS
 from conformance.wire.types import CHILDREN, Dictionary, Endianness, Field, Schema, Type, TypeKind, join_path
 
-__all__ = ["SchemaMessage", "read_schema", "schema_of"]
+__all__ = ["SchemaMessage", "read_schema", "schema_from", "schema_of", "type_from"]
 
 _KINDS: Final = (None, *TypeKind)
 _UNITS: Final = ("s", "ms", "us", "ns")
@@ -82,7 +82,18 @@ def schema_of(frame: Frame, faults: list[Fault]) -> Schema | None:
         report(faults, Rule.MESSAGE_SCHEMA_WITH_BODY, (message.body_start, message.body_end), "body", observed)
     if message.header is not Header.SCHEMA or frame.header is None or frame.verifier is None:
         return None
-    return _Builder(frame.verifier).schema(frame.header, message.version)
+    return schema_from(frame.header, frame.verifier, message.version)
+
+
+def schema_from(table: Table, verifier: Verifier, version: str) -> Schema | None:
+    """The schema that a verified Schema table says, wherever it stands, adding what is wrong with it to the faults."""
+    return _Builder(verifier).schema(table, version)
+
+
+def type_from(name: str, table: Table, verifier: Verifier, path: str) -> Type | None:
+    """The type that a verified member of the Type union says, for a value that has no children."""
+    kind = _KINDS[UNIONS["Type"].index(name)]
+    return _TYPES[kind](_Builder(verifier), table, path, ()) if kind else None
 
 
 class _Builder:

@@ -17,7 +17,7 @@ from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.schema import schema_of
 from conformance.wire.types import Schema
 
-__all__ = ["StreamReading", "read_stream"]
+__all__ = ["StreamReading", "read_embedded", "read_stream"]
 
 MAX_PER_RULE: Final = 64
 """Faults of one rule kept of a stream, so that what every message has does not crowd out what one has."""
@@ -46,13 +46,18 @@ class StreamReading:
 
 def read_stream(data: Bytes) -> StreamReading:
     """Reads bytes that should be one IPC stream; never raises on what they hold."""
-    return _Reader(memoryview(data).cast("B")).read()
+    return read_embedded(memoryview(data).cast("B"), 0)
+
+
+def read_embedded(view: memoryview, start: int) -> StreamReading:
+    """The stream that begins at ``start``, as :func:`read_stream` reads one; offsets count from the view's start."""
+    return _Reader(view, start).read()
 
 
 class _Reader:
-    def __init__(self, view: memoryview) -> None:
+    def __init__(self, view: memoryview, start: int) -> None:
         self.view = view
-        self.reading = StreamReading()
+        self.reading = StreamReading(end=start)
         self.budget = Budget(len(view))
         self.dictionaries: Dictionaries | None = None
         self.counts: collections.Counter[Rule] = collections.Counter()

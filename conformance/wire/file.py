@@ -1,0 +1,233 @@
+"""Whole IPC files: a stream between two magics, and a footer that lists where its batches lie.
+
+This module decides whether the footer is true of the stream, and reads the batches at the places that it names. The
+stream is read as one, too: of a file that conforms both readings agree.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from conformance.wire.batch import BatchMessage, judge_batch
+from conformance.wire.blocks import Listed, follow_blocks
+from conformance.wire.compression import Budget
+from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
+from conformance.wire.faults import Fault, Rule, Severity, report
+from conformance.wire.footer import HEAD, MAGIC, Footer, Tail, judge_footer, read_tail
+from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
+from conformance.wire.stream import MAX_PER_RULE, StreamReading, read_embedded
+from conformance.wire.types import Schema
+
+__all__ = ["FileReading", "read_file"]
+
+_ORDERED: Final = frozenset(
+    {
+        Rule.DICTIONARY_MISSING,
+        Rule.DICTIONARY_LATE,
+        Rule.DICTIONARY_INDEX_RANGE,
+        Rule.DICTIONARY_DELTA_WITHOUT_BASE,
+    }
+)
+"""What a stream requires of the order of its dictionaries: in a file, they may stand anywhere."""
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class FileReading:
+    """What the bytes of a file hold, and all that is wrong with them; offsets count from the file's first byte.
+
+    ``stream`` is the stream between magic and footer; None where the leading magic is missing, so that nobody knows
+    where it begins. ``footer`` is None where it cannot be read. ``schema``, ``dictionaries`` and ``batches`` are read
+    by the footer, the latter two in its order.
+    """
+
+    faults: list[Fault] = dataclasses.field(default_factory=list)
+    stream: StreamReading | None = None
+    footer: Footer | None = None
+    schema: Schema | None = None
+    dictionaries: list[DictionaryMessage] = dataclasses.field(default_factory=list)
+    batches: list[BatchMessage] = dataclasses.field(default_factory=list)
+
+    @property
+    def violations(self) -> list[Fault]:
+        """The faults that the format itself forbids."""
+        return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
+
+
+def read_file(data: Bytes) -> FileReading:
+    """Reads bytes that should be one IPC file; never raises on what they hold."""
+    return _Reader(memoryview(data).cast("B")).read()
+
+
+class _Reader:
+    def __init__(self, view: memoryview) -> None:
+        self.view = view
+        self.reading = FileReading()
+        self.counts: collections.Counter[Rule] = collections.Counter()
+
+    def read(self) -> FileReading:
+        reading = self.reading
+        found: list[Fault] = []
+        tail = read_tail(self.view, found)
+        reading.footer = tail.footer
+        if self.head(found):
+            reading.stream = read_embedded(self.view[: tail.start], HEAD)
+            self.stream(reading.stream, tail, found)
+        self.keep(found)
+        if tail.footer is not None:
+            self.footer(tail, tail.footer)
+        return reading
+
+    def head(self, faults: list[Fault]) -> bool:
+        """Whether the file begins with the magic."""
+        head = bytes(self.view[:HEAD])
+        if not head.startswith(MAGIC) or len(head) < HEAD:
+            observed = f"the bytes {head.hex(' ')}" if head else "no bytes"
+            report(faults, Rule.FILE_MAGIC_START, (0, len(head)), "magic", observed)
+            return False
+        padding = head[len(MAGIC) :]
+        if padding.strip(b"\0"):
+            report(faults, Rule.FILE_MAGIC_PADDING, (len(MAGIC), HEAD), "magic", f"the bytes {padding.hex(' ')}")
+        return True
+
+    def stream(self, stream: StreamReading, tail: Tail, faults: list[Fault]) -> None:
+        """Takes over what is wrong with the stream, as far as it is wrong in a file as well."""
+        for fault in stream.faults:
+            if fault.rule is Rule.STREAM_END_MISSING:
+                report(faults, Rule.FILE_END_MISSING, (tail.start, tail.start), "", "no marker before the footer")
+            elif fault.rule not in _ORDERED:
+                faults.append(fault)
+
+    def footer(self, tail: Tail, footer: Footer) -> None:
+        reading, stream = self.reading, self.reading.stream
+        found: list[Fault] = []
+        same = False
+        if stream is not None and stream.messages:
+            same = judge_footer(tail, stream.messages[0], stream.schema, found)
+        messages = None if stream is None else stream.messages
+        dictionaries, batches = follow_blocks(self.view, footer, messages, found)
+        self.keep(found)
+        reading.schema = footer.schema
+        if footer.schema is not None:
+            judge = _Judge(self.view, reading, footer, footer.schema, same=same)
+            judge.dictionaries(dictionaries)
+            judge.batches(batches)
+            judge.indices()
+            self.keep(judge.found)
+
+    def keep(self, faults: Iterable[Fault]) -> None:
+        for fault in faults:
+            self.counts[fault.rule] += 1
+            if self.counts[fault.rule] <= MAX_PER_RULE:
+                self.reading.faults.append(fault)
+
+
+class _Judge:
+    """Reads dictionaries and batches in the order of the footer, then judges the indices among them.
+
+    What has been read with the stream is not read again, if the footer's schema is the same; ``found`` is what is wrong
+    beyond that.
+    """
+
+    def __init__(self, view: memoryview, reading: FileReading, footer: Footer, schema: Schema, *, same: bool) -> None:
+        self.view = view
+        self.reading = reading
+        self.schema = schema
+        self.budget = Budget(len(view))
+        self.found: list[Fault] = []
+        stream = reading.stream
+        self.streamed = stream is not None and stream.schema is not None
+        self.before: dict[int, BatchMessage | DictionaryMessage] = {}
+        if stream is not None and same:
+            self.before.update((_start(one.batch), one) for one in stream.dictionaries)
+            self.before.update((_start(one), one) for one in stream.batches)
+        self.defined: list[tuple[Listed, DictionaryMessage]] = []
+        start, end = footer.start, footer.end
+        place = Message(start, end, Header.UNKNOWN, metadata_start=start, metadata_end=end)
+        differing: list[Fault] = []
+        self.known = Dictionaries(schema, Frame(place), differing)
+        self.scratch = Dictionaries(schema, Frame(place), [])
+        if not self.streamed:
+            self.found += differing
+
+    def dictionaries(self, listed: Sequence[Listed]) -> None:
+        for each in listed:
+            made = self.before.get(each.message.start)
+            if not isinstance(made, DictionaryMessage):
+                faults = list(each.faults)
+                made = self.scratch.define(self.frame(each), self.view[: each.message.end], faults, self.budget)
+                self.keep(each, faults)
+            if made is not None:
+                self.defined.append((each, made))
+                self.reading.dictionaries.append(made)
+        self.once()
+        self.in_order()
+
+    def batches(self, listed: Sequence[Listed]) -> None:
+        for each in listed:
+            made = self.before.get(each.message.start)
+            if not isinstance(made, BatchMessage):
+                faults = list(each.faults)
+                view = self.view[: each.message.end]
+                made = judge_batch(self.frame(each), view, self.schema, faults, self.budget)
+                self.keep(each, faults)
+            self.reading.batches.append(made)
+
+    def frame(self, listed: Listed) -> Frame:
+        frame = listed.frame or read_frame(self.view[: listed.message.end], listed.message.start, [])
+        return frame or Frame(listed.message)
+
+    def keep(self, listed: Listed, faults: list[Fault]) -> None:
+        """Takes over what is wrong with a message, unless it has been told of the stream already."""
+        if listed.frame is not None or not self.streamed:
+            self.found += [fault for fault in faults if fault.rule not in _ORDERED]
+
+    def once(self) -> None:
+        stream = self.reading.stream
+        made = {_start(one.batch): one for _, one in self.defined}
+        made.update((_start(one.batch), one) for one in (stream.dictionaries if stream is not None else ()))
+        bases: set[int] = set()
+        for one in made.values():
+            message = one.batch.message
+            if one.delta or message is None:
+                continue
+            if one.id in bases:
+                place = message.metadata_start, message.metadata_end
+                observed = f"dictionary {one.id} again"
+                report(self.found, Rule.FILE_DICTIONARY_REPLACED, place, "DictionaryBatch.isDelta", observed)
+            bases.add(one.id)
+
+    def in_order(self) -> None:
+        last: dict[int, int] = {}
+        for listed, one in self.defined:
+            start, observed = listed.message.start, f"a delta for dictionary {one.id}"
+            if one.id not in last and one.delta:
+                observed += ", which no block before it defines"
+                report(self.found, Rule.DICTIONARY_DELTA_WITHOUT_BASE, listed.place, listed.path, observed)
+            elif one.delta and start < last[one.id]:
+                observed += f" at {start}, after its batch at {last[one.id]}"
+                report(self.found, Rule.FILE_DELTA_ORDER, listed.place, listed.path, observed)
+            last[one.id] = start
+
+    def indices(self) -> None:
+        dictionaries = self.reading.dictionaries
+        batches = [one.batch for one in dictionaries]
+        before = [len(batch.faults) for batch in batches]
+        self.known.settle(dictionaries)
+        for batch, count in zip(batches, before, strict=True):
+            self.take(batch, count)
+        for batch in self.reading.batches:
+            count = len(batch.faults)
+            self.known.judge(batch)
+            self.take(batch, count)
+
+    def take(self, batch: BatchMessage, count: int) -> None:
+        """Moves faults from a batch, which may belong to the stream and its order, to those of the file."""
+        self.found += batch.faults[count:]
+        del batch.faults[count:]
+
+
+def _start(batch: BatchMessage) -> int:
+    return -1 if batch.message is None else batch.message.start

@@ -1,0 +1,183 @@
+"""The end of an IPC file: the footer's table, its length and the magic, and the blocks that it lists.
+
+This module decides where the footer lies and what it says by itself; whether that is true of the rest of the file is
+decided in :mod:`conformance.wire.file`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from typing import Final
+
+from conformance.wire.faults import Fault, Rule, report
+from conformance.wire.flatbuf import Run, Table, Verifier
+from conformance.wire.messages import KeyValues, Message, read_pairs
+from conformance.wire.schema import schema_from
+from conformance.wire.tables import ENUMS, STRUCTS
+from conformance.wire.types import Field, Schema
+
+__all__ = ["HEAD", "MAGIC", "Block", "Footer", "Tail", "judge_footer", "read_tail"]
+
+MAGIC: Final = b"ARROW1"
+HEAD: Final = 8
+"""Bytes before the stream: the magic and its padding."""
+
+_LENGTH: Final = struct.Struct("<i")
+_BLOCK: Final = struct.Struct("<qi4xq")
+_VERSIONS: Final = ENUMS["MetadataVersion"].names
+_END: Final = _LENGTH.size + len(MAGIC)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Block:
+    """Where the footer says a message lies: its start in the file, and the lengths of its two parts.
+
+    ``metadata_length`` counts prefix, metadata and padding. ``place`` is the offset of the block itself in the file.
+    """
+
+    offset: int
+    metadata_length: int
+    body_length: int
+    place: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Footer:
+    """The footer from ``start`` to ``end``; ``schema`` is None where it has none that batches can be read by.
+
+    ``version`` is ``V1`` to ``V5``, or empty where it could not be read; a list of blocks is then None.
+    """
+
+    start: int
+    end: int
+    version: str
+    schema: Schema | None
+    dictionaries: tuple[Block, ...] | None
+    batches: tuple[Block, ...] | None
+    metadata: KeyValues
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tail:
+    """What stands behind the stream, which ends at ``start`` at the latest.
+
+    ``length_at`` is the offset of the footer's length, None where the magic that follows it is missing. ``verifier``
+    has walked the footer's bytes; None where their place is not known.
+    """
+
+    start: int
+    length_at: int | None = None
+    verifier: Verifier | None = None
+    root: Table | None = None
+    footer: Footer | None = None
+
+
+def read_tail(view: memoryview, faults: list[Fault]) -> Tail:
+    """Reads a file from its end, adding what is wrong with it to ``faults``."""
+    size = len(view)
+    if bytes(view[-len(MAGIC) :]) != MAGIC:
+        place = max(size - len(MAGIC), 0), size
+        report(faults, Rule.FILE_MAGIC_END, place, "magic", f"the bytes {view[place[0] :].hex(' ') or 'of nothing'}")
+        return Tail(size)
+    length_at = size - _END
+    if length_at < HEAD:
+        report(faults, Rule.FOOTER_OUT_OF_RANGE, (0, size), "footer", f"a file of {size} bytes")
+        return Tail(max(length_at, min(HEAD, size)))
+    (length,) = _LENGTH.unpack_from(view, length_at)
+    start, place = length_at - length, (length_at, length_at + _LENGTH.size)
+    if length <= 0:
+        report(faults, Rule.FOOTER_LENGTH_NOT_POSITIVE, place, "footer", f"a length of {length}")
+        return Tail(length_at, length_at)
+    if start < HEAD:
+        report(faults, Rule.FOOTER_OUT_OF_RANGE, place, "footer", f"a length of {length} in a file of {size} bytes")
+        return Tail(length_at, length_at)
+    verifier = Verifier(bytes(view[start:length_at]), start, faults)
+    root = verifier.root("Footer")
+    verifier.account()
+    footer = _footer(root, verifier) if root is not None else None
+    return Tail(start, length_at, verifier, root, footer)
+
+
+def _footer(root: Table, verifier: Verifier) -> Footer:
+    code, header, dictionaries, batches, _ = root.values
+    version = "" if code is None else _VERSIONS[code]
+    start, end = verifier.base, verifier.base + len(verifier.meta)
+    if root.place("schema") == root.start:
+        place = start + root.start, start + root.start + root.size
+        report(verifier.faults, Rule.FOOTER_SCHEMA_MISSING, place, "Footer.schema", "no schema")
+    return Footer(
+        start=start,
+        end=end,
+        version=version,
+        schema=None if header is None else schema_from(header, verifier, version),
+        dictionaries=_blocks(root, "dictionaries", dictionaries, verifier),
+        batches=_blocks(root, "recordBatches", batches, verifier),
+        metadata=read_pairs(root, verifier),
+    )
+
+
+def _blocks(root: Table, name: str, run: Run | None, verifier: Verifier) -> tuple[Block, ...] | None:
+    if run is None:
+        return () if root.place(name) == root.start else None
+    size = STRUCTS["Block"].size
+    places = range(run.start, run.start + size * run.count, size)
+    return tuple(_block(_BLOCK.unpack_from(verifier.meta, at), verifier.base + at) for at in places)
+
+
+def _block(values: tuple[int, int, int], place: int) -> Block:
+    offset, metadata_length, body_length = values
+    return Block(offset, metadata_length, body_length, place)
+
+
+def judge_footer(tail: Tail, first: Message, schema: Schema | None, faults: list[Fault]) -> bool:
+    """Compares the footer with the stream's first message; whether their schemas are both readable and the same."""
+    footer, root = tail.footer, tail.root
+    if footer is None or root is None:
+        return False
+
+    def differs(rule: Rule, name: str, observed: str) -> None:
+        at = footer.start + root.place(name)
+        report(faults, rule, (at, at + 4), f"Footer.{name}", observed)
+
+    if footer.version and first.version and footer.version != first.version:
+        absent = " (absent)" if root.place("version") == root.start else ""
+        observed = f"{footer.version}{absent}; the stream's schema has {first.version}"
+        differs(Rule.FOOTER_VERSION_DIFFERS, "version", observed)
+    if sorted(map(repr, footer.metadata)) != sorted(map(repr, first.custom_metadata)):
+        observed = f"{len(footer.metadata)} pairs; the stream's first message has {len(first.custom_metadata)}"
+        if len(footer.metadata) == len(first.custom_metadata):
+            observed += f" others than {footer.metadata[:2]}"
+        differs(Rule.FOOTER_METADATA_DIFFERS, "custom_metadata", observed)
+    if footer.schema is None or schema is None:
+        return False
+    difference = _difference(footer.schema, schema)
+    if difference:
+        differs(Rule.FOOTER_SCHEMA_DIFFERS, "schema", difference)
+    return not difference
+
+
+def _difference(footer: Schema, stream: Schema) -> str:
+    """What the footer's schema has unlike the stream's; empty where both are the same."""
+    if footer.endianness is not stream.endianness:
+        return f"{footer.endianness}-endian; the stream is {stream.endianness}-endian"
+    if len(footer.fields) != len(stream.fields):
+        return f"{len(footer.fields)} fields; the stream's schema has {len(stream.fields)}"
+    for number, (ours, theirs) in enumerate(zip(footer.fields, stream.fields, strict=True)):
+        if ours != theirs and _normal(ours) != _normal(theirs):
+            return f"field {number} is {ours}; in the stream it is {theirs}{_unseen(ours, theirs)}"
+    if sorted(map(repr, footer.metadata)) != sorted(map(repr, stream.metadata)):
+        return f"custom metadata {footer.metadata[:2]}; the stream's schema has {stream.metadata[:2]}"
+    if sorted(footer.features) != sorted(stream.features):
+        return f"features {footer.features[:4]}; the stream's schema has {stream.features[:4]}"
+    return ""
+
+
+def _normal(field: Field) -> tuple[object, ...]:
+    """A field without the order of its metadata, which means nothing."""
+    pairs = tuple(sorted(map(repr, field.metadata)))
+    return field.name, field.type, field.nullable, pairs, field.dictionary, tuple(map(_normal, field.children))
+
+
+def _unseen(ours: Field, theirs: Field) -> str:
+    return ", with other metadata" if str(ours) == str(theirs) else ""
