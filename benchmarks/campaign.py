@@ -24,7 +24,7 @@ from typing import Final, Self
 
 import psutil
 
-from conformance.campaign.job import Job
+from conformance.campaign.job import FAMILIES, Job
 from conformance.campaign.layout import Layout
 from conformance.campaign.run import Campaign
 from conformance.campaign.session import spark_session
@@ -65,7 +65,7 @@ class Timed:
 def job(cases: int) -> Job:
     """Every clause, two decoders, pyarrow's serializer."""
     spec = load_target(data_file("targets", "pyarrow.toml"))
-    return Job(spec, cases=cases, seed=2026, profile="arrow", clauses=tuple(all_clauses()))
+    return Job(spec, cases=cases, seed=2026, profile="arrow", clauses=tuple(all_clauses()), family=FAMILIES["arrow"])
 
 
 def plain_loop(cases: int) -> float:

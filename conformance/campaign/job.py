@@ -9,15 +9,20 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.records import to_json
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["DECODERS", "Job", "Range"]
+__all__ = ["DECODERS", "FAMILIES", "Job", "Range"]
 
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case unless others are asked for: two cores that share no code."""
+
+FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 8, "server": 1})
+"""The size of families by profile, unless another is asked for: a server makes a table for every case anyway."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class Job:
 
     ``cases`` are drawn from ``seed``, indices 0 to ``cases - 1``; ``guided`` of them, the last ones, are drawn with the
     weights of :mod:`conformance.campaign.guidance` after the others were judged.
+    They come in families of ``family`` that share their columns (:mod:`conformance.generate.families`).
     ``clauses`` are the ids judged, in register order. ``sample`` in a million passing exchanges are kept beside the
     failing ones; an exchange of more than ``inline`` bytes is kept in a file of its own.
     """
@@ -37,6 +43,7 @@ class Job:
     clauses: tuple[str, ...]
     readers: tuple[str, ...] = DECODERS
     guided: int = 0
+    family: int = 1
     sample: int = 1000
     inline: int = 1 << 20
     multiplier: float = 1.0

@@ -16,7 +16,7 @@ from rich.progress import TextColumn, TimeRemainingColumn
 
 import conformance
 from conformance.campaign import session
-from conformance.campaign.job import DECODERS, Job
+from conformance.campaign.job import DECODERS, FAMILIES, Job
 from conformance.campaign.layout import Layout
 from conformance.cli._campaigns import master_option, print_results, settings
 from conformance.cli._common import target_option
@@ -49,6 +49,14 @@ SPARK = "spark"
     default=0,
     show_default=True,
     help="Share of the cases drawn towards what the others did not reach or found failing.",
+)
+@click.option(
+    "--family",
+    metavar="N",
+    type=click.IntRange(1),
+    default=None,
+    show_default=", ".join(f"{size} for {profile}" for profile, size in FAMILIES.items()),
+    help="Cases in a row that share their columns; with 1, those of a run with this seed.",
 )
 @click.option("--clause", metavar="GLOB", multiple=True, help="Only clauses whose id matches; may be repeated.")
 @click.option(
@@ -100,6 +108,7 @@ def command(
     seed: int,
     profile: str | None,
     guided: int,
+    family: int | None,
     clause: tuple[str, ...],
     readers: tuple[str, ...],
     keep: int,
@@ -131,14 +140,16 @@ def command(
     spec = load_target(target)
     spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
     chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
+    profile = profile or ("server" if spec.kind is TargetKind.SERVER else "arrow")
     job = Job(
         spec,
         cases=cases,
         seed=seed,
-        profile=profile or ("server" if spec.kind is TargetKind.SERVER else "arrow"),
+        profile=profile,
         clauses=tuple(one.id for one in chosen.clauses),
         readers=tuple(reader for reader in readers if reader != "none"),
         guided=cases * guided // 100,
+        family=family or FAMILIES[profile],
         sample=keep,
         multiplier=deadline_multiplier,
         suite=conformance.__version__,

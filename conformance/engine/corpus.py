@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Final
 
 from conformance.engine.files import data_file
-from conformance.generate import draw_case, load_case, load_cases
+from conformance.generate import load_case, load_cases
+from conformance.generate.families import redraw
 from conformance.records import Case
 
 __all__ = ["load_corpus", "resolve_case"]
-
-_GENERATED: Final = re.compile(r"generated\.(arrow|server)\.s(\d+)\.i(\d+)")
-"""The ids that :func:`conformance.generate.draw_case` gives: enough to draw the case again."""
 
 
 def load_corpus(directory: Path | None = None) -> dict[str, Case]:
@@ -22,13 +18,11 @@ def load_corpus(directory: Path | None = None) -> dict[str, Case]:
 
 
 def resolve_case(name: str, directory: Path | None = None) -> Case:
-    """The case ``name``: the path of a case file, the id of a generated case, or an id of the corpus.
+    """The case ``name``: the path of a case file, the id of a drawn case, or an id of the corpus.
 
     Raises:
         KeyError: nothing is called so.
     """
     if Path(name).is_file():
         return load_case(Path(name))
-    if match := _GENERATED.fullmatch(name):
-        return draw_case(int(match[2]), int(match[3]), profile=match[1])
-    return load_corpus(directory)[name]
+    return redraw(name) or load_corpus(directory)[name]

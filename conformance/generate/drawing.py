@@ -24,6 +24,8 @@ __all__ = [
     "draw_columns",
     "draw_recipe",
     "draw_table",
+    "draw_table_columns",
+    "finished",
     "generated_id",
 ]
 
@@ -101,7 +103,11 @@ def draw_case(seed: int, index: int, *, profile: str) -> Case:
 
 def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:
     """A case of a profile by the given choices."""
-    table = draw_table(choices, profile)
+    return finished(choices, profile, draw_table(choices, profile), case_id=case_id)
+
+
+def finished(choices: Choices, profile: Profile, table: Table, *, case_id: str) -> Case:
+    """The case of a drawn table, with drawn requests where the profile has any."""
     title = "A drawn table comes back with its own schema and values"
     if not profile.requests:
         return Case(case_id, title, table)
@@ -109,11 +115,17 @@ def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:
 
 
 def draw_table(choices: Choices, profile: Profile) -> Table:
-    """A table: drawn columns and a drawn recipe; a server's table begins with ``row_id`` nine times out of ten."""
+    """A table: drawn columns and a drawn recipe."""
+    columns = draw_table_columns(choices, profile)
+    return Table(columns, recipe=draw_recipe(choices, profile))
+
+
+def draw_table_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:
+    """The columns of a whole table; a server's begin with ``row_id`` nine times out of ten."""
     columns = draw_columns(choices, profile)
     if profile.requests and not one_in(choices, 10):
         columns = (Column(ROW_ID, BqType.INT64, Mode.REQUIRED), *columns)
-    return Table(columns, recipe=draw_recipe(choices, profile))
+    return columns
 
 
 def draw_recipe(choices: Choices, profile: Profile) -> Recipe:

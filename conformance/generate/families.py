@@ -1,0 +1,120 @@
+"""Drawn cases in families, and cases drawn with other weights: what a campaign of millions is made of.
+
+A *family* is a number of cases in a row that share their columns and nothing else: each has rows, values and NULLs of
+its own. A writer is asked the same schema again and again, as in production, and what follows from a schema alone is
+worked out once. *Weights* say how often each type stands among those drawn from; a guided case is drawn by them.
+
+Every case has an id from which :func:`redraw` makes it again: nothing else is needed, no campaign and no directory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from conformance.generate.choices import Seeded
+from conformance.generate.drawing import (
+    PROFILES,
+    Profile,
+    draw_case,
+    draw_recipe,
+    draw_table_columns,
+    finished,
+    generated_id,
+)
+from conformance.records import BqType, Case, Column, Table
+
+__all__ = ["MOST", "draw_guided", "draw_member", "redraw", "weighted", "weights_text"]
+
+MOST: Final = 12
+"""How often a type is repeated at most: a favoured one still leaves room for what it stands beside."""
+
+_TYPES: Final = tuple(kind for kind in BqType if kind is not BqType.RECORD)
+_DIGITS: Final = "0123456789abcdef"
+_ID: Final = re.compile(
+    rf"(?:generated|(guided))\.({'|'.join(PROFILES)})\.s(\d+)(?:\.f([1-9]\d*))?(?(1)\.w([0-9a-c]{{{len(_TYPES)}}}))\.i(\d+)"
+)
+
+
+def draw_member(seed: int, index: int, *, profile: str, family: int) -> Case:
+    """The ``index``-th case of a seed in families of ``family``; in families of one, that of every other run.
+
+    Raises:
+        KeyError: no such profile.
+    """
+    if family == 1:
+        return draw_case(seed, index, profile=profile)
+    return _drawn(seed, index, profile, family, "", _member_id(seed, index, profile, family))
+
+
+def draw_guided(seed: int, index: int, *, profile: str, family: int, weights: str) -> Case:
+    """The ``index``-th case of a seed under ``weights`` as :func:`weights_text` writes them.
+
+    Raises:
+        KeyError: no such profile.
+    """
+    case_id = f"guided.{profile}.s{seed}{_shared(family)}.w{weights}.i{index}"
+    return _drawn(seed, index, profile, family, weights, case_id)
+
+
+def redraw(case_id: str) -> Case | None:
+    """The drawn case of this id; None where no drawn case has such an id."""
+    match = _ID.fullmatch(case_id)
+    if match is None:
+        return None
+    guided, profile, seed, family, weights, index = match.groups()
+    told = int(seed), int(index)
+    if guided:
+        return draw_guided(*told, profile=profile, family=int(family or 1), weights=weights)
+    return draw_member(*told, profile=profile, family=int(family or 1))
+
+
+def weights_text(weights: Mapping[BqType, int]) -> str:
+    """Weights as a word: for each type in its order how often it is repeated, as a hexadecimal digit.
+
+    A type that is not named stands once. This word is a part of the ids of guided cases.
+
+    Raises:
+        ValueError: a type is to be repeated more often than :data:`MOST` times.
+    """
+    if wrong := {str(kind): often for kind, often in weights.items() if not 0 <= often <= MOST}:
+        raise ValueError(f"expected types repeated 0 to {MOST} times but got {wrong}")
+    return "".join(_DIGITS[weights.get(kind, 1)] for kind in _TYPES)
+
+
+@functools.lru_cache(maxsize=16)
+def weighted(profile: str, weights: str) -> Profile:
+    """The named profile, with each of its types repeated as the weights say; as it is without weights."""
+    base = PROFILES[profile]
+    if not weights:
+        return base
+    often = dict(zip(_TYPES, (_DIGITS.index(digit) for digit in weights), strict=True))
+    types = tuple(kind for kind in base.types for _ in range(often[kind]))
+    return dataclasses.replace(base, types=types or base.types)
+
+
+def _member_id(seed: int, index: int, profile: str, family: int) -> str:
+    head, _, tail = generated_id(seed, index, profile=profile).rpartition(".")
+    return f"{head}{_shared(family)}.{tail}"
+
+
+def _shared(family: int) -> str:
+    return f".f{family}" if family > 1 else ""
+
+
+def _drawn(seed: int, index: int, profile: str, family: int, weights: str, case_id: str) -> Case:  # noqa: PLR0913
+    made = weighted(profile, weights)
+    columns = _columns(seed, index // family, profile, family, weights)
+    choices = Seeded(seed, index, f"{profile}/f{family}/w{weights}")
+    return finished(choices, made, Table(columns, recipe=draw_recipe(choices, made)), case_id=case_id)
+
+
+@functools.lru_cache(maxsize=16)
+def _columns(seed: int, number: int, profile: str, family: int, weights: str) -> tuple[Column, ...]:
+    """The columns of a family, as one object for all of its cases: what is known of them is known by it."""
+    return draw_table_columns(
+        Seeded(seed, number, f"{profile}/f{family}/w{weights}/columns"), weighted(profile, weights)
+    )
