@@ -47,7 +47,8 @@ def draw_member(seed: int, index: int, *, profile: str, family: int) -> Case:
     """
     if family == 1:
         return draw_case(seed, index, profile=profile)
-    return _drawn(seed, index, profile, family, "", _member_id(seed, index, profile, family))
+    head, _, tail = generated_id(seed, index, profile=profile).rpartition(".")
+    return _drawn((seed, index), profile, family, "", case_id=f"{head}{_shared(family)}.{tail}")
 
 
 def draw_guided(seed: int, index: int, *, profile: str, family: int, weights: str) -> Case:
@@ -57,7 +58,7 @@ def draw_guided(seed: int, index: int, *, profile: str, family: int, weights: st
         KeyError: no such profile.
     """
     case_id = f"guided.{profile}.s{seed}{_shared(family)}.w{weights}.i{index}"
-    return _drawn(seed, index, profile, family, weights, case_id)
+    return _drawn((seed, index), profile, family, weights, case_id=case_id)
 
 
 def redraw(case_id: str) -> Case | None:
@@ -96,16 +97,12 @@ def weighted(profile: str, weights: str) -> Profile:
     return dataclasses.replace(base, types=types or base.types)
 
 
-def _member_id(seed: int, index: int, profile: str, family: int) -> str:
-    head, _, tail = generated_id(seed, index, profile=profile).rpartition(".")
-    return f"{head}{_shared(family)}.{tail}"
-
-
 def _shared(family: int) -> str:
     return f".f{family}" if family > 1 else ""
 
 
-def _drawn(seed: int, index: int, profile: str, family: int, weights: str, case_id: str) -> Case:  # noqa: PLR0913
+def _drawn(place: tuple[int, int], profile: str, family: int, weights: str, *, case_id: str) -> Case:
+    seed, index = place
     made = weighted(profile, weights)
     columns = _columns(seed, index // family, profile, family, weights)
     choices = Seeded(seed, index, f"{profile}/f{family}/w{weights}")

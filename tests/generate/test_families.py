@@ -72,5 +72,5 @@ def test_weights_decide_which_types_are_drawn() -> None:
 
 def test_a_weight_beyond_its_digit_is_refused() -> None:
     """With the type in the message."""
-    with pytest.raises(ValueError, match="expected types repeated 0 to 12 times but got {'DATE': 13}"):
+    with pytest.raises(ValueError, match=r"expected types repeated 0 to 12 times but got \{'DATE': 13\}"):
         weights_text({BqType.DATE: 13})
