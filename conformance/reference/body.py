@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as is_
 
+from conformance.wire.intervals import DAY_TIME
+
 __all__ = ["Node", "Part", "walk"]
 
 
@@ -61,6 +63,10 @@ def walk(batch: pa.RecordBatch) -> tuple[list[Node], list[Part]]:
 
 
 def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
+    if array.type == DAY_TIME:
+        # Days and milliseconds are numbers of their own in what is stored as one.
+        yield from (_in_units(piece, (4, 4)) for piece in _field(path, array.storage))
+        return
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if _bare(array.type):
@@ -69,6 +75,12 @@ def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
         yield from _encoded(path, array.indices)
     else:
         yield from _with_validity(path, array)
+
+
+def _in_units(piece: Node | Part, unit: tuple[int, ...]) -> Node | Part:
+    if isinstance(piece, Part) and piece.role == "data":
+        return dataclasses.replace(piece, unit=unit)
+    return piece
 
 
 def _with_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.types as is_
 
+from conformance.wire.intervals import DAY_TIME, IntervalType
 from conformance.wire.tables import UNIONS
 
 __all__ = ["children_of", "field_tree", "metadata_tree", "type_tree"]
@@ -105,6 +106,8 @@ def type_tree(kind: pa.DataType) -> dict[str, Any]:
     Raises:
         TypeError: the reference does not write this type.
     """
+    if isinstance(kind, IntervalType):
+        return {"type_type": UNIONS["Type"].index("Interval"), "type": {"unit": int(kind == DAY_TIME)}}
     row = _ALL_ROWS.get(kind.id)
     if row is None:
         raise TypeError(f"expected a type that the reference writes, got {kind}")
@@ -129,7 +132,7 @@ def field_tree(field: pa.Field, ids: Iterator[int] | None = None) -> dict[str, A
         TypeError: the reference does not write this type, or there are dictionaries and no ids.
     """
     kind, metadata = field.type, dict(field.metadata or {})
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(kind, pa.BaseExtensionType) and not isinstance(kind, IntervalType):
         metadata = {**metadata, **_extension(kind)}
         kind = kind.storage_type
     tree: dict[str, Any] = {"name": field.name, "nullable": int(field.nullable)}
