@@ -1,0 +1,45 @@
+"""``python -m adapters [NAME ...]``: build the adapters that can be built here, one line about each.
+
+Exit status: 0, or 1 where an adapter that was asked for by name could not be built, or 2 for a name that is none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from adapters.building import CACHE, NotBuiltError, build
+from adapters.spec import shipped
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build and tell."""
+    specs = shipped()
+    parser = argparse.ArgumentParser(
+        prog="python -m adapters", description="Build the adapters that can be built here."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(specs)}; all where none is given")
+    parser.add_argument("--cache", type=Path, help=f"where to build (default: CONFORMANCE_ADAPTERS, or {CACHE})")
+    asked = parser.parse_args(arguments)
+    unknown = [name for name in asked.names if name not in specs]
+    if unknown:
+        parser.error(f"expected names among {', '.join(specs)} but got {', '.join(unknown)}")
+    skipped = 0
+    width = max(map(len, specs))
+    for name in asked.names or specs:
+        try:
+            built = build(specs[name], asked.cache)
+        except NotBuiltError as error:
+            skipped += 1
+            line = f"skipped: {error}"
+        else:
+            line = f"{'built already' if built.found else 'built'}: {specs[name].title} {built.version}"
+        sys.stdout.write(f"{name:{width}}  {line}\n")
+        sys.stdout.flush()
+    return 1 if asked.names and skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

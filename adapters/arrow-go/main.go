@@ -1,0 +1,308 @@
+// Adapter of Apache Arrow Go (github.com/apache/arrow-go/v18): reads and writes IPC streams and files for the suite.
+//
+// Built by `python -m adapters arrow-go`. One JSON request a line on standard input, one JSON answer a line on standard
+// output. A panic of the library becomes an answer whose class begins with "panic:"; what Go itself treats as fatal
+// (a stack that overflows, no memory) ends the program, and that is for whoever started it to notice.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+)
+
+const library = "github.com/apache/arrow-go/v18"
+
+type request struct {
+	ID      any                        `json:"id"`
+	Op      string                     `json:"op"`
+	Kind    string                     `json:"kind"`
+	Data    string                     `json:"data"`
+	Options map[string]json.RawMessage `json:"options"`
+}
+
+type answer map[string]any
+
+// unsupported says that the library lacks a feature, or that nothing in its interface asks for it.
+type unsupported string
+
+func (u unsupported) Error() string { return string(u) }
+
+func hello() answer {
+	version := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == library {
+				version = strings.TrimPrefix(module.Version, "v")
+			}
+		}
+	}
+	return answer{
+		"protocol": 1, "implementation": "arrow-go", "title": "Apache Arrow Go", "language": "Go", "version": version,
+		"reads": []string{"stream", "file"}, "writes": []string{"stream", "file"},
+		"read_options": answer{"native_endian": []bool{true, false}},
+		"write_options": answer{
+			"codec": []string{"", "lz4", "zstd"}, "deltas": []bool{false, true}, "min_space_savings": true,
+		},
+	}
+}
+
+func readOptions(given map[string]json.RawMessage) ([]ipc.Option, error) {
+	var options []ipc.Option
+	for name, value := range given {
+		switch name {
+		case "native_endian":
+			var native bool
+			if err := json.Unmarshal(value, &native); err != nil {
+				return nil, fmt.Errorf("option native_endian: %w", err)
+			}
+			options = append(options, ipc.WithEnsureNativeEndian(native))
+		default:
+			return nil, unsupported("there is no option " + name)
+		}
+	}
+	return options, nil
+}
+
+func writeOptions(given map[string]json.RawMessage) ([]ipc.Option, error) {
+	var options []ipc.Option
+	for name, value := range given {
+		var err error
+		switch name {
+		case "codec":
+			var codec string
+			err = json.Unmarshal(value, &codec)
+			switch {
+			case err != nil || codec == "":
+			case codec == "lz4":
+				options = append(options, ipc.WithLZ4())
+			case codec == "zstd":
+				options = append(options, ipc.WithZstd())
+			default:
+				return nil, unsupported("there is no codec " + codec)
+			}
+		case "deltas":
+			var deltas bool
+			err = json.Unmarshal(value, &deltas)
+			options = append(options, ipc.WithDictionaryDeltas(deltas))
+		case "min_space_savings":
+			var savings float64
+			err = json.Unmarshal(value, &savings)
+			options = append(options, ipc.WithMinSpaceSavings(savings))
+		default:
+			return nil, unsupported("there is no option " + name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("option %s: %w", name, err)
+		}
+	}
+	return options, nil
+}
+
+// each hands every record batch to use, in order, and gives the schema.
+func each(kind string, data []byte, options []ipc.Option, use func(arrow.RecordBatch) error) (*arrow.Schema, error) {
+	switch kind {
+	case "stream":
+		reader, err := ipc.NewReader(bytes.NewReader(data), options...)
+		if err != nil {
+			return nil, err
+		}
+		defer reader.Release()
+		for reader.Next() {
+			if err := use(reader.RecordBatch()); err != nil {
+				return nil, err
+			}
+		}
+		return reader.Schema(), reader.Err()
+	case "file":
+		reader, err := ipc.NewFileReader(bytes.NewReader(data), options...)
+		if err != nil {
+			return nil, err
+		}
+		defer reader.Close()
+		for i := range reader.NumRecords() {
+			batch, err := reader.RecordBatchAt(i)
+			if err != nil {
+				return nil, err
+			}
+			err = use(batch)
+			batch.Release()
+			if err != nil {
+				return nil, err
+			}
+		}
+		return reader.Schema(), nil
+	}
+	return nil, unsupported("cannot read kind " + kind)
+}
+
+func read(asked request, data []byte) (answer, error) {
+	options, err := readOptions(asked.Options)
+	if err != nil {
+		return nil, err
+	}
+	var columns [][]any
+	var rows int64
+	schema, err := each(asked.Kind, data, options, func(batch arrow.RecordBatch) error {
+		rows += batch.NumRows()
+		if columns == nil {
+			columns = make([][]any, batch.NumCols())
+		}
+		for c, column := range batch.Columns() {
+			for i := range column.Len() {
+				columns[c] = append(columns[c], plain(column, i))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	names, types, values := []string{}, []string{}, [][]any{}
+	for c, field := range schema.Fields() {
+		names = append(names, field.Name)
+		types = append(types, field.Type.String())
+		column := []any{}
+		if c < len(columns) && columns[c] != nil {
+			column = columns[c]
+		}
+		values = append(values, column)
+	}
+	return answer{"names": names, "types": types, "rows": rows, "columns": values}, nil
+}
+
+// batchWriter is what the library's writers of streams and of files share.
+type batchWriter interface {
+	Write(arrow.RecordBatch) error
+	Close() error
+}
+
+func write(asked request, data []byte) (answer, error) {
+	options, err := writeOptions(asked.Options)
+	if err != nil {
+		return nil, err
+	}
+	source, err := ipc.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	defer source.Release()
+	options = append(options, ipc.WithSchema(source.Schema()))
+	var written bytes.Buffer
+	var writer batchWriter
+	switch asked.Kind {
+	case "stream":
+		writer = ipc.NewWriter(&written, options...)
+	case "file":
+		if writer, err = ipc.NewFileWriter(&written, options...); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, unsupported("cannot write kind " + asked.Kind)
+	}
+	for source.Next() {
+		if err := writer.Write(source.RecordBatch()); err != nil {
+			return nil, err
+		}
+	}
+	if err := source.Err(); err != nil {
+		return nil, err
+	}
+	if err := writer.Close(); err != nil {
+		return nil, err
+	}
+	return answer{"data": base64.StdEncoding.EncodeToString(written.Bytes())}, nil
+}
+
+// class names an error: by the library's sentinel where it is one, else by its type.
+func class(err error) string {
+	for name, sentinel := range map[string]error{
+		"arrow.ErrInvalid": arrow.ErrInvalid, "arrow.ErrNotImplemented": arrow.ErrNotImplemented,
+		"arrow.ErrType": arrow.ErrType, "arrow.ErrKey": arrow.ErrKey, "arrow.ErrIndex": arrow.ErrIndex,
+		"io.ErrUnexpectedEOF": io.ErrUnexpectedEOF, "io.EOF": io.EOF,
+	} {
+		if errors.Is(err, sentinel) {
+			return name
+		}
+	}
+	return fmt.Sprintf("%T", err)
+}
+
+func failure(err error) answer {
+	var lacking unsupported
+	if errors.As(err, &lacking) || errors.Is(err, arrow.ErrNotImplemented) {
+		return answer{"status": "unsupported", "message": err.Error()}
+	}
+	return answer{"status": "error", "class": class(err), "message": err.Error()}
+}
+
+func respond(asked request) (made answer) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			if lacking, ours := thrown.(unsupported); ours {
+				made = failure(lacking)
+				return
+			}
+			made = answer{
+				"status": "error", "class": fmt.Sprintf("panic: %T", thrown), "message": fmt.Sprint(thrown), "panicked": true,
+			}
+		}
+	}()
+	data, err := base64.StdEncoding.DecodeString(asked.Data)
+	if err == nil {
+		switch asked.Op {
+		case "hello":
+			made = hello()
+		case "read":
+			made, err = read(asked, data)
+		case "write":
+			made, err = write(asked, data)
+		default:
+			err = unsupported("there is no operation " + asked.Op)
+		}
+	}
+	if err != nil {
+		return failure(err)
+	}
+	made["status"] = "ok"
+	return made
+}
+
+func main() {
+	requests := bufio.NewReaderSize(os.Stdin, 1<<16)
+	answers := bufio.NewWriter(os.Stdout)
+	for {
+		line, err := requests.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			var asked request
+			var made answer
+			if wrong := json.Unmarshal(line, &asked); wrong != nil {
+				made = failure(wrong)
+			} else {
+				made = respond(asked)
+			}
+			made["id"] = asked.ID
+			text, wrong := json.Marshal(made)
+			if wrong != nil {
+				text, _ = json.Marshal(answer{
+					"id": asked.ID, "status": "error", "class": class(wrong), "message": wrong.Error(),
+				})
+			}
+			answers.Write(append(text, '\n'))
+			answers.Flush()
+		}
+		if err != nil {
+			return
+		}
+	}
+}

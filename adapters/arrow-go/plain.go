@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+)
+
+// float is the plain value of a float of any width: the bits of its value as float64, with one form for NaN.
+func float(value float64) any {
+	if math.IsNaN(value) {
+		return map[string]string{"f64": "nan"}
+	}
+	return map[string]string{"f64": fmt.Sprintf("%016x", math.Float64bits(value))}
+}
+
+func binary(value []byte) any { return map[string]string{"hex": hex.EncodeToString(value)} }
+
+func decimal(unscaled any) any { return map[string]string{"decimal": fmt.Sprint(unscaled)} }
+
+func span(values arrow.Array, begin, end int64) []any {
+	made := []any{}
+	for i := begin; i < end; i++ {
+		made = append(made, plain(values, int(i)))
+	}
+	return made
+}
+
+// plain is the JSON form of one slot: the stored value, through the accessors of the library's own array.
+//
+// Dictionary and run-end encoding are seen through, an extension is its storage, a union its active child.
+func plain(column arrow.Array, i int) any {
+	switch a := column.(type) {
+	// These hold no bitmap of their own; whether the slot is null is for what they point at.
+	case *array.Null:
+		return nil
+	case *array.SparseUnion:
+		return plain(a.Field(a.ChildID(i)), i)
+	case *array.DenseUnion:
+		return plain(a.Field(a.ChildID(i)), int(a.ValueOffset(i)))
+	case *array.RunEndEncoded:
+		return plain(a.Values(), a.GetPhysicalIndex(i))
+	case array.ExtensionArray:
+		return plain(a.Storage(), i)
+	}
+	if column.IsNull(i) {
+		return nil
+	}
+	switch a := column.(type) {
+	case *array.Dictionary:
+		return plain(a.Dictionary(), a.GetValueIndex(i))
+	case *array.Boolean:
+		return a.Value(i)
+	case *array.Int8:
+		return a.Value(i)
+	case *array.Int16:
+		return a.Value(i)
+	case *array.Int32:
+		return a.Value(i)
+	case *array.Int64:
+		return a.Value(i)
+	case *array.Uint8:
+		return a.Value(i)
+	case *array.Uint16:
+		return a.Value(i)
+	case *array.Uint32:
+		return a.Value(i)
+	case *array.Uint64:
+		return a.Value(i)
+	case *array.Date32:
+		return int32(a.Value(i))
+	case *array.Date64:
+		return int64(a.Value(i))
+	case *array.Time32:
+		return int32(a.Value(i))
+	case *array.Time64:
+		return int64(a.Value(i))
+	case *array.Timestamp:
+		return int64(a.Value(i))
+	case *array.Duration:
+		return int64(a.Value(i))
+	case *array.Float16:
+		return float(float64(a.Value(i).Float32()))
+	case *array.Float32:
+		return float(float64(a.Value(i)))
+	case *array.Float64:
+		return float(a.Value(i))
+	case *array.String:
+		return a.Value(i)
+	case *array.LargeString:
+		return a.Value(i)
+	case *array.StringView:
+		return a.Value(i)
+	case *array.Binary:
+		return binary(a.Value(i))
+	case *array.LargeBinary:
+		return binary(a.Value(i))
+	case *array.BinaryView:
+		return binary(a.Value(i))
+	case *array.FixedSizeBinary:
+		return binary(a.Value(i))
+	case *array.Decimal32:
+		return decimal(int32(a.Value(i)))
+	case *array.Decimal64:
+		return decimal(int64(a.Value(i)))
+	case *array.Decimal128:
+		return decimal(a.Value(i).BigInt())
+	case *array.Decimal256:
+		return decimal(a.Value(i).BigInt())
+	case *array.MonthInterval:
+		return map[string]int32{"months": int32(a.Value(i))}
+	case *array.DayTimeInterval:
+		return map[string]int32{"days": a.Value(i).Days, "ms": a.Value(i).Milliseconds}
+	case *array.MonthDayNanoInterval:
+		value := a.Value(i)
+		return map[string]int64{"months": int64(value.Months), "days": int64(value.Days), "ns": value.Nanoseconds}
+	case *array.Map:
+		begin, end := a.ValueOffsets(i)
+		pairs := [][2]any{}
+		for j := begin; j < end; j++ {
+			pairs = append(pairs, [2]any{plain(a.Keys(), int(j)), plain(a.Items(), int(j))})
+		}
+		return map[string]any{"map": pairs}
+	case array.ListLike:
+		begin, end := a.ValueOffsets(i)
+		return span(a.ListValues(), begin, end)
+	case *array.Struct:
+		fields := make([]any, a.NumField())
+		for f := range fields {
+			fields[f] = plain(a.Field(f), i)
+		}
+		return map[string]any{"struct": fields}
+	}
+	panic(unsupported(fmt.Sprintf("no accessor for type %s", column.DataType())))
+}

@@ -1,0 +1,242 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import org.apache.arrow.memory.ArrowBuf;
+import org.apache.arrow.vector.BaseIntVector;
+import org.apache.arrow.vector.BigIntVector;
+import org.apache.arrow.vector.BitVector;
+import org.apache.arrow.vector.DateDayVector;
+import org.apache.arrow.vector.DateMilliVector;
+import org.apache.arrow.vector.Decimal256Vector;
+import org.apache.arrow.vector.DecimalVector;
+import org.apache.arrow.vector.DurationVector;
+import org.apache.arrow.vector.ExtensionTypeVector;
+import org.apache.arrow.vector.FieldVector;
+import org.apache.arrow.vector.FixedSizeBinaryVector;
+import org.apache.arrow.vector.Float2Vector;
+import org.apache.arrow.vector.Float4Vector;
+import org.apache.arrow.vector.Float8Vector;
+import org.apache.arrow.vector.IntVector;
+import org.apache.arrow.vector.IntervalDayVector;
+import org.apache.arrow.vector.IntervalMonthDayNanoVector;
+import org.apache.arrow.vector.IntervalYearVector;
+import org.apache.arrow.vector.LargeVarBinaryVector;
+import org.apache.arrow.vector.LargeVarCharVector;
+import org.apache.arrow.vector.NullVector;
+import org.apache.arrow.vector.SmallIntVector;
+import org.apache.arrow.vector.TimeMicroVector;
+import org.apache.arrow.vector.TimeMilliVector;
+import org.apache.arrow.vector.TimeNanoVector;
+import org.apache.arrow.vector.TimeSecVector;
+import org.apache.arrow.vector.TimeStampVector;
+import org.apache.arrow.vector.TinyIntVector;
+import org.apache.arrow.vector.UInt1Vector;
+import org.apache.arrow.vector.UInt2Vector;
+import org.apache.arrow.vector.UInt4Vector;
+import org.apache.arrow.vector.UInt8Vector;
+import org.apache.arrow.vector.ValueVector;
+import org.apache.arrow.vector.VarBinaryVector;
+import org.apache.arrow.vector.VarCharVector;
+import org.apache.arrow.vector.ViewVarBinaryVector;
+import org.apache.arrow.vector.ViewVarCharVector;
+import org.apache.arrow.vector.complex.DenseUnionVector;
+import org.apache.arrow.vector.complex.FixedSizeListVector;
+import org.apache.arrow.vector.complex.LargeListVector;
+import org.apache.arrow.vector.complex.LargeListViewVector;
+import org.apache.arrow.vector.complex.ListVector;
+import org.apache.arrow.vector.complex.ListViewVector;
+import org.apache.arrow.vector.complex.MapVector;
+import org.apache.arrow.vector.complex.RunEndEncodedVector;
+import org.apache.arrow.vector.complex.StructVector;
+import org.apache.arrow.vector.complex.UnionVector;
+import org.apache.arrow.vector.dictionary.DictionaryProvider;
+import org.apache.arrow.vector.types.pojo.DictionaryEncoding;
+
+/**
+ * Plain values: the JSON form of single slots, through the accessors of the library's own vectors.
+ *
+ * <p>The accessors that give the stored value are taken ({@code get}), not those that make a calendar's object of it
+ * ({@code getObject}). Dictionary and run-end encoding are seen through; an extension is its storage.
+ */
+final class Plain {
+  private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+
+  private final DictionaryProvider dictionaries;
+
+  Plain(DictionaryProvider dictionaries) {
+    this.dictionaries = dictionaries;
+  }
+
+  private static JsonNode floating(double value) {
+    String bits = Double.isNaN(value) ? "nan" : String.format("%016x", Double.doubleToRawLongBits(value));
+    return JSON.objectNode().put("f64", bits);
+  }
+
+  private static JsonNode hex(byte[] bytes) {
+    return JSON.objectNode().put("hex", HexFormat.of().formatHex(bytes));
+  }
+
+  private static JsonNode text(byte[] utf8) {
+    return JSON.textNode(new String(utf8, StandardCharsets.UTF_8));
+  }
+
+  private static JsonNode decimal(BigInteger unscaled) {
+    return JSON.objectNode().put("decimal", unscaled.toString());
+  }
+
+  private static JsonNode whole(long value) {
+    return JSON.numberNode(value);
+  }
+
+  private JsonNode span(ValueVector values, long begin, long end) {
+    ArrayNode made = JSON.arrayNode();
+    for (long at = begin; at < end; at++) {
+      made.add(of(values, Math.toIntExact(at)));
+    }
+    return made;
+  }
+
+  private JsonNode map(MapVector vector, int index) {
+    StructVector entries = (StructVector) vector.getDataVector();
+    ArrayNode pairs = JSON.arrayNode();
+    for (int at = vector.getElementStartIndex(index); at < vector.getElementEndIndex(index); at++) {
+      pairs.add(JSON.arrayNode()
+          .add(of(entries.getChildByOrdinal(0), at))
+          .add(of(entries.getChildByOrdinal(1), at)));
+    }
+    return JSON.objectNode().set("map", pairs);
+  }
+
+  private JsonNode struct(StructVector vector, int index) {
+    ArrayNode fields = JSON.arrayNode();
+    for (FieldVector child : vector.getChildrenFromFields()) {
+      fields.add(of(child, index));
+    }
+    return JSON.objectNode().set("struct", fields);
+  }
+
+  /** The value behind a dictionary's key, where the field is dictionary-encoded; null where it is not. */
+  private JsonNode encoded(ValueVector vector, int index) {
+    DictionaryEncoding encoding = vector.getField().getDictionary();
+    if (encoding == null || !(vector instanceof BaseIntVector)) {
+      return null;
+    }
+    FieldVector values = dictionaries.lookup(encoding.getId()).getVector();
+    long key = ((BaseIntVector) vector).getValueAsLong(index);
+    return of(values, Math.toIntExact(key));
+  }
+
+  /** The plain value of one slot. */
+  JsonNode of(ValueVector vector, int index) {
+    // These have no bitmap of their own: whether the slot is null is for what they point at.
+    if (vector instanceof NullVector) {
+      return JSON.nullNode();
+    } else if (vector instanceof UnionVector v) {
+      return of(v.getVector(index), index);
+    } else if (vector instanceof DenseUnionVector v) {
+      return of(v.getVectorByType(v.getTypeId(index)), v.getOffset(index));
+    } else if (vector instanceof RunEndEncodedVector v) {
+      return of(v.getValuesVector(), v.getPhysicalIndex(index));
+    } else if (vector instanceof ExtensionTypeVector<?> v) {
+      return of(v.getUnderlyingVector(), index);
+    } else if (vector.isNull(index)) {
+      return JSON.nullNode();
+    }
+    JsonNode behind = encoded(vector, index);
+    return behind != null ? behind : stored(vector, index);
+  }
+
+  private JsonNode stored(ValueVector vector, int index) {
+    if (vector instanceof BitVector v) {
+      return JSON.booleanNode(v.get(index) != 0);
+    } else if (vector instanceof TinyIntVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof SmallIntVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof IntVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof BigIntVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof UInt1Vector v) {
+      return whole(Byte.toUnsignedLong(v.get(index)));
+    } else if (vector instanceof UInt2Vector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof UInt4Vector v) {
+      return whole(Integer.toUnsignedLong(v.get(index)));
+    } else if (vector instanceof UInt8Vector v) {
+      return JSON.numberNode(new BigInteger(Long.toUnsignedString(v.get(index))));
+    } else if (vector instanceof DateDayVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof DateMilliVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof TimeSecVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof TimeMilliVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof TimeMicroVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof TimeNanoVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof TimeStampVector v) {
+      return whole(v.get(index));
+    } else if (vector instanceof DurationVector v) {
+      return whole(DurationVector.get(v.getDataBuffer(), index));
+    } else if (vector instanceof Float2Vector v) {
+      return floating(v.getValueAsDouble(index));
+    } else if (vector instanceof Float4Vector v) {
+      return floating(v.get(index));
+    } else if (vector instanceof Float8Vector v) {
+      return floating(v.get(index));
+    } else if (vector instanceof VarCharVector v) {
+      return text(v.get(index));
+    } else if (vector instanceof LargeVarCharVector v) {
+      return text(v.get(index));
+    } else if (vector instanceof ViewVarCharVector v) {
+      return text(v.get(index));
+    } else if (vector instanceof VarBinaryVector v) {
+      return hex(v.get(index));
+    } else if (vector instanceof LargeVarBinaryVector v) {
+      return hex(v.get(index));
+    } else if (vector instanceof ViewVarBinaryVector v) {
+      return hex(v.get(index));
+    } else if (vector instanceof FixedSizeBinaryVector v) {
+      return hex(v.get(index));
+    } else if (vector instanceof DecimalVector v) {
+      return decimal(v.getObject(index).unscaledValue());
+    } else if (vector instanceof Decimal256Vector v) {
+      return decimal(v.getObject(index).unscaledValue());
+    } else if (vector instanceof IntervalYearVector v) {
+      return JSON.objectNode().put("months", v.get(index));
+    } else if (vector instanceof IntervalDayVector v) {
+      ArrowBuf data = v.getDataBuffer();
+      ObjectNode made = JSON.objectNode().put("days", IntervalDayVector.getDays(data, index));
+      return made.put("ms", IntervalDayVector.getMilliseconds(data, index));
+    } else if (vector instanceof IntervalMonthDayNanoVector v) {
+      ArrowBuf data = v.getDataBuffer();
+      ObjectNode made = JSON.objectNode().put("months", IntervalMonthDayNanoVector.getMonths(data, index));
+      made.put("days", IntervalMonthDayNanoVector.getDays(data, index));
+      return made.put("ns", IntervalMonthDayNanoVector.getNanoseconds(data, index));
+    } else if (vector instanceof MapVector v) {
+      return map(v, index);
+    } else if (vector instanceof ListVector v) {
+      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
+    } else if (vector instanceof LargeListVector v) {
+      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
+    } else if (vector instanceof FixedSizeListVector v) {
+      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
+    } else if (vector instanceof ListViewVector v) {
+      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
+    } else if (vector instanceof LargeListViewVector v) {
+      // The one list that has no accessors for an element's bounds.
+      long begin = v.getOffsetBuffer().getLong((long) index * Long.BYTES);
+      return span(v.getDataVector(), begin, begin + v.getSizeBuffer().getLong((long) index * Long.BYTES));
+    } else if (vector instanceof StructVector v) {
+      return struct(v, index);
+    }
+    throw new UnsupportedOperationException("no accessor for " + vector.getField().getType());
+  }
+}

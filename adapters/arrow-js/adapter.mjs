@@ -1,0 +1,158 @@
+/**
+ * Adapter of Apache Arrow JavaScript (npm `apache-arrow`): reads and writes IPC streams and files for the suite.
+ *
+ * Built by `python -m adapters arrow-js`, which puts this file beside the packages that package-lock.json pins.
+ *
+ * Values come from the library's own vectors. Its `get` turns dates and timestamps into milliseconds and decimals into
+ * words, so those are read from the typed arrays that the library laid over the bytes, with its own validity test;
+ * lists, maps, unions and dictionaries are walked as its `get` walks them. The library tells file from stream by the
+ * first bytes, not by being told.
+ */
+import { readFileSync } from "node:fs";
+import {
+  CompressionType, DataType, DateUnit, IntervalUnit, Precision, RecordBatchFileWriter, RecordBatchReader,
+  RecordBatchStreamWriter, Type, UnionMode, Vector, compressionRegistry,
+} from "apache-arrow";
+import { lz4, zstandard } from "./codecs.mjs";
+import { decimalOfWords, float, hex, missing, same } from "./plain.mjs";
+import { Unsupported, serve } from "./protocol.mjs";
+
+compressionRegistry.set(CompressionType.LZ4_FRAME, lz4);
+compressionRegistry.set(CompressionType.ZSTD, zstandard);
+
+const CODECS = { "": null, lz4: CompressionType.LZ4_FRAME, zstd: CompressionType.ZSTD };
+const version = JSON.parse(readFileSync(new URL("node_modules/apache-arrow/package.json", import.meta.url))).version;
+
+/** What the library's `get` gives: one value of one `Data`, for types whose values it does not change. */
+function got(data, index) {
+  return new Vector([data]).get(index);
+}
+
+function interval(unit, values, index) {
+  if (unit === IntervalUnit.YEAR_MONTH) return { months: same(values[index]) };
+  if (unit === IntervalUnit.DAY_TIME) return { days: same(values[2 * index]), ms: same(values[2 * index + 1]) };
+  const [months, days, low, high] = values.subarray(4 * index, 4 * index + 4);
+  if (high === undefined) return missing();
+  return { months, days, ns: BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low >>> 0)) };
+}
+
+/** Every value of a `Data` from `begin` to `end`. */
+function span(data, begin, end) {
+  const values = [];
+  for (let index = Number(begin); index < Number(end); index += 1) values.push(plain(data, index));
+  return values;
+}
+
+/** The value at `index` of a vector in pieces, as `Vector.get` finds it. */
+function indexed(vector, index) {
+  let at = Number(index);
+  for (const data of vector.data) {
+    if (at >= 0 && at < data.length) return plain(data, at);
+    at -= data.length;
+  }
+  return missing();
+}
+
+function union(data, index) {
+  const { type, typeIds, valueOffsets, children } = data;
+  const child = children[type.typeIdToChildIndex[typeIds[index]]];
+  if (child === undefined) return missing();
+  return plain(child, type.mode === UnionMode.Dense ? valueOffsets[index] : index);
+}
+
+/**
+ * One slot as a plain value.
+ *
+ * @param {import("apache-arrow").Data} data
+ * @param {number} index
+ */
+function plain(data, index) {
+  const { type, values, stride, valueOffsets, children } = data;
+  // Number of the type's own enumeration, with `Dictionary` apart, which is no type of the format.
+  switch (type.typeId) {
+    case Type.Union: return union(data, index);
+    case Type.Null: return null;
+  }
+  if (!data.getValid(index)) return null;
+  switch (type.typeId) {
+    case Type.Bool: case Type.Utf8: case Type.LargeUtf8: case Type.Utf8View: return same(got(data, index));
+    case Type.Int: case Type.Date: case Type.Time: case Type.Timestamp: case Type.Duration: return same(values[index]);
+    case Type.Float: return float(got(data, index));
+    case Type.Binary: case Type.LargeBinary: case Type.BinaryView: case Type.FixedSizeBinary:
+      return hex(got(data, index));
+    case Type.Decimal: return decimalOfWords(values.subarray(stride * index, stride * (index + 1)));
+    case Type.Interval: return interval(type.unit, values, index);
+    case Type.List: case Type.LargeList: return span(children[0], valueOffsets[index], valueOffsets[index + 1]);
+    case Type.FixedSizeList: return span(children[0], index * stride, (index + 1) * stride);
+    case Type.Struct: return { struct: children.map((child) => plain(child, index)) };
+    case Type.Map: {
+      const { children: [keys, held] } = children[0];
+      const pairs = [];
+      for (let at = valueOffsets[index]; at < valueOffsets[index + 1]; at += 1) {
+        pairs.push([plain(keys, at), plain(held, at)]);
+      }
+      return { map: pairs };
+    }
+    case Type.Dictionary: return indexed(data.dictionary, values[index]);
+  }
+  throw new Unsupported(`no accessor for type ${type}`);
+}
+
+/** Batches and schema, by the synchronous reader or, in chunks, by the asynchronous one. */
+async function decoded(data, chunk) {
+  if (chunk === undefined) {
+    const reader = RecordBatchReader.from(data).open();
+    return { schema: reader.schema, batches: [...reader] };
+  }
+  const pushed = (async function* chunks() {
+    for (let at = 0; at < data.length; at += chunk) yield data.slice(at, at + chunk);
+  })();
+  const reader = await (await RecordBatchReader.from(pushed)).open();
+  const { schema } = reader;
+  const batches = [];
+  for await (const batch of reader) batches.push(batch);
+  return { schema: schema ?? reader.schema, batches };
+}
+
+async function read(kind, data, options) {
+  const { schema, batches } = await decoded(data, options.chunk);
+  if (!schema) throw new Error("the reader found no schema and raised nothing");
+  return {
+    names: schema.fields.map((field) => field.name),
+    types: schema.fields.map((field) => String(field.type)),
+    rows: batches.reduce((rows, batch) => rows + batch.numRows, 0),
+    columns: schema.fields.map((_, column) => batches.flatMap((batch) => {
+      const held = batch.data.children[column];
+      return span(held, 0, batch.numRows);
+    })),
+  };
+}
+
+function write(kind, data, options) {
+  const reader = RecordBatchReader.from(data).open();
+  const Writer = kind === "file" ? RecordBatchFileWriter : RecordBatchStreamWriter;
+  const writer = new Writer({
+    compressionType: CODECS[options.codec ?? ""],
+    writeLegacyIpcFormat: options.legacy ?? false,
+  });
+  // The schema beforehand: a stream without batches still has one.
+  writer.reset(undefined, reader.schema);
+  for (const batch of reader) writer.write(batch);
+  return writer.finish().toUint8Array(true);
+}
+
+await serve({
+  about: {
+    implementation: "arrow-js",
+    title: "Apache Arrow JavaScript",
+    language: "JavaScript",
+    version,
+    reads: ["stream", "file"],
+    writes: ["stream", "file"],
+    read_options: { chunk: true },
+    write_options: { codec: Object.keys(CODECS), legacy: [false, true] },
+  },
+  lacks: /Unrecognized type|codec not found|does not support|Legacy IPC format does not/,
+  read,
+  write,
+});

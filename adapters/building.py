@@ -1,0 +1,211 @@
+"""Building an adapter in a directory of its own, once, and finding it again.
+
+A directory counts as built when its record stands in it, which is written last and after the program has said hello:
+an interrupted or failed build is begun anew. The record holds what the program was made of, so that a changed source,
+lock file or runtime is built again, and the command that starts it, for whoever drives it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from adapters.spec import AdapterSpec, placeholders
+
+__all__ = ["CACHE", "Built", "NotBuiltError", "build", "cache_directory", "find"]
+
+CACHE: Final = Path(".conformance") / "adapters"
+"""Where adapters are built, below the current directory, unless ``CONFORMANCE_ADAPTERS`` names another place."""
+
+RECORD: Final = "built.json"
+
+BUILD_SECONDS: Final = 600.0
+"""A first build of the Go adapter compiles the whole library; slow networks download for minutes."""
+HELLO_SECONDS: Final = 60.0
+"""A virtual machine that starts on a busy machine, and loads a few hundred jars."""
+VERSION_SECONDS: Final = 30.0
+
+_ASK_VERSION: Final = {
+    "node": ("node", "--version"),
+    "npm": ("npm", "--version"),
+    "go": ("go", "version"),
+    "java": ("java", "-version"),
+    "javac": ("javac", "-version"),
+}
+_NEED: Final = re.compile(r"([a-z]+)(?:>=(\d+(?:\.\d+)*))?")
+_NUMBERS: Final = re.compile(r"\d+(?:\.\d+)+|\d+")
+
+
+class NotBuiltError(Exception):
+    """An adapter is not there and could not be built; the text says what is missing or what failed."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Built:
+    """A program that can be started: its ``command``, the library's ``version``, whether it was ``found`` built."""
+
+    name: str
+    command: tuple[str, ...]
+    version: str
+    found: bool
+
+
+def cache_directory(name: str, root: Path | None = None) -> Path:
+    """The directory that an adapter is built in."""
+    return (root or Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE))).absolute() / name
+
+
+def find(spec: AdapterSpec, root: Path | None = None) -> Built | None:
+    """The adapter as it was built, or None: never built, or made of something that has changed since."""
+    try:
+        runtimes = _runtimes(spec)
+        record = json.loads((cache_directory(spec.name, root) / RECORD).read_text(encoding="utf-8"))
+    except (NotBuiltError, OSError, ValueError):
+        return None
+    if record["made_of"] != _made_of(spec, runtimes):
+        return None
+    return Built(spec.name, tuple(record["command"]), record["version"], found=True)
+
+
+def build(spec: AdapterSpec, root: Path | None = None) -> Built:
+    """Build the adapter, unless it stands built already.
+
+    Raises:
+        NotBuiltError: A runtime is missing or too old, the build failed (no network, a refused download), or the
+            program does not answer.
+    """
+    runtimes = _runtimes(spec)
+    standing = find(spec, root)
+    if standing is not None:
+        return standing
+    cache = cache_directory(spec.name, root)
+    # Not emptied: compilers and package managers know best what of their own they can use again.
+    cache.mkdir(parents=True, exist_ok=True)
+    (cache / RECORD).unlink(missing_ok=True)
+    for file in spec.files():
+        shutil.copyfile(file, cache / file.name)
+    if spec.build:
+        _run(_expand(spec, spec.build, cache), cache)
+    command = _expand(spec, spec.command, cache)
+    hello = _hello(command, cache)
+    record = {"made_of": _made_of(spec, runtimes), "command": command, "version": hello["version"]}
+    (cache / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return Built(spec.name, tuple(command), str(hello["version"]), found=False)
+
+
+def _expand(spec: AdapterSpec, arguments: Sequence[str], cache: Path) -> list[str]:
+    values = placeholders(spec, cache)
+    made = []
+    for argument in arguments:
+        for name, value in values.items():
+            argument = argument.replace(f"{{{name}}}", value)  # noqa: PLW2901  # replaced step by step
+        made.append(argument)
+    return made
+
+
+def _run(command: Sequence[str], cache: Path) -> None:
+    """Run a build; its output is kept beside what it builds."""
+    program = " ".join(command[:2])
+    try:
+        done = subprocess.run(  # noqa: S603  # the command is the adapter's own file's
+            command, cwd=cache, stdin=subprocess.DEVNULL, capture_output=True, timeout=BUILD_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise NotBuiltError(f"{program} did not end within {BUILD_SECONDS:g} s") from None
+    except OSError as error:
+        raise NotBuiltError(f"{program} could not be started: {error}") from error
+    log = cache / "build.log"
+    log.write_bytes(done.stdout + done.stderr)
+    if done.returncode:
+        raise NotBuiltError(f"{program} ended with status {done.returncode}: {_telling(done.stderr)} (all in {log})")
+
+
+def _telling(said: bytes) -> str:
+    """The line that most likely tells why: the first that speaks of an error, else the last."""
+    lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower()]
+    return (telling or lines[-1:] or ["it said nothing"])[0][:300]
+
+
+def _hello(command: Sequence[str], cache: Path) -> dict[str, Any]:
+    """What the program answers to hello: the proof that it starts."""
+    try:
+        done = subprocess.run(  # noqa: S603  # the command is the adapter's own file's
+            command,
+            cwd=cache,
+            input=b'{"id": 1, "op": "hello"}\n',
+            capture_output=True,
+            timeout=HELLO_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotBuiltError(f"it did not answer hello within {HELLO_SECONDS:g} s") from None
+    except OSError as error:
+        raise NotBuiltError(f"{command[0]} could not be started: {error}") from error
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        raise NotBuiltError(f"it did not answer hello; it said: {_telling(done.stderr)}") from None
+    if answer.get("status") != "ok" or "version" not in answer:
+        raise NotBuiltError(f"it answered hello with {answer}")
+    return answer
+
+
+def _runtimes(spec: AdapterSpec) -> dict[str, str]:
+    """The version of everything that the adapter needs; raises where something is missing or too old."""
+    found = {}
+    for need in spec.needs:
+        match = _NEED.fullmatch(need)
+        if match is None:
+            raise NotBuiltError(f"expected a need such as node>=18 but got {need!r}")
+        name, least = match.groups()
+        version = _version(name)
+        if version is None:
+            raise NotBuiltError(f"needs {need}, and {name} is not installed")
+        if least is not None and _numbers(version) < _numbers(least):
+            raise NotBuiltError(f"needs {need}, and {name} is {version}")
+        found[name] = version
+    return found
+
+
+def _version(name: str) -> str | None:
+    if name not in _ASK_VERSION:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+    program, *arguments = _ASK_VERSION[name]
+    where = shutil.which(program)
+    if where is None:
+        return None
+    try:
+        done = subprocess.run(  # noqa: S603  # one of five known programs
+            [where, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    numbers = _NUMBERS.search((done.stdout + done.stderr).decode(errors="replace"))
+    return numbers[0] if numbers and not done.returncode else None
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", version)]
+
+
+def _made_of(spec: AdapterSpec, runtimes: dict[str, str]) -> str:
+    """A digest of everything that the built program depends on."""
+    digest = hashlib.sha256(json.dumps([spec.build, spec.command, runtimes], sort_keys=True).encode())
+    copied = {file.resolve() for file in spec.files()}
+    own = {file for file in spec.here.iterdir() if file.is_file()}
+    for file in sorted(copied | own):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,134 @@
+/**
+ * Adapter of flechette (npm `@uwdata/flechette`): reads and writes IPC streams and files for the suite.
+ *
+ * Built by `python -m adapters flechette`, which puts this file beside the packages that package-lock.json pins.
+ *
+ * Values come from the library's own batches, extracted with 64-bit integers, timestamps and decimals exact. Where an
+ * accessor still rounds (dates become milliseconds, nanoseconds a float) the typed array under it is read. A nested
+ * value is found by the library's own accessor, run over children that note what it asks for. The library tells file
+ * from stream by the first bytes, not by being told.
+ */
+import { readFileSync } from "node:fs";
+import { CompressionType, IntervalUnit, Type, setCompressionCodec, tableFromIPC, tableToIPC } from "@uwdata/flechette";
+import { lz4, zstandard } from "./codecs.mjs";
+import { decimal, float, hex, missing, same } from "./plain.mjs";
+import { Unsupported, serve } from "./protocol.mjs";
+
+setCompressionCodec(CompressionType.LZ4_FRAME, lz4);
+setCompressionCodec(CompressionType.ZSTD, zstandard);
+
+const CODECS = { "": undefined, lz4: CompressionType.LZ4_FRAME, zstd: CompressionType.ZSTD };
+const EXACT = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true };
+const manifest = new URL("node_modules/@uwdata/flechette/package.json", import.meta.url);
+const TYPE_NAMES = Object.fromEntries(Object.entries(Type).map(([name, number]) => [number, name]));
+
+/** Children that answer what was asked of them: `at` an index, `slice` a range, with the child's own number. */
+function noting(children) {
+  return children.map((child, number) => ({
+    at: (index) => ({ number, index }),
+    slice: (begin, end) => ({ number, begin, end }),
+    children: child.children && noting(child.children),
+    values: child.values,
+  }));
+}
+
+/** What the batch's accessor asks its children for when it makes the value at `index`. */
+function asked(batch, index) {
+  return Object.create(batch, { children: { value: noting(batch.children) } }).value(index);
+}
+
+function span(batch, begin, end) {
+  const values = [];
+  for (let index = begin; index < end; index += 1) values.push(plain(batch, index));
+  return values;
+}
+
+/** The value at `index` of a column in batches. */
+function indexed(column, index) {
+  let at = Number(index);
+  for (const batch of column.data) {
+    if (at >= 0 && at < batch.length) return plain(batch, at);
+    at -= batch.length;
+  }
+  return missing();
+}
+
+function interval(unit, values, index) {
+  if (unit === IntervalUnit.YEAR_MONTH) return { months: same(values[index]) };
+  if (unit === IntervalUnit.DAY_TIME) return { days: same(values[2 * index]), ms: same(values[2 * index + 1]) };
+  if (values.byteLength < 16 * (index + 1)) return missing();
+  const view = new DataView(values.buffer, values.byteOffset + 16 * index, 16);
+  return { months: view.getInt32(0, true), days: view.getInt32(4, true), ns: view.getBigInt64(8, true) };
+}
+
+/** Null by the test that the library itself makes: with no nulls counted, or no bitmap, every slot is valid. */
+function isNull(batch, index) {
+  return batch.nullCount > 0 && batch.validity !== undefined && !batch.isValid(index);
+}
+
+/**
+ * One slot as a plain value.
+ *
+ * @param {import("@uwdata/flechette").Batch} batch
+ * @param {number} index
+ */
+function plain(batch, index) {
+  const { type, values, children } = batch;
+  if (type.typeId === Type.Null || isNull(batch, index)) return null;
+  switch (type.typeId) {
+    case Type.Bool: case Type.Utf8: case Type.LargeUtf8: case Type.Utf8View: return same(batch.value(index));
+    case Type.Int: case Type.Time: case Type.Timestamp: case Type.Duration: return same(batch.value(index));
+    case Type.Date: return same(values[index]);
+    case Type.Float: return float(batch.value(index));
+    case Type.Binary: case Type.LargeBinary: case Type.BinaryView: case Type.FixedSizeBinary:
+      return hex(batch.value(index));
+    case Type.Decimal: return decimal(batch.value(index));
+    case Type.Interval: return interval(type.unit, values, index);
+    case Type.List: case Type.LargeList: case Type.ListView: case Type.LargeListView: case Type.FixedSizeList: {
+      const { begin, end } = asked(batch, index);
+      return span(children[0], begin, end);
+    }
+    case Type.Struct: return { struct: children.map((child) => plain(child, index)) };
+    case Type.Map: {
+      const [keys, held] = children[0].children;
+      return { map: asked(batch, index).map(([key, value]) => [plain(keys, key.index), plain(held, value.index)]) };
+    }
+    case Type.Union: case Type.RunEndEncoded: {
+      const { number, index: inner } = asked(batch, index);
+      return plain(children[number], inner);
+    }
+    case Type.Dictionary: return indexed(batch.dictionary, batch.key(index));
+  }
+  throw new Unsupported(`no accessor for type ${TYPE_NAMES[type.typeId] ?? type.typeId}`);
+}
+
+function read(kind, data, options, schema) {
+  const table = tableFromIPC(kind === "message" ? [schema, data] : data, EXACT);
+  const { fields } = table.schema;
+  return {
+    names: fields.map((field) => field.name ?? ""),
+    types: fields.map(({ type }) => TYPE_NAMES[type.typeId]),
+    rows: table.numRows,
+    columns: table.children.map((column) => column.data.flatMap((batch) => span(batch, 0, batch.length))),
+  };
+}
+
+function write(kind, data, options) {
+  return tableToIPC(tableFromIPC(data, EXACT), { format: kind, codec: CODECS[options.codec ?? ""] });
+}
+
+await serve({
+  about: {
+    implementation: "flechette",
+    title: "flechette",
+    language: "JavaScript",
+    version: JSON.parse(readFileSync(manifest)).version,
+    reads: ["stream", "file", "message"],
+    writes: ["stream", "file"],
+    read_options: {},
+    write_options: { codec: Object.keys(CODECS) },
+  },
+  lacks: /Unsupported data type|Missing compression codec/,
+  read,
+  write,
+});

@@ -1,0 +1,47 @@
+/**
+ * Plain values: the JSON form of single values that every adapter answers, whatever the library holds them in.
+ *
+ * `undefined` stands for itself, as `{"undefined": true}`: it is what a JavaScript library gives its user where it reads
+ * past the end of a buffer, and no Arrow value.
+ */
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** A float of any width, by the bits of its value as float64; NaN has one form. */
+export function float(value) {
+  if (value === undefined) return missing();
+  if (Number.isNaN(value)) return { f64: "nan" };
+  bits.setFloat64(0, value);
+  return { f64: bits.getBigUint64(0).toString(16).padStart(16, "0") };
+}
+
+export function hex(bytes) {
+  if (bytes === undefined || bytes === null) return missing();
+  return { hex: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex") };
+}
+
+/** A whole number or a text, as the library gives it. */
+export function same(value) {
+  return value === undefined ? missing() : value;
+}
+
+/** The unscaled integer of a decimal. */
+export function decimal(unscaled) {
+  return unscaled === undefined ? missing() : { decimal: String(unscaled) };
+}
+
+/**
+ * The unscaled integer from 32-bit words, least significant first, in two's complement.
+ *
+ * @param {ArrayLike<number>} words
+ */
+export function decimalOfWords(words) {
+  if (words.length === 0) return missing();
+  let unscaled = 0n;
+  for (let at = words.length - 1; at >= 0; at -= 1) unscaled = (unscaled << 32n) | BigInt(words[at] >>> 0);
+  return decimal(BigInt.asIntN(32 * words.length, unscaled));
+}
+
+export function missing() {
+  return { undefined: true };
+}

@@ -1,0 +1,97 @@
+"""What an ``adapter.toml`` says, checked, and what its placeholders stand for on this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Self
+
+__all__ = ["AdapterSpec", "SpecError", "placeholders", "shipped"]
+
+HERE: Final = Path(__file__).parent
+
+_LISTS: Final = ("sources", "build", "command", "needs")
+_TEXTS: Final = ("name", "title", "language")
+
+
+class SpecError(Exception):
+    """An ``adapter.toml`` that says too little, too much or something else than it may; the text tells what."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AdapterSpec:
+    """One adapter.
+
+    ``sources`` are patterns, relative to the adapter's directory ``here``, of files that are copied side by side
+    into the cache before ``build`` runs there. ``build`` and ``command`` are argument lists, in which ``{here}``,
+    ``{cache}``, ``{python}`` and ``{pyspark_jars}`` are replaced. ``needs`` are ``program`` or ``program>=version``.
+    """
+
+    name: str
+    title: str
+    language: str
+    here: Path
+    sources: tuple[str, ...]
+    build: tuple[str, ...]
+    command: tuple[str, ...]
+    needs: tuple[str, ...]
+
+    @classmethod
+    def load(cls, file: Path) -> Self:
+        """Read an ``adapter.toml``; raises :class:`SpecError` with the key and what it should hold."""
+        try:
+            held = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise SpecError(f"{file}: {error}") from error
+        unknown = sorted(held.keys() - {*_TEXTS, *_LISTS})
+        if unknown:
+            raise SpecError(f"{file}: expected only {', '.join([*_TEXTS, *_LISTS])} but got {', '.join(unknown)}")
+        texts = {key: _text(file, held, key) for key in _TEXTS}
+        lists = {key: _list(file, held, key) for key in _LISTS}
+        if not lists["command"]:
+            raise SpecError(f"{file}: expected command to name a program but got an empty list")
+        return cls(**texts, **lists, here=file.parent.resolve())
+
+    def files(self) -> list[Path]:
+        """The files that are copied into the cache; raises :class:`SpecError` where a pattern finds none."""
+        found: list[Path] = []
+        for pattern in self.sources:
+            base, _, name = pattern.rpartition("/")
+            matching = sorted((self.here / base).glob(name))
+            if not matching:
+                raise SpecError(f"{self.here}: no file is called {pattern}")
+            found += matching
+        return found
+
+
+def shipped() -> dict[str, AdapterSpec]:
+    """The adapters of this directory, by name."""
+    specs = [AdapterSpec.load(file) for file in sorted(HERE.glob("*/adapter.toml"))]
+    return {spec.name: spec for spec in specs}
+
+
+def placeholders(spec: AdapterSpec, cache: Path) -> dict[str, str]:
+    """What is put in for each placeholder; ``pyspark_jars`` only where pyspark is installed."""
+    values = {"here": str(spec.here), "cache": str(cache), "python": sys.executable}
+    pyspark = importlib.util.find_spec("pyspark")
+    if pyspark is not None and pyspark.submodule_search_locations:
+        values["pyspark_jars"] = str(Path(pyspark.submodule_search_locations[0]) / "jars")
+    return values
+
+
+def _text(file: Path, held: Mapping[str, Any], key: str) -> str:
+    value = held.get(key)
+    if not isinstance(value, str) or not value:
+        raise SpecError(f"{file}: expected {key} to be a text but got {value!r}")
+    return value
+
+
+def _list(file: Path, held: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = held.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise SpecError(f"{file}: expected {key} to be a list of texts but got {value!r}")
+    return tuple(value)
