@@ -12,6 +12,7 @@ import pytest
 from conformance.reference.ipc import WriterOptions, stream_model, write_file, write_stream
 from conformance.reference.ipc.samples import SAMPLES, Sample
 from conformance.wire import read_stream
+from conformance.wire.file import read_file
 from conformance.wire.plain import plain_table
 
 FORMS: Final[dict[str, dict[str, Any]]] = {
@@ -72,6 +73,7 @@ def test_pyarrow_reads_the_file_back(sample: Sample, form: str) -> None:
     """Schema, metadata and rows of a file are those of the sample, whichever batch is asked for first."""
     data = sample.file_of(**FORMS[form]).encode()
 
+    assert [str(fault) for fault in read_file(data).violations] == []
     if not readable(sample, form):
         return
     with pa.ipc.open_file(data) as reader:
