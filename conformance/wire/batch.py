@@ -22,6 +22,7 @@ from conformance.wire.messages import (
     read_following,
     read_frame,
 )
+from conformance.wire.swapping import swap
 from conformance.wire.types import Endianness, Schema
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class BatchMessage:
         Raises :class:`conformance.wire.arrow.UndecodableError` where faults make that unsafe, and its
         :class:`~conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
         """
-        from conformance.wire.arrow import batch_to_arrow  # noqa: PLC0415  # arrow knows batches, not the reverse
+        from conformance.wire.arrays import batch_to_arrow  # noqa: PLC0415  # arrays know batches, not the reverse
 
         return batch_to_arrow(self)
 
@@ -177,10 +178,10 @@ def judge_data(
     body.cut(buffers)
     if batch.codec == "unknown" or not fits or not _node_numbers(body, length):
         return
-    if schema.endianness is Endianness.BIG:
-        return  # noted with the schema; values in the other order are not judged
     if batch.codec:
         body.decompress(batch.codec, budget or Budget(len(view)))
+    if schema.endianness is Endianness.BIG:
+        swap(body)
     batch.body = body
     starts = body.starts
     for op in plan.ops:

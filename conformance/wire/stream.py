@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.compression import Budget
@@ -16,6 +16,9 @@ from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.schema import schema_of
 from conformance.wire.types import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["StreamReading", "read_embedded", "read_stream"]
 
@@ -28,7 +31,8 @@ class StreamReading:
     """What the bytes of a stream hold, and all that is wrong with them; offsets count from the stream's first byte.
 
     ``messages`` are those that could be followed, the end-of-stream marker among them, up to ``end``, where the stream
-    ended or broke off. ``schema`` is None where the first message holds none that batches can be read by.
+    ended or broke off. ``schema`` is None where the first message holds none that batches can be read by. ``defined``
+    says of each record batch how many of ``dictionaries`` stood before it.
     """
 
     faults: list[Fault] = dataclasses.field(default_factory=list)
@@ -36,12 +40,37 @@ class StreamReading:
     schema: Schema | None = None
     dictionaries: list[DictionaryMessage] = dataclasses.field(default_factory=list)
     batches: list[BatchMessage] = dataclasses.field(default_factory=list)
+    defined: list[int] = dataclasses.field(default_factory=list)
     end: int = 0
 
     @property
     def violations(self) -> list[Fault]:
         """The faults that the format itself forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
+
+    def to_batches(self) -> list[pa.RecordBatch]:
+        """The record batches, decoded from verified buffers by this package's own reading.
+
+        Columns that are dictionary-encoded become :class:`pyarrow.DictionaryArray`, each with the dictionary that was
+        current at its batch. What could not be framed as a record batch is not among them; ``violations`` say so.
+
+        Raises :class:`conformance.wire.arrow.UndecodableError` where there is no schema, or faults leave no safe way,
+        and its :class:`~conformance.wire.arrow.UnsupportedHereError` for what the installed pyarrow lacks.
+        """
+        from conformance.wire.arrow import UndecodableError  # noqa: PLC0415  # judging bytes needs no decoding
+        from conformance.wire.decoding import decode  # noqa: PLC0415
+
+        if self.schema is None:
+            raise UndecodableError("there is no schema that batches could be read by")
+        return list(decode(self.dictionaries, self.batches, self.defined))
+
+    def to_arrow(self) -> pa.Table:
+        """All rows as one table; raises as :meth:`to_batches` does."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        batches = self.to_batches()
+        schema = self.schema.to_arrow() if self.schema is not None else None
+        return pa.Table.from_batches(batches, schema)
 
 
 def read_stream(data: Bytes) -> StreamReading:
@@ -130,6 +159,7 @@ class _Reader:
         elif message.header is Header.RECORD_BATCH:
             batch = judge_batch(frame, self.view[: message.end], reading.schema, faults, self.budget)
             reading.batches.append(batch)
+            reading.defined.append(len(reading.dictionaries))
             self.keep(self.dictionaries.judge(batch))
 
     def keep(self, faults: list[Fault]) -> None:

@@ -1,0 +1,80 @@
+"""Big-endian bodies: the numbers in their buffers turned into the machine's order before anything is judged.
+
+Which bytes are numbers follows from the layout: bitmaps, 8-bit values, text and type ids keep their bytes, and so do
+the inline bytes and the prefix of a view (https://arrow.apache.org/docs/format/Columnar.html#byte-order-endianness).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from conformance.wire.layout import Op, Role
+from conformance.wire.types import TypeKind
+
+if TYPE_CHECKING:
+    from conformance.wire.body import Body
+
+__all__ = ["swap"]
+
+_INLINE: Final = 12
+_VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "V4"), ("buffer", "<i4"), ("offset", "<i4")])
+
+
+def swap(body: Body) -> None:
+    """Replaces every buffer of numbers by a copy in the other byte order; bytes after the last whole one stay."""
+    for op in body.plan.ops:
+        first = body.starts[op.index]
+        for place, role in enumerate(op.roles):
+            content = body.contents[first + place]
+            swapper = _SWAPPERS.get(role)
+            if content and swapper is not None:
+                body.contents[first + place] = memoryview(swapper(op, content))
+
+
+def _reversed(content: memoryview, parts: tuple[int, ...]) -> bytes:
+    """``content``, as records of numbers of the given widths, with the bytes of each number reversed."""
+    order: list[int] = []
+    for part in parts:
+        order += range(len(order) + part - 1, len(order) - 1, -1)
+    width = len(order)
+    whole = len(content) // width * width
+    records = np.frombuffer(content, np.uint8, whole).reshape(-1, width)
+    return records[:, order].tobytes() + bytes(content[whole:])
+
+
+def _data(op: Op, content: memoryview) -> bytes | memoryview:
+    made = op.field.type
+    if made.kind in (TypeKind.BOOL, TypeKind.FIXED_SIZE_BINARY) or op.width <= 1 or Role.OFFSETS in op.roles:
+        return content
+    return _reversed(content, _PARTS.get(made.unit, (op.width,)) if made.kind is TypeKind.INTERVAL else (op.width,))
+
+
+_PARTS: Final = {"day-time": (4, 4), "month-day-nano": (4, 4, 8)}
+"""The numbers of an interval that has more than one."""
+
+
+def _offsets(op: Op, content: memoryview) -> bytes:
+    # The width of a dense union is that of its type ids.
+    return _reversed(content, (op.width if op.width > 1 else 4,))
+
+
+def _views(_: Op, content: memoryview) -> bytes:
+    whole = len(content) // 16 * 16
+    views = np.frombuffer(content, _VIEW, whole // 16).copy()
+    views["length"] = views["length"].byteswap()
+    long = views["length"] > _INLINE
+    for name in ("buffer", "offset"):
+        views[name] = np.where(long, views[name].byteswap(), views[name])
+    return views.tobytes() + bytes(content[whole:])
+
+
+_SWAPPERS: Final[dict[Role, Callable[[Op, memoryview], bytes | memoryview]]] = {
+    Role.DATA: _data,
+    Role.INDICES: lambda op, content: _reversed(content, (op.width,)),
+    Role.OFFSETS: _offsets,
+    Role.SIZES: _offsets,
+    Role.VIEWS: _views,
+}
