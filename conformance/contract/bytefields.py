@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from typing import Final
+from typing import ClassVar, Final
 
 import pyarrow as pa
 
@@ -64,6 +64,9 @@ class BatchBytes:
     """
 
     __slots__ = ("_arrow", "call", "data", "faults", "first", "message", "response", "schema")
+
+    headers: ClassVar = frozenset({wire.Header.RECORD_BATCH})
+    """The headers under which a body is judged by the schema."""
 
     def __init__(self, call: int, response: int | None, data: bytes, schema: wire.Schema | None) -> None:
         self._arrow: pa.RecordBatch | types.EllipsisType | None = ...

@@ -9,6 +9,7 @@ a clause without subjects in an exchange was not observed, and :mod:`conformance
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -19,10 +20,48 @@ from conformance.records import Level
 if TYPE_CHECKING:
     from conformance.contract.view import View
 
-__all__ = ["CLAUSES", "PROFILES", "Clause", "Facet", "FacetSelector", "Subject", "Violation", "clause"]
+__all__ = [
+    "ANY_BATCH",
+    "ANY_MESSAGE",
+    "CLAUSES",
+    "IPC",
+    "MESSAGES",
+    "PROFILES",
+    "Clause",
+    "Facet",
+    "FacetSelector",
+    "Role",
+    "Subject",
+    "Violation",
+    "clause",
+]
 
-PROFILES: Final = ("bq-arrow", "ipc-message")
-"""``bq-arrow``: a Storage Read server or a serializer for one; ``ipc-message``: any writer of bare Arrow messages."""
+PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor")
+"""What bytes are judged as.
+
+``bq-arrow``: what a Storage Read server sends, or a serializer for one; ``ipc-message``: bare Arrow messages, one by
+one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or tensor message.
+"""
+
+MESSAGES: Final = PROFILES[:2]
+"""The profiles of messages that are given one by one, each in bytes of its own."""
+IPC: Final = PROFILES[2:]
+"""The profiles of whole streams, files and tensors."""
+ANY_MESSAGE: Final = PROFILES
+"""The rule is Arrow's own and about any message: every writer is held to it."""
+ANY_BATCH: Final = PROFILES[:4]
+"""The rule is Arrow's own and about schemas and batches, wherever they stand."""
+
+
+class Role(enum.StrEnum):
+    """Who is held to a clause."""
+
+    BYTES = "bytes"
+    """The bytes, whoever wrote them."""
+    WRITER = "writer"
+    """Whoever wrote them: the format lets readers meet such bytes, and asks writers for others."""
+    READER = "reader"
+    """Whoever reads them: what it made of the bytes is judged, not the bytes."""
 
 
 class Subject(Protocol):
@@ -83,6 +122,7 @@ class Clause:
     ``id`` is dotted: chapter, then what is required; it is never reused and never renamed.
     ``breaks`` names the public client that goes wrong, and how; empty where no client is known to.
     ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one of them.
+    ``role`` says who is held to it.
     """
 
     id: str
@@ -93,11 +133,17 @@ class Clause:
     profiles: tuple[str, ...]
     over: Selector[Any]
     check: Check[Any]
+    role: Role = Role.BYTES
 
     @property
     def chapter(self) -> str:
         """The first part of the id."""
         return self.id.partition(".")[0]
+
+    @property
+    def on_messages(self) -> bool:
+        """Whether messages given one by one are held to it, as all that a Storage Read server sends."""
+        return any(profile in MESSAGES for profile in self.profiles)
 
 
 _REGISTER: dict[str, Clause] = {}
@@ -114,6 +160,7 @@ def clause(
     level: Level = Level.MUST,
     breaks: str = "",
     profiles: tuple[str, ...] = PROFILES[:1],
+    role: Role = Role.BYTES,
 ) -> Callable[[Check[S]], Check[S]]:
     """Register the decorated function as the clause ``clause_id``; its docstring becomes the explanation.
 
@@ -129,7 +176,7 @@ def clause(
             raise ValueError(f"clause {clause_id}: the id is taken; ids are never reused")
         if unknown := set(profiles) - set(PROFILES):
             raise ValueError(f"clause {clause_id}: expected profiles out of {PROFILES}, got {sorted(unknown)}")
-        _REGISTER[clause_id] = Clause(clause_id, level, explanation, source, breaks, profiles, over, check)
+        _REGISTER[clause_id] = Clause(clause_id, level, explanation, source, breaks, profiles, over, check, role)
         return check
 
     return register

@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, PROFILES, Clause
+from conformance.contract.clause import CLAUSES, MESSAGES, Clause
 from conformance.contract.judge import judge_view
 from conformance.contract.loose import Loose
 from conformance.contract.messages import Messages
@@ -29,10 +29,10 @@ def byte_clauses(profile: str) -> tuple[Clause, ...]:
     """The clauses of a profile that can be judged on messages alone.
 
     Raises:
-        ValueError: there is no such profile.
+        ValueError: there is no such profile of messages.
     """
-    if profile not in PROFILES:
-        raise ValueError(f"expected a profile out of {', '.join(PROFILES)}, got {profile!r}")
+    if profile not in MESSAGES:
+        raise ValueError(f"expected a profile out of {', '.join(MESSAGES)}, got {profile!r}")
     load_chapters()
     return tuple(one for one in CLAUSES.values() if isinstance(one.over, Messages | Loose) and profile in one.profiles)
 
@@ -43,7 +43,7 @@ def judge_bytes(schema: bytes, batches: Sequence[bytes], *, profile: str = "bq-a
     In the findings call 0 is the schema and call n is the n-th batch.
 
     Raises:
-        ValueError: there is no such profile.
+        ValueError: there is no such profile of messages.
     """
     calls = [Call(0, "", "SerializeSchema", b"", (schema,))]
     calls += [Call(0, "", "SerializeBatch", b"", (batch,)) for batch in batches]

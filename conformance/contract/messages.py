@@ -21,6 +21,7 @@ __all__ = [
     "NOT_ASKED",
     "Message",
     "Messages",
+    "Shown",
     "batches",
     "bodies",
     "broken",
@@ -104,7 +105,7 @@ class Messages(Generic[M]):
     facet = _FACET
 
     def __init__(self, shown: Shown, select: Callable[[View], Sequence[M]]) -> None:
-        self._shown = shown
+        self.shown = shown
         self._select = select
 
     def __call__(self, view: View) -> Sequence[M]:
@@ -113,7 +114,7 @@ class Messages(Generic[M]):
 
     def shown_by(self, state: Shown) -> bool:
         """Whether there are any in an exchange that shows this."""
-        return bool(state & self._shown)
+        return bool(state & self.shown)
 
 
 def _all(view: View) -> list[Message]:
@@ -145,7 +146,7 @@ def _is_prefixed(message: Message) -> bool:
 
 def _has_body(batch: BatchBytes) -> bool:
     """Whether the metadata of a batch leads to its body: it can be followed, and a schema explains it."""
-    if batch.schema is None or batch.first is None or batch.first.header is not Header.RECORD_BATCH:
+    if batch.schema is None or batch.first is None or batch.first.header not in batch.headers:
         return False
     violations = (fault for fault in batch.faults if fault.severity is Severity.VIOLATION)
     return is_message(batch) and not any(fault.rule.startswith("flatbuf.") for fault in violations)
@@ -186,10 +187,6 @@ def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation
     return remembered
 
 
-_OF_STREAMS: Final = "of whole streams; a field of a response holds one schema or one record batch, and no dictionary"
-_OF_FILES: Final = "of whole files; a field of a response holds a message, with no magic and no footer"
-_OF_TENSORS: Final = "of tensors; a field of a response holds a schema or a record batch, and no tensor"
-
 NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
     {
         Rule.FLATBUF_UNKNOWN_SLOT: "a later format may add slots, and readers pass over those they do not know",
@@ -202,27 +199,8 @@ NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
         Rule.BUFFER_ORDER: "the format permits any order: readers find buffers by their offsets",
         Rule.OFFSETS_FIRST_NONZERO: "the format permits it: a slice need not be rebased before it is written",
         Rule.COMPRESSION_EMPTY_WITHOUT_FRAME: "encoders in use write an empty buffer as a length of 0 alone",
+        Rule.STREAM_END_MISSING: "to close the transport after a whole message ends a stream as the marker does",
     }
-    | dict.fromkeys(
-        (
-            Rule.DICTIONARY_TYPES_DIFFER,
-            Rule.DICTIONARY_ID_UNKNOWN,
-            Rule.DICTIONARY_DATA_MISSING,
-            Rule.DICTIONARY_DELTA_WITHOUT_BASE,
-            Rule.DICTIONARY_MISSING,
-            Rule.DICTIONARY_LATE,
-            Rule.DICTIONARY_INDEX_RANGE,
-            Rule.STREAM_SCHEMA_FIRST,
-            Rule.STREAM_SECOND_SCHEMA,
-            Rule.STREAM_MESSAGE_KIND,
-            Rule.STREAM_FRAMING_MIXED,
-            Rule.STREAM_END_MISSING,
-            Rule.STREAM_BYTES_AFTER_END,
-        ),
-        _OF_STREAMS,
-    )
-    | dict.fromkeys((rule for rule in Rule if rule.startswith(("file.", "footer.", "block."))), _OF_FILES)
-    | dict.fromkeys((rule for rule in Rule if rule.startswith(("tensor.", "sparse."))), _OF_TENSORS)
 )
 """Rules of the wire about which no clause asks, each with the reason why."""
 

@@ -33,7 +33,8 @@ SHARDS: Final = 8
 class Proof:
     """What was shown. ``liars`` maps each standing liar to the MUST clauses that it passes.
 
-    ``unproven`` are clauses for which no mutant is made, ``unknown`` ids that a mutant kills and that do not exist.
+    ``unproven`` are clauses on messages for which no mutant is made, ``unknown`` ids that a mutant kills and that do
+    not exist.
     ``changes`` counts the systematic changes by what became of them; ``survivors`` are those that nothing rejected.
     ``alarms`` are legal variations (and the reference itself) on which a clause failed.
     """
@@ -99,7 +100,9 @@ def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any])
         trials=tuple(results["mutant", name] for name in chosen),
         liars={name: results["liar", name] for name in LIARS},
         alarms={name or "reference": made for (kind, name), made in results.items() if kind == "alarm" and made},
-        unproven=tuple(clause for clause in CLAUSES if clause not in made_for) if everything else (),
+        unproven=tuple(name for name, one in CLAUSES.items() if one.on_messages and name not in made_for)
+        if everything
+        else (),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
         changes=dict(changes),
         survivors=tuple(found),

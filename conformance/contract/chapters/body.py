@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE, Violation, clause
 from conformance.contract.messages import Message, bodies, broken, sized, untidy, written
 from conformance.contract.view import BatchBytes
 from conformance.records import Level
@@ -25,14 +25,12 @@ MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.f
 SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
 SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
 BIGNUMERIC: Final = Type(TypeKind.DECIMAL, bit_width=256, precision=76, scale=38)
-ANY: Final = ("bq-arrow", "ipc-message")
-"""The rule is Arrow's own: any writer of messages is held to it."""
 
 
 # --- lengths in the message ---------------------------------------------------------------------------
 
 
-@clause("body.length-not-negative", over=written, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
+@clause("body.length-not-negative", over=written, source=MESSAGE_FBS, breaks="every client", profiles=ANY_MESSAGE)
 def length_not_negative(message: Message) -> Iterable[Violation]:
     """`Message.bodyLength`, a signed integer of 64 bits, is not negative."""
     return broken(message, Rule.MESSAGE_BODY_LENGTH_NEGATIVE)
@@ -43,14 +41,14 @@ def length_not_negative(message: Message) -> Iterable[Violation]:
     over=written,
     source=f"{COLUMNAR}#encapsulated-message-format",
     breaks="readers of several messages in a row: the next one starts at an odd place",
-    profiles=ANY,
+    profiles=ANY_MESSAGE,
 )
 def length_multiple_of_8(message: Message) -> Iterable[Violation]:
     """The body length is a multiple of eight, so that the whole message is one."""
     return broken(message, Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8)
 
 
-@clause("body.batch-length-not-negative", over=bodies, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
+@clause("body.batch-length-not-negative", over=bodies, source=MESSAGE_FBS, breaks="every client", profiles=ANY_BATCH)
 def batch_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """`RecordBatch.length` is not negative."""
     return broken(batch, Rule.BATCH_LENGTH_NEGATIVE)
@@ -61,7 +59,7 @@ def batch_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=MESSAGE_FBS,
     breaks="Rust and Go panic; pyarrow gives a batch whose columns differ in length",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def column_lengths(batch: BatchBytes) -> Iterable[Violation]:
     """Every column is as long as the batch: the length of its node is `RecordBatch.length`."""
@@ -77,7 +75,7 @@ def column_lengths(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BATCH,
     breaks="pyarrow drops columns too many without an error; too few: `Ran out of field metadata, likely malformed`",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def node_count(batch: BatchBytes) -> Iterable[Violation]:
     """A batch has one field node for every field of the schema, children included, and no more.
@@ -93,7 +91,7 @@ def node_count(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BATCH,
     breaks="every later buffer is taken for another one's",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def buffer_count(batch: BatchBytes) -> Iterable[Violation]:
     """A batch has exactly the buffers that the layouts of its fields ask for, empty ones included.
@@ -103,13 +101,15 @@ def buffer_count(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.BATCH_BUFFER_COUNT)
 
 
-@clause("body.node-length-not-negative", over=bodies, source=MESSAGE_FBS, breaks="every client", profiles=ANY)
+@clause("body.node-length-not-negative", over=bodies, source=MESSAGE_FBS, breaks="every client", profiles=ANY_BATCH)
 def node_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """The length of a field node is not negative."""
     return broken(batch, Rule.BATCH_NODE_LENGTH_NEGATIVE)
 
 
-@clause("body.null-count-range", over=bodies, source=MESSAGE_FBS, breaks="readers that allocate by it", profiles=ANY)
+@clause(
+    "body.null-count-range", over=bodies, source=MESSAGE_FBS, breaks="readers that allocate by it", profiles=ANY_BATCH
+)
 def null_count_range(batch: BatchBytes) -> Iterable[Violation]:
     """The null count of a field node is between 0 and its length.
 
@@ -123,7 +123,7 @@ def null_count_range(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=MESSAGE_FBS,
     breaks="readers skip the bitmap where the count is 0, and show values for nulls",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def null_count_matches(batch: BatchBytes) -> Iterable[Violation]:
     """The null count of a field node is the number of nulls in its validity bitmap."""
@@ -135,7 +135,7 @@ def null_count_matches(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=SCHEMA_FBS,
     breaks="arrow-rs refuses the batch; Spark and other typed readers fail on the first null",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def required_without_nulls(batch: BatchBytes) -> Iterable[Violation]:
     """A field that the schema declares non-nullable has no null where its parent has a value.
@@ -150,14 +150,16 @@ def required_without_nulls(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#struct-layout",
     breaks="readers run past the end of the child",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def child_lengths(batch: BatchBytes) -> Iterable[Violation]:
     """The children of a struct are at least as long as the struct."""
     return broken(batch, Rule.STRUCT_CHILD_LENGTH)
 
 
-@clause("body.child-lengths-exact", over=bodies, source=f"{COLUMNAR}#struct-layout", level=Level.SHOULD, profiles=ANY)
+@clause(
+    "body.child-lengths-exact", over=bodies, source=f"{COLUMNAR}#struct-layout", level=Level.SHOULD, profiles=ANY_BATCH
+)
 def child_lengths_exact(batch: BatchBytes) -> Iterable[Violation]:
     """The children of a struct are exactly as long as the struct.
 
@@ -174,7 +176,7 @@ def child_lengths_exact(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=SCHEMA_FBS,
     breaks="readers that do not check read memory before the body",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def buffer_offset_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """The offset of a buffer, from the start of the body, is not negative."""
@@ -182,7 +184,11 @@ def buffer_offset_not_negative(batch: BatchBytes) -> Iterable[Violation]:
 
 
 @clause(
-    "body.buffer-length-not-negative", over=bodies, source=SCHEMA_FBS, breaks="readers that do not check", profiles=ANY
+    "body.buffer-length-not-negative",
+    over=bodies,
+    source=SCHEMA_FBS,
+    breaks="readers that do not check",
+    profiles=ANY_BATCH,
 )
 def buffer_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """The length of a buffer is not negative."""
@@ -194,7 +200,7 @@ def buffer_length_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BATCH,
     breaks="readers that do not check read memory behind the body",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def buffers_inside(batch: BatchBytes) -> Iterable[Violation]:
     """A buffer lies inside the body that the message announces."""
@@ -206,7 +212,7 @@ def buffers_inside(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=ALIGNMENT,
     breaks="a crash in Spark .NET; Rust readers copy or panic",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def buffers_aligned(batch: BatchBytes) -> Iterable[Violation]:
     """A buffer starts at a multiple of eight bytes from the start of the body.
@@ -222,20 +228,20 @@ def buffers_aligned(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BATCH,
     breaks="readers that decode in place overwrite one with the other",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def buffers_apart(batch: BatchBytes) -> Iterable[Violation]:
     """Buffers are written one after the other and share no bytes."""
     return broken(batch, Rule.BUFFER_OVERLAP)
 
 
-@clause("body.padding-zero", over=bodies, source=SECURITY, level=Level.SHOULD, profiles=ANY)
+@clause("body.padding-zero", over=bodies, source=SECURITY, level=Level.SHOULD, profiles=ANY_BATCH)
 def padding_zero(batch: BatchBytes) -> Iterable[Violation]:
     """The padding between buffers is zero, so that it publishes no stale memory."""
     return untidy(batch, Rule.BODY_PADDING_NONZERO)
 
 
-@clause("body.no-unused-bytes", over=bodies, source=ALIGNMENT, level=Level.SHOULD, profiles=ANY)
+@clause("body.no-unused-bytes", over=bodies, source=ALIGNMENT, level=Level.SHOULD, profiles=ANY_BATCH)
 def no_unused_bytes(batch: BatchBytes) -> Iterable[Violation]:
     """What belongs to no buffer is padding to the next 64 bytes at most.
 
@@ -252,7 +258,7 @@ def no_unused_bytes(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=VALIDITY,
     breaks="readers treat every slot as valid, or fail",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def validity_present(batch: BatchBytes) -> Iterable[Violation]:
     """A field with nulls has a validity bitmap.
@@ -262,7 +268,7 @@ def validity_present(batch: BatchBytes) -> Iterable[Violation]:
     return broken(batch, Rule.VALIDITY_MISSING)
 
 
-@clause("body.validity-size", over=bodies, source=VALIDITY, breaks="readers run past its end", profiles=ANY)
+@clause("body.validity-size", over=bodies, source=VALIDITY, breaks="readers run past its end", profiles=ANY_BATCH)
 def validity_size(batch: BatchBytes) -> Iterable[Violation]:
     """A validity bitmap has a bit for every slot."""
     return broken(batch, Rule.VALIDITY_TOO_SMALL)
@@ -273,7 +279,7 @@ def validity_size(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BINARY,
     breaks="`Arrow buffer too small` in Rust; others read past its end",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def offsets_size(batch: BatchBytes) -> Iterable[Violation]:
     """An offsets buffer has one entry more than its field has slots.
@@ -289,7 +295,7 @@ def offsets_size(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#fixed-size-primitive-layout",
     breaks="readers run past its end",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def data_size(batch: BatchBytes) -> Iterable[Violation]:
     """A data buffer of a fixed-width type holds a value for every slot, nulls included."""
@@ -301,7 +307,7 @@ def data_size(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BINARY,
     breaks="readers that do not check read memory before the data",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def offsets_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """Offsets are not negative, be it the first or any after it."""
@@ -313,7 +319,7 @@ def offsets_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BINARY,
     breaks="values of negative length: crashes, or the rest of the column shifted",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def offsets_monotonic(batch: BatchBytes) -> Iterable[Violation]:
     """Offsets never decrease, over nulls too."""
@@ -325,7 +331,7 @@ def offsets_monotonic(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=BINARY,
     breaks="readers run past the end of the data; a slice whose offsets were not rebased looks like this",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def offsets_within_data(batch: BatchBytes) -> Iterable[Violation]:
     """The last offset is at most the length of the data: bytes of text, or slots of a list's child."""
@@ -337,7 +343,7 @@ def offsets_within_data(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=SECURITY,
     breaks="Rust readers refuse the batch; Python fails when the value is looked at",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def text_utf8(batch: BatchBytes) -> Iterable[Violation]:
     """Text is UTF-8 in every slot that is not null."""
@@ -349,7 +355,7 @@ def text_utf8(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source="https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#bignumeric_type",
     breaks="readers that print or convert by precision cut digits off",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def decimals_within_precision(batch: BatchBytes) -> Iterable[Violation]:
     """A decimal has no more digits than its type's precision; decimal256(76, 38) may hold the 77 of BIGNUMERIC.
@@ -369,7 +375,7 @@ def decimals_within_precision(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=SCHEMA_FBS,
     breaks="pyarrow: `OverflowError` when the value is looked at",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def times_within_day(batch: BatchBytes) -> Iterable[Violation]:
     """A time is at least 0 and less than a day.

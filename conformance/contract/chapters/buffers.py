@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import ANY_BATCH, Violation, clause
 from conformance.contract.messages import bodies, broken
 from conformance.contract.view import BatchBytes
 from conformance.records import Level
@@ -18,8 +18,6 @@ from conformance.wire import Rule
 COMPRESSION: Final = "https://arrow.apache.org/docs/format/Columnar.html#compression"
 MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.fbs"
 SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
-ANY: Final = ("bq-arrow", "ipc-message")
-"""The rule is Arrow's own: any writer of messages is held to it."""
 
 
 @clause(
@@ -27,7 +25,7 @@ ANY: Final = ("bq-arrow", "ipc-message")
     over=bodies,
     source=MESSAGE_FBS,
     breaks="readers have to refuse what they do not know",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def codec_known(batch: BatchBytes) -> Iterable[Violation]:
     """The codec is LZ4_FRAME or ZSTD."""
@@ -39,14 +37,14 @@ def codec_known(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=MESSAGE_FBS,
     breaks="readers have to refuse what they do not know",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def method_known(batch: BatchBytes) -> Iterable[Violation]:
     """The compression method is BUFFER: each buffer on its own."""
     return broken(batch, Rule.COMPRESSION_METHOD_UNKNOWN)
 
 
-@clause("buffers.prefix", over=bodies, source=COMPRESSION, breaks="arrow-rs before 58.2.0 panics", profiles=ANY)
+@clause("buffers.prefix", over=bodies, source=COMPRESSION, breaks="arrow-rs before 58.2.0 panics", profiles=ANY_BATCH)
 def prefix(batch: BatchBytes) -> Iterable[Violation]:
     """A compressed buffer that is not empty starts with eight bytes: its uncompressed length, little-endian."""
     return broken(batch, Rule.COMPRESSION_PREFIX_TRUNCATED)
@@ -57,14 +55,14 @@ def prefix(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=COMPRESSION,
     breaks="readers that allocate what is announced",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def prefix_not_negative(batch: BatchBytes) -> Iterable[Violation]:
     """The uncompressed length is not negative, except for -1: stored as it is."""
     return broken(batch, Rule.COMPRESSION_PREFIX_NEGATIVE)
 
 
-@clause("buffers.frame", over=bodies, source=COMPRESSION, breaks="every client", profiles=ANY)
+@clause("buffers.frame", over=bodies, source=COMPRESSION, breaks="every client", profiles=ANY_BATCH)
 def frame(batch: BatchBytes) -> Iterable[Violation]:
     """The bytes after the length are a well-formed frame of the codec.
 
@@ -78,14 +76,14 @@ def frame(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=COMPRESSION,
     breaks="Arrow C++: `Lz4 compressed input contains more than one frame`",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def one_frame(batch: BatchBytes) -> Iterable[Violation]:
     """A compressed buffer holds one frame and nothing after it."""
     return broken(batch, Rule.COMPRESSION_TRAILING_BYTES)
 
 
-@clause("buffers.frame-length", over=bodies, source=COMPRESSION, level=Level.SHOULD, profiles=ANY)
+@clause("buffers.frame-length", over=bodies, source=COMPRESSION, level=Level.SHOULD, profiles=ANY_BATCH)
 def frame_length(batch: BatchBytes) -> Iterable[Violation]:
     """The length of a compressed buffer leaves out the padding after its frame."""
     return broken(batch, Rule.COMPRESSION_PADDING_IN_LENGTH)
@@ -96,7 +94,7 @@ def frame_length(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=COMPRESSION,
     breaks="Polars: `got unexpected decompressed output length`; others read zeros or stale memory",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def size(batch: BatchBytes) -> Iterable[Violation]:
     """A compressed buffer decompresses to the announced number of bytes."""
@@ -110,7 +108,7 @@ def size(batch: BatchBytes) -> Iterable[Violation]:
     source=SECURITY,
     level=Level.SHOULD,
     breaks="readers without a limit, which a few kilobytes can take all memory from",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def expansion(batch: BatchBytes) -> Iterable[Violation]:
     """The buffers of a message decompress to no more than a careful reader allows.

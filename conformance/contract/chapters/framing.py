@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance import wire
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE, MESSAGES, Violation, clause
 from conformance.contract.messages import (
     Message,
     batches,
@@ -42,8 +42,8 @@ SCHEMA_AND_BATCH: Final = "https://github.com/goccy/bigquery-emulator/issues/493
 TRAILING_MARKER: Final = "https://github.com/jjviscomi/bqemulator/pull/31"
 
 NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
-ANY: Final = ("bq-arrow", "ipc-message")
-"""The rule is Arrow's own: any writer of messages is held to it."""
+ANY: Final = MESSAGES
+"""The rule is Arrow's own, and about bytes that hold one message: any writer of such is held to it."""
 
 
 # --- the prefix and what it announces ---------------------------------------------------------------
@@ -137,7 +137,7 @@ def not_legacy(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.PREFIX_CONTINUATION_MISSING) if _is_legacy(message) else ()
 
 
-@clause("framing.metadata-length", over=prefixed, source=ENCAPSULATION, breaks="every client", profiles=ANY)
+@clause("framing.metadata-length", over=prefixed, source=ENCAPSULATION, breaks="every client", profiles=ANY_MESSAGE)
 def metadata_length(message: Message) -> Iterable[Violation]:
     """The metadata length in the prefix is not negative, and as many bytes follow."""
     return broken(message, Rule.PREFIX_LENGTH_NEGATIVE, Rule.METADATA_TRUNCATED) if _has_prefix(message) else ()
@@ -152,7 +152,7 @@ def _has_prefix(message: Message) -> bool:
     over=prefixed,
     source=ENCAPSULATION,
     breaks="readers that map the body in place; Arrow C++ refuses such messages in files",
-    profiles=ANY,
+    profiles=ANY_MESSAGE,
 )
 def metadata_alignment(message: Message) -> Iterable[Violation]:
     """Prefix, metadata and the padding after it end on a multiple of eight bytes, where the body begins.
@@ -162,7 +162,7 @@ def metadata_alignment(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8)
 
 
-@clause("framing.metadata-padding", over=prefixed, source=SECURITY, level=Level.SHOULD, profiles=ANY)
+@clause("framing.metadata-padding", over=prefixed, source=SECURITY, level=Level.SHOULD, profiles=ANY_MESSAGE)
 def metadata_padding(message: Message) -> Iterable[Violation]:
     """The padding between metadata and body is zero.
 
@@ -360,7 +360,7 @@ def batch_body_complete(batch: BatchBytes) -> Iterable[Violation]:
     "framing.schema-without-body",
     over=written_schemas,
     source="https://arrow.apache.org/docs/format/Columnar.html#schema-message",
-    profiles=ANY,
+    profiles=ANY_BATCH,
 )
 def schema_without_body(schema: SchemaBytes) -> Iterable[Violation]:
     """A Schema message has no body: its body length is 0."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import ANY_BATCH, Violation, clause
 from conformance.contract.messages import bodies, broken, written_schemas
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
@@ -17,7 +17,8 @@ from conformance.wire import Rule
 
 COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
-IPC: Final = ("ipc-message",)
+FOREIGN: Final = ANY_BATCH[1:]
+"""Whatever is not a Storage Read server."""
 
 
 @clause(
@@ -25,7 +26,7 @@ IPC: Final = ("ipc-message",)
     over=bodies,
     source=f"{COLUMNAR}#variadic-buffers",
     breaks="arrow-rs refuses the batch; others take later buffers for data of this field",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def view_buffer_counts(batch: BatchBytes) -> Iterable[Violation]:
     """`variadicBufferCounts` has one entry for every view field, in order, and none is negative."""
@@ -37,7 +38,7 @@ def view_buffer_counts(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#variable-size-binary-view-layout",
     breaks="readers that do not check read memory elsewhere",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def views_inside(batch: BatchBytes) -> Iterable[Violation]:
     """A view's length is not negative, and its bytes lie inside one of its field's data buffers."""
@@ -49,7 +50,7 @@ def views_inside(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#variable-size-binary-view-layout",
     breaks="comparisons by prefix give other answers than comparisons by value",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def view_prefix(batch: BatchBytes) -> Iterable[Violation]:
     """The prefix in a long view is the first four bytes of its value, and the bytes after a short value are zero."""
@@ -61,7 +62,7 @@ def view_prefix(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#listview-layout",
     breaks="readers that do not check",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def list_views_inside(batch: BatchBytes) -> Iterable[Violation]:
     """Offset and size of a list-view, of null slots too, lie inside the child."""
@@ -73,7 +74,7 @@ def list_views_inside(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#fixed-size-list-layout",
     breaks="readers run past the end of the child",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def fixed_size_lists(batch: BatchBytes) -> Iterable[Violation]:
     """The child of a fixed-size list holds the list's size for every slot, nulls included."""
@@ -85,14 +86,16 @@ def fixed_size_lists(batch: BatchBytes) -> Iterable[Violation]:
     over=written_schemas,
     source=SCHEMA_FBS,
     breaks="readers that take key and value without looking",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def map_fields(schema: SchemaBytes) -> Iterable[Violation]:
     """A map has one child, a struct of a key and a value; neither the struct nor the key is nullable."""
     return broken(schema, Rule.SCHEMA_MAP_ENTRIES, Rule.SCHEMA_MAP_NULLABLE)
 
 
-@clause("layouts.map-entries", over=bodies, source=SCHEMA_FBS, breaks="readers that build a dictionary", profiles=IPC)
+@clause(
+    "layouts.map-entries", over=bodies, source=SCHEMA_FBS, breaks="readers that build a dictionary", profiles=FOREIGN
+)
 def map_entries(batch: BatchBytes) -> Iterable[Violation]:
     """Entries and keys of a map are never null."""
     return broken(batch, Rule.MAP_NULL_ENTRY, Rule.MAP_NULL_KEY)
@@ -103,14 +106,16 @@ def map_entries(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#null-layout",
     breaks="readers that trust the count show values that do not exist",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def null_columns(batch: BatchBytes) -> Iterable[Violation]:
     """Every slot of a Null field is null, and its null count says so."""
     return broken(batch, Rule.NULL_NULL_COUNT)
 
 
-@clause("layouts.whole-days", over=bodies, source=SCHEMA_FBS, breaks="readers that divide lose the rest", profiles=IPC)
+@clause(
+    "layouts.whole-days", over=bodies, source=SCHEMA_FBS, breaks="readers that divide lose the rest", profiles=FOREIGN
+)
 def whole_days(batch: BatchBytes) -> Iterable[Violation]:
     """A date in milliseconds is a whole number of days."""
     return broken(batch, Rule.DATE64_WHOLE_DAYS)
@@ -121,7 +126,7 @@ def whole_days(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#run-end-encoded-layout",
     breaks="readers that search the run ends find other values",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def run_ends(batch: BatchBytes) -> Iterable[Violation]:
     """Run ends are not null, positive, strictly increasing, cover the field, and have a value each.
@@ -143,7 +148,7 @@ def run_ends(batch: BatchBytes) -> Iterable[Violation]:
     over=written_schemas,
     source=f"{COLUMNAR}#run-end-encoded-layout",
     breaks="readers know no other",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def run_end_type(schema: SchemaBytes) -> Iterable[Violation]:
     """Run ends are signed integers of 16, 32 or 64 bits."""
@@ -155,7 +160,7 @@ def run_end_type(schema: SchemaBytes) -> Iterable[Violation]:
     over=written_schemas,
     source=SCHEMA_FBS,
     breaks="readers choose another child",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def union_type_ids(schema: SchemaBytes) -> Iterable[Violation]:
     """A union names one type id per child, each once and between 0 and 127."""
@@ -167,7 +172,7 @@ def union_type_ids(schema: SchemaBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#union-layout",
     breaks="readers choose a child that is not there, or a slot beyond its end",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def union_slots(batch: BatchBytes) -> Iterable[Violation]:
     """Every slot of a union has a declared type id, and a place inside the child that it names.
@@ -184,7 +189,7 @@ def union_slots(batch: BatchBytes) -> Iterable[Violation]:
     source=f"{COLUMNAR}#union-layout",
     level=Level.SHOULD,
     breaks="most readers refuse a union with a validity bitmap",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def union_nulls(batch: BatchBytes) -> Iterable[Violation]:
     """A union has no nulls of its own: its null count is 0 and, under V4, its bitmap empty."""
@@ -196,7 +201,7 @@ def union_nulls(batch: BatchBytes) -> Iterable[Violation]:
     over=bodies,
     source=f"{COLUMNAR}#dictionary-encoded-layout",
     breaks="readers that do not check read memory before the dictionary",
-    profiles=IPC,
+    profiles=FOREIGN,
 )
 def dictionary_indices(batch: BatchBytes) -> Iterable[Violation]:
     """A dictionary index is not negative in a slot that is not null."""

@@ -1,0 +1,1 @@
+"""Whole streams, files and tensors, and what readers make of them."""

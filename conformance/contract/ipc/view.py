@@ -1,0 +1,120 @@
+"""One stream, file or tensor as the clauses see it.
+
+The messages are offered to the clauses on messages, and the whole to those on wholes. Every finding is of call 0; its
+bytes count from the first byte of the stream or file.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance import wire
+from conformance.contract.ipc.kinds import Kind
+from conformance.contract.ipc.messages import Container, MessageInBatches, MessageOfSchema, divide, is_of_the_whole
+from conformance.contract.view import BatchBytes, SchemaBytes, View
+from conformance.records import Call, Case, Exchange, Table
+from conformance.wire import Fault, Header, Message
+
+__all__ = ["IPC_CASE", "IpcView"]
+
+IPC_CASE: Final = Case(id="ipc", title="A stream, file or tensor", table=Table(columns=(), rows=()))
+"""The case that the verdicts on a stream, file or tensor name: it has no table."""
+
+_NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY, Header.END_OF_STREAM})
+
+
+class IpcView(View):
+    """A stream, file or tensor; ``expected`` are the batches that it has to hold, where they are known."""
+
+    def __init__(self, data: bytes, kind: Kind, expected: Sequence[pa.RecordBatch] | None = None) -> None:
+        exchange = Exchange(IPC_CASE.id, str(kind), (Call(0, "", "Bytes", b"", (data,)),))
+        super().__init__(IPC_CASE, exchange, pa.table({}))
+        self.data = data
+        self.kind = kind
+        self.expected = expected
+        self.file = wire.read_file(data) if kind == Kind.FILE else None
+        self.tensor = wire.read_tensor(data) if kind == Kind.TENSOR else None
+        self._alone = wire.read_stream(data) if self.file is None and self.tensor is None else None
+
+    @property
+    def stream(self) -> wire.StreamReading | None:
+        """The stream, or the one in the file; None where there is none, or where nobody knows where it begins."""
+        return self._alone if self.file is None else self.file.stream
+
+    @property
+    def found(self) -> Sequence[Fault]:
+        """All that the wire found."""
+        reading = self.file or self.tensor or self._alone
+        assert reading is not None, "every kind has its reading"
+        return reading.faults
+
+    @property
+    def read(self) -> tuple[list[wire.DictionaryMessage], list[wire.BatchMessage]]:
+        """The dictionary batches and record batches that were read, in a file by its footer as well."""
+        readings = [reading for reading in (self.stream, self.file) if reading is not None]
+        return [one for each in readings for one in each.dictionaries], [
+            one for each in readings for one in each.batches
+        ]
+
+    @functools.cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages in order, without end-of-stream markers; the last may be bytes that are none."""
+        if self.tensor is not None:
+            return () if self.tensor.message is None else (self.tensor.message,)
+        dictionaries, batches = self.read
+        there = [] if self.stream is None else list(self.stream.messages)
+        there += [one.message for one in (*(made.batch for made in dictionaries), *batches) if one.message is not None]
+        found = [one for one in dict.fromkeys(there) if one.header is not Header.END_OF_STREAM]
+        return tuple(sorted(found, key=lambda message: message.start))
+
+    @functools.cached_property
+    def _divided(self) -> tuple[list[Fault], dict[Message, list[Fault]]]:
+        owners: dict[int, Message] = {}
+        dictionaries, batches = self.read
+        for batch in (*(made.batch for made in dictionaries), *batches):
+            if batch.message is not None:
+                owners.update((id(fault), batch.message) for fault in batch.faults)
+        return divide(self.found, self.messages, owners)
+
+    @functools.cached_property
+    def whole(self) -> Container:
+        """The faults of the sequence, and of what lies around it."""
+        return Container(self._divided[0])
+
+    @property
+    def legible(self) -> bool:
+        """Whether any message could be followed: noise shows nothing of what streams have to be."""
+        return any(message.header not in _NO_MESSAGE for message in self.messages)
+
+    @functools.cached_property
+    def schemas(self) -> list[SchemaBytes]:
+        """The message that a stream begins with, or that of a tensor; and the footer of a file, which repeats it."""
+        found: list[SchemaBytes] = []
+        stream = self.stream
+        if self.messages and (stream is None or self.messages[0] is stream.messages[0]):
+            first = self.messages[0]
+            schema = None if stream is None else stream.schema
+            found.append(MessageOfSchema(self.data, first, schema, self._divided[1][first]))
+        if self.file is not None and self.file.footer is not None:
+            footer = self.file.footer
+            place = Message(footer.start, footer.end, Header.SCHEMA, version=footer.version)
+            faults = [fault for fault in self.found if footer.start <= fault.start and not is_of_the_whole(fault.rule)]
+            found.append(MessageOfSchema(self.data, place, footer.schema, faults))
+        return found
+
+    @functools.cached_property
+    def batches(self) -> list[BatchBytes]:
+        """Every later message of a stream or file."""
+        if self.tensor is not None:
+            return []
+        dictionaries, batches = self.read
+        judged = {batch.message: batch for batch in (*(made.batch for made in dictionaries), *batches)}
+        divided = self._divided[1]
+        stream = self.stream
+        first = stream.messages[0] if stream is not None and stream.messages else None
+        later = [one for one in self.messages if one is not first]
+        return [MessageInBatches(self.data, one, judged.get(one), divided[one]) for one in later]
