@@ -50,11 +50,11 @@ class AdapterSpec:
         unknown = sorted(held.keys() - {*_TEXTS, *_LISTS})
         if unknown:
             raise SpecError(f"{file}: expected only {', '.join([*_TEXTS, *_LISTS])} but got {', '.join(unknown)}")
-        texts = {key: _text(file, held, key) for key in _TEXTS}
-        lists = {key: _list(file, held, key) for key in _LISTS}
-        if not lists["command"]:
+        name, title, language = (_text(file, held, key) for key in _TEXTS)
+        sources, build, command, needs = (_list(file, held, key) for key in _LISTS)
+        if not command:
             raise SpecError(f"{file}: expected command to name a program but got an empty list")
-        return cls(**texts, **lists, here=file.parent.resolve())
+        return cls(name, title, language, file.parent.resolve(), sources, build, command, needs)
 
     def files(self) -> list[Path]:
         """The files that are copied into the cache; raises :class:`SpecError` where a pattern finds none."""

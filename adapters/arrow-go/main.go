@@ -52,7 +52,7 @@ func hello() answer {
 		"reads": []string{"stream", "file"}, "writes": []string{"stream", "file"},
 		"read_options": answer{"native_endian": []bool{true, false}},
 		"write_options": answer{
-			"codec": []string{"", "lz4", "zstd"}, "deltas": []bool{false, true}, "min_space_savings": true,
+			"codec": []string{"", "lz4", "zstd"}, "deltas": []bool{false, true}, "min_space_savings": []float64{},
 		},
 	}
 }
@@ -146,7 +146,8 @@ func each(kind string, data []byte, options []ipc.Option, use func(arrow.RecordB
 	return nil, unsupported("cannot read kind " + kind)
 }
 
-func read(asked request, data []byte) (answer, error) {
+// read answers a request to read. *stage says how far it is where that is not the library's own reader.
+func read(asked request, data []byte, stage *string) (answer, error) {
 	options, err := readOptions(asked.Options)
 	if err != nil {
 		return nil, err
@@ -158,11 +159,13 @@ func read(asked request, data []byte) (answer, error) {
 		if columns == nil {
 			columns = make([][]any, batch.NumCols())
 		}
+		*stage = "values"
 		for c, column := range batch.Columns() {
 			for i := range column.Len() {
 				columns[c] = append(columns[c], plain(column, i))
 			}
 		}
+		*stage = ""
 		return nil
 	})
 	if err != nil {
@@ -187,17 +190,20 @@ type batchWriter interface {
 	Close() error
 }
 
-func write(asked request, data []byte) (answer, error) {
+// write answers a request to write. *stage says how far it is where that is not the library's own writer.
+func write(asked request, data []byte, stage *string) (answer, error) {
 	options, err := writeOptions(asked.Options)
 	if err != nil {
 		return nil, err
 	}
+	*stage = "source"
 	source, err := ipc.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
 	defer source.Release()
 	options = append(options, ipc.WithSchema(source.Schema()))
+	*stage = ""
 	var written bytes.Buffer
 	var writer batchWriter
 	switch asked.Kind {
@@ -216,6 +222,7 @@ func write(asked request, data []byte) (answer, error) {
 		}
 	}
 	if err := source.Err(); err != nil {
+		*stage = "source"
 		return nil, err
 	}
 	if err := writer.Close(); err != nil {
@@ -247,6 +254,13 @@ func failure(err error) answer {
 }
 
 func respond(asked request) (made answer) {
+	// How far the request had got, where that is not the library's own reader or writer.
+	stage := ""
+	defer func() {
+		if stage != "" && made["status"] == "error" {
+			made["stage"] = stage
+		}
+	}()
 	defer func() {
 		if thrown := recover(); thrown != nil {
 			if lacking, ours := thrown.(unsupported); ours {
@@ -264,9 +278,9 @@ func respond(asked request) (made answer) {
 		case "hello":
 			made = hello()
 		case "read":
-			made, err = read(asked, data)
+			made, err = read(asked, data, &stage)
 		case "write":
-			made, err = write(asked, data)
+			made, err = write(asked, data, &stage)
 		default:
 			err = unsupported("there is no operation " + asked.Op)
 		}

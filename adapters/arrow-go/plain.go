@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -18,6 +19,14 @@ func float(value float64) any {
 }
 
 func binary(value []byte) any { return map[string]string{"hex": hex.EncodeToString(value)} }
+
+// text is the plain value of a string; bytes that are no UTF-8, which JSON cannot carry, are shown as they are.
+func text(value string) any {
+	if !utf8.ValidString(value) {
+		return binary([]byte(value))
+	}
+	return value
+}
 
 func decimal(unscaled any) any { return map[string]string{"decimal": fmt.Sprint(unscaled)} }
 
@@ -89,11 +98,11 @@ func plain(column arrow.Array, i int) any {
 	case *array.Float64:
 		return float(a.Value(i))
 	case *array.String:
-		return a.Value(i)
+		return text(a.Value(i))
 	case *array.LargeString:
-		return a.Value(i)
+		return text(a.Value(i))
 	case *array.StringView:
-		return a.Value(i)
+		return text(a.Value(i))
 	case *array.Binary:
 		return binary(a.Value(i))
 	case *array.LargeBinary:

@@ -57,6 +57,9 @@ public final class Adapter {
   private static final Map<String, CodecType> CODECS =
       Map.of("", CodecType.NO_COMPRESSION, "lz4", CodecType.LZ4_FRAME, "zstd", CodecType.ZSTD);
 
+  /** How far the request in hand has got, where that is not the library's own reader or writer. */
+  private static String stage = "";
+
   private Adapter() {}
 
   /** Columns under construction: the schema once, then the values of each batch. */
@@ -77,6 +80,7 @@ public final class Adapter {
     }
 
     void add(VectorSchemaRoot root, DictionaryProvider dictionaries) {
+      stage = "values";
       Plain plain = new Plain(dictionaries);
       rows += root.getRowCount();
       for (int c = 0; c < columns.size(); c++) {
@@ -85,6 +89,7 @@ public final class Adapter {
           columns.get(c).add(plain.of(vector, row));
         }
       }
+      stage = "";
     }
 
     ObjectNode done() {
@@ -176,11 +181,18 @@ public final class Adapter {
     MetadataVersion version = MetadataVersion.valueOf(options.path("version").asText("V5"));
     IpcOption option = new IpcOption(options.path("legacy").asBoolean(false), version);
     ByteArrayOutputStream written = new ByteArrayOutputStream();
+    stage = "source";
     try (ArrowReader reader = reader("stream", data, allocator);
         ArrowWriter writer = writer(request.path("kind").asText(), reader, written, option, codec)) {
+      boolean more = reader.loadNextBatch();
+      stage = "";
+      // The first batch beforehand: it brings the dictionaries, which a writer sends when it starts.
       writer.start();
-      while (reader.loadNextBatch()) {
+      while (more) {
         writer.writeBatch();
+        stage = "source";
+        more = reader.loadNextBatch();
+        stage = "";
       }
       writer.end();
     }
@@ -235,11 +247,15 @@ public final class Adapter {
     }
     String name = thrown.getClass().getName();
     made.put("status", "error").put("message", String.valueOf(thrown.getMessage()));
+    if (!stage.isEmpty()) {
+      made.put("stage", stage);
+    }
     return thrown instanceof Error ? made.put("class", "panic: " + name).put("panicked", true) : made.put("class", name);
   }
 
   private static String respond(String line) throws IOException {
     JsonNode id = null;
+    stage = "";
     try {
       JsonNode request = JSON.readTree(line);
       id = request.get("id");

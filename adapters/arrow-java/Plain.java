@@ -3,6 +3,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.apache.arrow.memory.ArrowBuf;
@@ -80,8 +82,13 @@ final class Plain {
     return JSON.objectNode().put("hex", HexFormat.of().formatHex(bytes));
   }
 
+  /** A string; bytes that are no UTF-8, which JSON cannot carry, are shown as they are. */
   private static JsonNode text(byte[] utf8) {
-    return JSON.textNode(new String(utf8, StandardCharsets.UTF_8));
+    try {
+      return JSON.textNode(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString());
+    } catch (CharacterCodingException malformed) {
+      return hex(utf8);
+    }
   }
 
   private static JsonNode decimal(BigInteger unscaled) {

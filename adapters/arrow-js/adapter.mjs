@@ -15,7 +15,7 @@ import {
 } from "apache-arrow";
 import { lz4, zstandard } from "./codecs.mjs";
 import { decimalOfWords, float, hex, missing, same } from "./plain.mjs";
-import { Unsupported, serve } from "./protocol.mjs";
+import { Unsupported, during, serve } from "./protocol.mjs";
 
 compressionRegistry.set(CompressionType.LZ4_FRAME, lz4);
 compressionRegistry.set(CompressionType.ZSTD, zstandard);
@@ -23,9 +23,12 @@ compressionRegistry.set(CompressionType.ZSTD, zstandard);
 const CODECS = { "": null, lz4: CompressionType.LZ4_FRAME, zstd: CompressionType.ZSTD };
 const version = JSON.parse(readFileSync(new URL("node_modules/apache-arrow/package.json", import.meta.url))).version;
 
+const vectors = new WeakMap();
+
 /** What the library's `get` gives: one value of one `Data`, for types whose values it does not change. */
 function got(data, index) {
-  return new Vector([data]).get(index);
+  if (!vectors.has(data)) vectors.set(data, new Vector([data]));
+  return vectors.get(data).get(index);
 }
 
 function interval(unit, values, index) {
@@ -121,23 +124,22 @@ async function read(kind, data, options) {
     names: schema.fields.map((field) => field.name),
     types: schema.fields.map((field) => String(field.type)),
     rows: batches.reduce((rows, batch) => rows + batch.numRows, 0),
-    columns: schema.fields.map((_, column) => batches.flatMap((batch) => {
-      const held = batch.data.children[column];
-      return span(held, 0, batch.numRows);
-    })),
+    columns: await during("values", () => schema.fields.map((_, column) => batches.flatMap((batch) => (
+      span(batch.data.children[column], 0, batch.numRows)
+    )))),
   };
 }
 
-function write(kind, data, options) {
-  const reader = RecordBatchReader.from(data).open();
+async function write(kind, data, options) {
+  const { schema, batches } = await during("source", () => decoded(data));
   const Writer = kind === "file" ? RecordBatchFileWriter : RecordBatchStreamWriter;
   const writer = new Writer({
     compressionType: CODECS[options.codec ?? ""],
     writeLegacyIpcFormat: options.legacy ?? false,
   });
   // The schema beforehand: a stream without batches still has one.
-  writer.reset(undefined, reader.schema);
-  for (const batch of reader) writer.write(batch);
+  writer.reset(undefined, schema);
+  for (const batch of batches) writer.write(batch);
   return writer.finish().toUint8Array(true);
 }
 
@@ -149,7 +151,7 @@ await serve({
     version,
     reads: ["stream", "file"],
     writes: ["stream", "file"],
-    read_options: { chunk: true },
+    read_options: { chunk: [] },
     write_options: { codec: Object.keys(CODECS), legacy: [false, true] },
   },
   lacks: /Unrecognized type|codec not found|does not support|Legacy IPC format does not/,

@@ -12,7 +12,7 @@ import { readFileSync } from "node:fs";
 import { CompressionType, IntervalUnit, Type, setCompressionCodec, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { lz4, zstandard } from "./codecs.mjs";
 import { decimal, float, hex, missing, same } from "./plain.mjs";
-import { Unsupported, serve } from "./protocol.mjs";
+import { Unsupported, during, serve } from "./protocol.mjs";
 
 setCompressionCodec(CompressionType.LZ4_FRAME, lz4);
 setCompressionCodec(CompressionType.ZSTD, zstandard);
@@ -40,6 +40,13 @@ function asked(batch, index) {
 function span(batch, begin, end) {
   const values = [];
   for (let index = begin; index < end; index += 1) values.push(plain(batch, index));
+  return values;
+}
+
+/** The first `rows` values of a column; a column that holds fewer has nothing there, and more are not in the table. */
+function rowsOf(column, rows) {
+  const values = column.data.flatMap((batch) => span(batch, 0, batch.length)).slice(0, rows);
+  while (values.length < rows) values.push(missing());
   return values;
 }
 
@@ -102,19 +109,20 @@ function plain(batch, index) {
   throw new Unsupported(`no accessor for type ${TYPE_NAMES[type.typeId] ?? type.typeId}`);
 }
 
-function read(kind, data, options, schema) {
+async function read(kind, data, options, schema) {
   const table = tableFromIPC(kind === "message" ? [schema, data] : data, EXACT);
   const { fields } = table.schema;
   return {
     names: fields.map((field) => field.name ?? ""),
     types: fields.map(({ type }) => TYPE_NAMES[type.typeId]),
     rows: table.numRows,
-    columns: table.children.map((column) => column.data.flatMap((batch) => span(batch, 0, batch.length))),
+    columns: await during("values", () => table.children.map((column) => rowsOf(column, table.numRows))),
   };
 }
 
-function write(kind, data, options) {
-  return tableToIPC(tableFromIPC(data, EXACT), { format: kind, codec: CODECS[options.codec ?? ""] });
+async function write(kind, data, options) {
+  const table = await during("source", () => tableFromIPC(data, EXACT));
+  return tableToIPC(table, { format: kind, codec: CODECS[options.codec ?? ""] });
 }
 
 await serve({

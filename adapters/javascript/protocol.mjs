@@ -27,17 +27,35 @@ export function toJson(value) {
   return JSON.stringify(value) ?? "null";
 }
 
+/**
+ * Runs `work`; what it throws is marked with how far the request had got: `source`, reading what is to be written, or
+ * `values`, looking at what the library returned. Unmarked is the library's own reader or writer.
+ */
+export async function during(stage, work) {
+  try {
+    return await work();
+  } catch (thrown) {
+    throw new Marked(stage, thrown);
+  }
+}
+
+class Marked {
+  constructor(stage, thrown) {
+    Object.assign(this, { stage, thrown });
+  }
+}
+
 /** Bytes in a buffer of their own, at offset 0, as a file or socket would give them; a pooled Buffer starts anywhere. */
 export function bytesOf(base64) {
   return Uint8Array.from(Buffer.from(base64 ?? "", "base64"));
 }
 
-/** Refuses, as unsupported, every option that the library has no switch for. */
+/** Refuses, as unsupported, every option that the library has no switch for; no values listed means any value. */
 export function onlyOptions(options, known) {
   for (const [name, value] of Object.entries(options ?? {})) {
     const allowed = known[name];
     if (!allowed) throw new Unsupported(`there is no option ${name}`);
-    if (allowed !== true && !allowed.includes(value)) {
+    if (allowed.length > 0 && !allowed.includes(value)) {
       throw new Unsupported(`option ${name} takes ${toJson(allowed)}, not ${toJson(value)}`);
     }
   }
@@ -66,6 +84,7 @@ async function answer(request, library) {
 
 /** What a library threw, as an answer; not everything thrown in JavaScript is an Error. */
 function failed(thrown, library) {
+  if (thrown instanceof Marked) return { ...failed(thrown.thrown, library), stage: thrown.stage };
   const message = String(thrown?.message ?? thrown);
   if (thrown instanceof Unsupported || library.lacks.test(message)) return { status: "unsupported", message };
   return { status: "error", class: thrown?.constructor?.name ?? typeof thrown, message };
