@@ -1,10 +1,10 @@
 """Bytes to structure, trusting nothing: a strict reader of Arrow's encapsulated messages.
 
 ``read_schema`` and ``read_batch`` take bytes that should hold one message and say what they hold and what is wrong;
-they never raise on the bytes. ``read_stream`` does so for a whole IPC stream and its dictionaries, ``read_file`` for
-a file and its footer. ``to_arrow`` of a
-batch decodes with this package's own reading of the bytes. ``dissect`` explains every byte. Which faults matter
-to whom is decided by :mod:`conformance.contract`.
+they never raise on the bytes. ``read_stream`` does so for a whole IPC stream and its dictionaries, ``read_file`` for a
+file and its footer, ``read_tensor`` for dense and sparse tensors; ``sniff`` guesses which of these some bytes are.
+``to_arrow`` of a batch decodes with this package's own reading of the bytes. ``dissect`` explains every byte. Which
+faults matter to whom is decided by :mod:`conformance.contract`.
 
 >>> import pyarrow as pa
 >>> batch = pa.RecordBatch.from_pydict({"x": [1, None, 3]})
@@ -20,6 +20,7 @@ to whom is decided by :mod:`conformance.contract`.
 
 from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError
 from conformance.wire.batch import BatchMessage, BufferRange, Node, read_batch
+from conformance.wire.dense import Tensor
 from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.dissect import Dissection, Region, RegionKind, dissect
 from conformance.wire.dump import Row, RowKind, rows
@@ -29,7 +30,11 @@ from conformance.wire.footer import Block, Footer
 from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
 from conformance.wire.schema import SchemaMessage, read_schema
+from conformance.wire.sniff import Kind, sniff
+from conformance.wire.sparse import SparseIndex, SparseTensor
 from conformance.wire.stream import StreamReading, read_stream
+from conformance.wire.tensorbody import Part
+from conformance.wire.tensors import TensorReading, read_tensor
 from conformance.wire.types import Dictionary, Endianness, Field, Schema, Type, TypeKind
 
 __all__ = [
@@ -47,8 +52,10 @@ __all__ = [
     "Footer",
     "Header",
     "KeyValues",
+    "Kind",
     "Message",
     "Node",
+    "Part",
     "Plain",
     "PlainError",
     "PlainTable",
@@ -60,7 +67,11 @@ __all__ = [
     "Schema",
     "SchemaMessage",
     "Severity",
+    "SparseIndex",
+    "SparseTensor",
     "StreamReading",
+    "Tensor",
+    "TensorReading",
     "Type",
     "TypeKind",
     "UndecodableError",
@@ -74,5 +85,7 @@ __all__ = [
     "read_messages",
     "read_schema",
     "read_stream",
+    "read_tensor",
     "rows",
+    "sniff",
 ]

@@ -1,0 +1,96 @@
+"""Dense tensors: shape and strides against the data in the body."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.wire.arrow import UnsupportedHereError
+from conformance.wire.batch import BufferRange
+from conformance.wire.faults import Rule, report
+from conformance.wire.tensorbody import ALIGNMENT, MOST, TensorBody, check_width, dtype_of, width_of
+from conformance.wire.types import Type, TypeKind
+
+__all__ = ["Tensor", "dense_to_numpy", "judge_dense"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Tensor:
+    """A dense tensor: type of its values, sizes and names of its dimensions, and bytes from one value to the next.
+
+    ``strides`` are those of row-major order where the metadata has none. ``data`` is where
+    the data lies in the body.
+    """
+
+    type: Type
+    shape: tuple[int, ...]
+    names: tuple[str | None, ...]
+    strides: tuple[int, ...]
+    data: BufferRange
+
+
+def judge_dense(body: TensorBody) -> Tensor | None:
+    """Judges a Tensor header and its data; None where the metadata does not say what the tensor is."""
+    header = body.header
+    kind, shaped = body.type(header, Rule.TENSOR_TYPE), body.shape(header)
+    if kind is None or shaped is None or header["data"] is None:
+        return None
+    shape, names = shaped
+    width = width_of(kind)
+    strides = body.verifier.int64s(header["strides"])
+    fits = not strides or len(strides) == len(shape)
+    if not fits:
+        body.fault(Rule.TENSOR_STRIDES_COUNT, header, "strides", f"{len(strides)} strides of {len(shape)} dimensions")
+    elif min(strides, default=0) < 0:
+        body.fault(Rule.TENSOR_STRIDE_NEGATIVE, header, "strides", f"a stride of {min(strides)}")
+        fits = False
+    if not strides:
+        strides = _row_major(shape, width)
+    (data,) = body.ranges(header["data"])
+    part = body.part("data", data, kind, Rule.TENSOR_DATA_OUT_OF_BODY)
+    body.settle()
+    tensor = Tensor(kind, shape, names, strides, data)
+    if fits:
+        _extent(body, part, tensor)
+    place = body.message.body_start
+    if (place - body.message.start) % ALIGNMENT and len(body.view):
+        observed = f"at {place - body.message.start} bytes from the start of the message"
+        report(body.faults, Rule.TENSOR_ALIGNMENT, (place, place), "body", observed)
+    return tensor
+
+
+def _row_major(shape: tuple[int, ...], width: int) -> tuple[int, ...]:
+    strides, step = [], width
+    for size in reversed(shape):
+        strides.append(step)
+        step = min(step * max(size, 1), MOST)
+    return tuple(reversed(strides))
+
+
+def _extent(body: TensorBody, part: int, tensor: Tensor) -> None:
+    """Judges that the data reaches to the last value."""
+    if tensor.type.kind is TypeKind.BOOL:
+        return
+    needed = 0
+    if 0 not in tensor.shape:
+        needed = width_of(tensor.type)
+        for size, stride in zip(tensor.shape, tensor.strides, strict=True):
+            needed += (size - 1) * stride
+    if body.contents[part] is not None and needed > tensor.data.length:
+        observed = f"{tensor.data.length} bytes, {needed} needed for shape {tensor.shape[:16]} of {tensor.type}"
+        body.part_fault(Rule.TENSOR_DATA_TOO_SMALL, part, observed)
+
+
+def dense_to_numpy(tensor: Tensor, body: TensorBody) -> npt.NDArray[Any]:
+    """The values as an array over the verified bytes, copied from nowhere."""
+    check_width(tensor.type)
+    content, strides = body.contents[0], tensor.strides
+    try:
+        if content is None or 0 in tensor.shape:
+            return np.zeros(tensor.shape, dtype_of(tensor.type))
+        return np.ndarray(tensor.shape, dtype_of(tensor.type), content, 0, strides)
+    except (ValueError, OverflowError) as error:
+        raise UnsupportedHereError(f"numpy has no array for shape {tensor.shape[:16]}: {error}") from error

@@ -1,0 +1,211 @@
+"""What dense and sparse tensors share: shape, type of values, and buffers in the body of a message.
+
+This module decides whether the buffers that a tensor names lie in the body; how much they must hold is decided by who
+asks for them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.wire.arrow import UnsupportedHereError
+from conformance.wire.batch import BufferRange
+from conformance.wire.body import MAX_PADDING
+from conformance.wire.faults import Fault, Rule, report
+from conformance.wire.flatbuf import Run, Table, Verifier
+from conformance.wire.messages import Message
+from conformance.wire.schema import type_from
+from conformance.wire.tables import UNIONS
+from conformance.wire.types import Type, TypeKind
+
+__all__ = ["Part", "TensorBody", "check_width", "dtype_of", "product", "width_of"]
+
+ALIGNMENT: Final = 64
+MOST: Final = 1 << 64
+"""Products of sizes stop here: a shape may have as many dimensions as there are bytes for."""
+
+_FIXED: Final = frozenset(
+    {"Int", "FloatingPoint", "Bool", "Decimal", "Date", "Time", "Timestamp"}
+    | {"Interval", "FixedSizeBinary", "Duration"}
+)
+_PLAIN: Final = frozenset({TypeKind.INT, TypeKind.DATE, TypeKind.TIME, TypeKind.TIMESTAMP, TypeKind.DURATION})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """One buffer of a tensor: what it is for, where it lies in the body, and what its entries are."""
+
+    role: str
+    range: BufferRange
+    type: Type
+
+
+def width_of(kind: Type) -> int:
+    """Bytes that one value takes; 0 for booleans, of which several share a byte."""
+    return 0 if kind.kind is TypeKind.BOOL else kind.byte_width or kind.bit_width >> 3
+
+
+def dtype_of(kind: Type) -> str:
+    """The numpy type of stored values: numbers as they are, times in their unit, everything else as raw bytes."""
+    width = width_of(kind)
+    if kind.kind is TypeKind.FLOATING_POINT:
+        return f"<f{width}"
+    if kind.kind in _PLAIN or (kind.kind is TypeKind.INTERVAL and width == 4):
+        return f"<{'u' if kind.kind is TypeKind.INT and not kind.signed else 'i'}{width}"
+    return f"V{width}"
+
+
+def check_width(kind: Type) -> None:
+    """Raises :class:`UnsupportedHereError` for values that do not take whole bytes, or none."""
+    if not width_of(kind):
+        raise UnsupportedHereError(f"expected values of one byte or more, got {kind}, of which numpy has no arrays")
+
+
+def product(sizes: Iterable[int]) -> int:
+    """The product of sizes that are not negative, at most :data:`MOST`."""
+    made = 1
+    for size in sizes:
+        made = min(made * size, MOST)
+        if not made:
+            break
+    return made
+
+
+class TensorBody:
+    """The body of a tensor's message, the buffers that have been asked for, and what is wrong with them.
+
+    ``broken`` is set by whatever makes it unsafe to read the values; ``parts`` are the buffers in their order.
+    """
+
+    def __init__(self, view: memoryview, message: Message, verifier: Verifier, header: Table) -> None:
+        self.view = view[message.body_start : message.body_end]
+        self.message = message
+        self.verifier = verifier
+        self.header = header
+        self.broken = len(self.view) < message.body_length
+        self.parts: list[Part] = []
+        self.contents: list[memoryview | None] = []
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What has been found so far."""
+        return self.verifier.faults
+
+    # --- pointing -----------------------------------------------------------------------------------
+
+    def fault(self, rule: Rule, table: Table, slot: str, observed: str) -> None:
+        """Reports ``rule`` broken by one slot of the metadata; what it says is not followed."""
+        number = table.spec.index[slot]
+        start = self.verifier.base + table.place(slot)
+        place = start, start + table.spec.slots[number].size
+        self.broken = True
+        report(self.faults, rule, place, f"{table.path}.{slot}", observed)
+
+    def part_fault(self, rule: Rule, part: int, observed: str, *, entry: int = -1, harmless: bool = False) -> None:
+        """Reports ``rule`` broken by a buffer, or by one entry of it."""
+        made = self.parts[part]
+        base, size = self.message.body_start, len(self.view)
+        start = max(0, min(made.range.offset, size))
+        end = max(start, min(start + made.range.length, size))
+        if entry >= 0:
+            width = width_of(made.type)
+            start, end = min(start + entry * width, end), min(start + (entry + 1) * width, end)
+        self.broken |= not harmless
+        report(self.faults, rule, (base + start, base + end), made.role, observed)
+
+    # --- the metadata -------------------------------------------------------------------------------
+
+    def type(self, table: Table, rule: Rule) -> Type | None:
+        """The type of the values, None where it has no fixed width."""
+        code, made = table["type_type"], table["type"]
+        if made is None:
+            return None
+        name = UNIONS["Type"][code]
+        if name not in _FIXED:
+            self.fault(rule, table, "type", f"the type {name}")
+            return None
+        if name == "Bool":
+            place = self.verifier.base + table.place("type")
+            report(self.faults, Rule.TENSOR_TYPE_BOOL, (place, place + 4), f"{table.path}.type", "the type Bool")
+        return type_from(name, made, self.verifier, f"{table.path}.type")
+
+    def shape(self, table: Table) -> tuple[tuple[int, ...], tuple[str | None, ...]] | None:
+        """Sizes and names of the dimensions, None where they cannot be used."""
+        dimensions: list[Table | None] | None = table["shape"]
+        if dimensions is None or None in dimensions:
+            return None
+        known = [dimension for dimension in dimensions if dimension is not None]
+        for dimension in known:
+            if dimension["size"] < 0:
+                self.fault(Rule.TENSOR_SHAPE_NEGATIVE, dimension, "size", f"{dimension['size']}")
+                return None
+        return tuple([each["size"] for each in known]), tuple([each["name"] for each in known])
+
+    def ranges(self, run: Run | None) -> list[BufferRange]:
+        """The Buffer structs of a slot or a vector."""
+        values = self.verifier.int64s(run, per_element=2)
+        return list(map(BufferRange._make, zip(values[::2], values[1::2], strict=True)))
+
+    # --- the buffers --------------------------------------------------------------------------------
+
+    def part(self, role: str, place: BufferRange, kind: Type, rule: Rule) -> int:
+        """Takes a buffer in, and judges that it lies inside the body; its number."""
+        self.parts.append(Part(role, place, kind))
+        number, (offset, length) = len(self.parts) - 1, place
+        content = None
+        if min(offset, length) < 0 or offset + length > max(self.message.body_length, 0):
+            observed = f"offset {offset} and length {length} in a body of {self.message.body_length}"
+            self.part_fault(rule, number, observed)
+        elif not length:
+            content = self.view[:0]
+        elif offset + length <= len(self.view):
+            content = self.view[offset : offset + length]
+        self.contents.append(content)
+        return number
+
+    def settle(self) -> None:
+        """Judges the buffers among each other: shared bytes, and bytes of none; what is shared is not read."""
+        known = sorted((part.range, n) for n, part in enumerate(self.parts) if self.contents[n])
+        covered = 0
+        for (offset, length), number in [*known, (BufferRange(len(self.view), 0), -1)]:
+            if offset < covered and number >= 0:
+                observed = f"bytes {offset} to {offset + length}, shared with the buffer before it"
+                self.part_fault(Rule.SPARSE_BUFFER_OVERLAP, number, observed)
+                self.contents[number] = None
+            self.gap(covered, offset)
+            covered = max(covered, offset + length)
+        starts = [part.range.offset for number, part in enumerate(self.parts) if self.contents[number]]
+        if any(after < before for before, after in itertools.pairwise(starts)):
+            self.part_fault(Rule.BUFFER_ORDER, len(self.parts) - 1, f"offsets {starts[:8]}", harmless=True)
+
+    def gap(self, start: int, end: int) -> None:
+        """Judges bytes that belong to no buffer."""
+        place = self.message.body_start + start, self.message.body_start + end
+        if end - start >= MAX_PADDING:
+            report(self.faults, Rule.BODY_UNACCOUNTED, place, "body", f"{end - start} bytes of no buffer")
+        elif start < end and bytes(self.view[start:end]).strip(b"\0"):
+            report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", "padding that is not all zero")
+
+    def integers(self, part: int, count: int, rule: Rule) -> npt.NDArray[np.int64] | None:
+        """The first ``count`` entries of an index buffer; what is beyond 63 bits comes out negative."""
+        content, kind = self.contents[part], self.parts[part].type
+        if not self.holds(part, count, rule) or content is None:
+            return None
+        found: npt.NDArray[Any] = np.frombuffer(content, dtype_of(kind), count) if count else np.zeros(0, np.int64)
+        return found.astype(np.int64)
+
+    def holds(self, part: int, count: int, rule: Rule) -> bool:
+        """Whether a buffer has room for ``count`` entries."""
+        made = self.parts[part]
+        needed = count * width_of(made.type)
+        if self.contents[part] is None or needed <= made.range.length:
+            return self.contents[part] is not None
+        observed = f"{made.range.length} bytes, {needed} needed for {count} entries of {made.type}"
+        self.part_fault(rule, part, observed)
+        return False
