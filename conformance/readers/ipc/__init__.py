@@ -1,0 +1,58 @@
+"""Readers and writers of Arrow IPC data in many languages, each run where its crash cannot hurt.
+
+Python libraries read in forks of a warm worker, libraries of other languages in programs that speak one JSON object a
+line (``protocol.schema.json``). What becomes of a job is an :class:`Answer`: rows, an error, a death, a hang, an
+exhausted limit. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.readers.ipc.info import (
+    Decoded,
+    Hello,
+    IpcReaderInfo,
+    IpcWriterInfo,
+    Library,
+    LibraryModule,
+    Unavailable,
+    Unsupported,
+)
+from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
+
+if TYPE_CHECKING:
+    from conformance.readers.ipc.pool import IpcPool
+    from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+
+__all__ = [
+    "IPC_READERS",
+    "IPC_WRITERS",
+    "Answer",
+    "Decoded",
+    "Hello",
+    "IpcPool",
+    "IpcReaderInfo",
+    "IpcWriterInfo",
+    "Job",
+    "Library",
+    "LibraryModule",
+    "Limits",
+    "Outcome",
+    "Stage",
+    "Unavailable",
+    "Unsupported",
+]
+
+
+def __getattr__(name: str) -> object:
+    """The pool and the registry, when asked for: every worker imports this package, and needs neither."""
+    if name == "IpcPool":
+        from conformance.readers.ipc import pool  # noqa: PLC0415
+
+        return pool.IpcPool
+    if name in ("IPC_READERS", "IPC_WRITERS"):
+        from conformance.readers.ipc import registry  # noqa: PLC0415
+
+        return getattr(registry, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,83 @@
+"""Programs that drive a library of another language: which there are, and how one that was built is started.
+
+A directory of ``adapters/`` that holds an ``adapter.toml`` with ``name``, ``title`` and ``language`` is an adapter.
+``python -m adapters`` builds them, and leaves a record beside each program that it built, with the command that
+starts it; this module only reads both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+import conformance
+from conformance.readers.ipc.info import Unavailable
+
+__all__ = ["Adapter", "AdapterError", "adapters_directory", "load_adapter", "ready_command", "shipped"]
+
+CACHE: Final = Path(".conformance") / "adapters"
+"""Where adapters are built, below the current directory, unless ``CONFORMANCE_ADAPTERS`` names another place."""
+RECORD: Final = "built.json"
+
+_PACKAGE: Final = Path(conformance.__file__).parent
+
+
+class AdapterError(ValueError):
+    """An ``adapter.toml`` is wrong: the text says where, what was expected and what stood there."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Adapter:
+    """A program as its ``adapter.toml`` names it; ``here`` is the file's directory."""
+
+    name: str
+    title: str
+    language: str
+    here: Path
+
+
+def adapters_directory() -> Path:
+    """The directory of the adapters: inside an installed package, beside it in a working copy."""
+    installed = _PACKAGE / "_data" / "adapters"
+    return installed if installed.exists() else _PACKAGE.parent / "adapters"
+
+
+def shipped() -> dict[str, Adapter]:
+    """The adapters that ship with the suite, by name."""
+    found = [load_adapter(file) for file in sorted(adapters_directory().glob("*/adapter.toml"))]
+    return {adapter.name: adapter for adapter in found}
+
+
+def load_adapter(file: Path) -> Adapter:
+    """Read the names in an ``adapter.toml``. Raises :class:`AdapterError`."""
+    try:
+        told: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AdapterError(f"{file}: {error}") from None
+    for key in ("name", "title", "language"):
+        if not isinstance(told.get(key), str) or not told[key]:
+            raise AdapterError(f"{file}: expected {key} to be a text but got {told.get(key)!r}")
+    return Adapter(told["name"], told["title"], told["language"], file.parent)
+
+
+def ready_command(adapter: Adapter) -> list[str]:
+    """The command that starts the adapter.
+
+    Raises:
+        Unavailable: It has not been built here, or was built before a file of it changed.
+    """
+    record = Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE)).absolute() / adapter.name / RECORD
+    try:
+        command = json.loads(record.read_text(encoding="utf-8"))["command"]
+        built = record.stat().st_mtime
+    except (OSError, ValueError, KeyError, TypeError):
+        hint = f"run python -m adapters {adapter.name}, which says what is missing"
+        raise Unavailable(f"not built in {record.parent}: {hint}") from None
+    newer = [file.name for file in sorted(adapter.here.iterdir()) if file.is_file() and file.stat().st_mtime > built]
+    if newer:
+        raise Unavailable(f"built before {newer[0]} changed: run python -m adapters {adapter.name}")
+    return [str(part) for part in command]

@@ -1,0 +1,110 @@
+"""What a reader or a writer of IPC data is, and what its implementation tells of itself once it runs."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+__all__ = [
+    "Decoded",
+    "Hello",
+    "IpcReaderInfo",
+    "IpcWriterInfo",
+    "Library",
+    "LibraryModule",
+    "Unavailable",
+    "Unsupported",
+]
+
+_NONE: Mapping[str, tuple[Any, ...]] = types.MappingProxyType({})
+
+
+class Unavailable(Exception):  # noqa: N818  # an answer of its own, never an error of the caller's
+    """A library, a runtime or an adapter is not here; the text says what is missing and what to do."""
+
+
+class Unsupported(Exception):  # noqa: N818  # an answer of its own
+    """A library cannot be asked for this; the text says for what."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Info:
+    """The facts about one implementation; ``module`` or ``adapter`` says how it runs.
+
+    ``name`` is permanent. ``package`` is the distribution that it comes from, where it is a Python library.
+    ``module`` is the import path of a :class:`LibraryModule`; ``adapter`` the directory of a program's
+    ``adapter.toml``. ``kinds`` and ``options`` are what it takes, and which values of which options;
+    a program tells them in its hello, and they are empty here.
+    """
+
+    name: str
+    title: str
+    language: str
+    package: str = ""
+    module: str = ""
+    adapter: Path | None = None
+    kinds: tuple[str, ...] = ()
+    options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class IpcReaderInfo(_Info):
+    """The facts about a reader; an option without values listed takes any (``included_fields``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class IpcWriterInfo(_Info):
+    """The facts about a writer: what its library's interface exposes; any other option does not apply to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What an implementation that runs told of itself."""
+
+    implementation: str
+    title: str
+    language: str
+    version: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    read_options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+    write_options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What a library read, handed over as pyarrow batches, and how the library itself spells the types."""
+
+    schema: pa.Schema
+    batches: Sequence[pa.RecordBatch]
+    types: Sequence[str] = ()
+
+
+class Library(Protocol):
+    """A Python library, imported."""
+
+    version: str
+
+    def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+        """Read bytes; raises whatever the library raises, or :class:`Unsupported`."""
+
+    def encode(self, kind: str, data: Iterable[pa.RecordBatch] | Any, options: Mapping[str, Any]) -> bytes:
+        """Write what :meth:`source` read; raises whatever the library raises, or :class:`Unsupported`."""
+
+    def source(self, data: bytes) -> Any:
+        """Read, with the library itself, the stream that is to be written."""
+
+
+class LibraryModule(Protocol):
+    """What a module of :mod:`conformance.readers.ipc.libraries` holds; it imports its library in ``load`` only."""
+
+    READER: IpcReaderInfo
+    WRITER: IpcWriterInfo | None
+
+    def load(self) -> Library:
+        """Import the library, starting none of its threads; raises ImportError where it is absent."""

@@ -1,0 +1,158 @@
+"""What readers and writers of IPC data are asked, and what becomes of it: plain records, no process in sight."""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from conformance.wire.plain import PlainTable
+
+__all__ = ["KINDS", "READ_OPTIONS", "WRITE_OPTIONS", "Answer", "Job", "Limits", "Outcome", "Stage"]
+
+KINDS: Final = ("message", "stream", "file", "tensor")
+"""What bytes can be, as :class:`conformance.wire.Kind` spells it."""
+
+READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
+    {
+        "included_fields": "a list of numbers of top-level fields: only these are read",
+        "native_endian": "whether values are swapped to this machine's byte order",
+        "threads": "whether the library may use its thread pool",
+        "chunk": "bytes that are pushed into the reader at a time",
+    }
+)
+"""The closed vocabulary of options of reading, with what each means; a library without one is not asked for it."""
+
+WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
+    {
+        "codec": 'the compression of buffers: "", "lz4" or "zstd"',
+        "legacy": "whether messages go without the continuation marker of format 0.15",
+        "version": 'the metadata version: "V4" or "V5"',
+        "alignment": "bytes that buffers are padded to: 8 or 64",
+        "deltas": "whether a dictionary that grew is written as a delta",
+        "unify": "whether the dictionaries of all batches are made one before a file is written",
+        "allow_64bit": "whether lengths beyond 31 bits are written",
+        "min_space_savings": "the part of a buffer, 0 to 1, that compression has to save",
+        "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
+    }
+)
+"""The closed vocabulary of options of writing, with what each means."""
+
+
+class Outcome(enum.StrEnum):
+    """What became of a job."""
+
+    ROWS = "rows"
+    """The library read the bytes."""
+    WRITTEN = "written"
+    """The library wrote bytes."""
+    REFUSED = "refused"
+    """The library raised an error; :attr:`Answer.panicked` tells a broken assertion of its own from a refusal."""
+    UNSUPPORTED = "unsupported"
+    """The library says that it lacks the feature, or cannot be asked for it."""
+    DIED = "died"
+    """The process ended by a signal, or by an exit that nobody asked for."""
+    HUNG = "hung"
+    """No answer within the deadline."""
+    EXHAUSTED = "exhausted"
+    """The limit of memory or of processor time was reached."""
+    UNAVAILABLE = "unavailable"
+    """The library or its runtime is not here, or what drives it is broken: this says nothing about the library."""
+
+
+class Stage(enum.StrEnum):
+    """How far a job had got, so that an end is blamed on what caused it."""
+
+    LIBRARY = "library"
+    """In the library's own reader or writer."""
+    SOURCE = "source"
+    """Before a writer: in reading, with the same library, what it is to write."""
+    VALUES = "values"
+    """After the library had read: in looking at the values of what it returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Bytes to read, or a stream to write anew.
+
+    ``kind`` is one of :data:`KINDS`: what ``data`` is, or, for a writer, what is to be written (``data`` is then
+    always a stream). ``schema`` is the schema message of kind ``message``, whose ``data`` is the batch message.
+
+    Raises:
+        ValueError: The kind or an option is not in the vocabulary.
+    """
+
+    id: str
+    kind: str
+    data: bytes
+    schema: bytes = b""
+    options: Mapping[str, Any] = field(default_factory=lambda: types.MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"expected kind to be one of {', '.join(KINDS)} but got {self.kind!r} in job {self.id}")
+        unknown = sorted(set(self.options) - set(READ_OPTIONS) - set(WRITE_OPTIONS))
+        if unknown:
+            known = ", ".join([*READ_OPTIONS, *WRITE_OPTIONS])
+            raise ValueError(f"expected options among {known} but got {unknown} in job {self.id}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one reader or writer made of one job.
+
+    ``table`` is there for ``rows``, unless it is larger than :attr:`Limits.values`; ``rows`` is always told then.
+    ``data`` is there for ``written``. ``types`` are the columns' types as the library spells them, or empty.
+    ``error_class`` is the class of an error, or the name of the signal that ended the process.
+    ``panicked`` says that an error is a broken assertion of the library's own (a Rust or Go panic), which its user
+    cannot be expected to catch. ``stage`` tells how far the job had got.
+    """
+
+    id: str
+    reader: str
+    outcome: Outcome
+    table: PlainTable | None = None
+    types: tuple[str, ...] = ()
+    error_class: str = ""
+    error_text: str = ""
+    seconds: float = 0.0
+    panicked: bool = False
+    stage: Stage = Stage.LIBRARY
+    rows: int = 0
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one job may use.
+
+    ``seconds`` is wall-clock time. ``memory`` is bytes beyond what the warm process holds. ``cpu`` is seconds of
+    processor time, by default twice ``seconds``, so that a loop on one thread counts as hung.
+    ``values`` bounds the values (rows times columns) of a table that is brought back.
+    ``reuse`` is how many jobs one fork of a Python library's worker does. With 1 no job can touch another's memory;
+    more are several times faster, and a job that ends such a fork is done once more in a fresh one,
+    whose answer counts.
+
+    Raises:
+        ValueError: A limit is not positive.
+    """
+
+    seconds: float = 10.0
+    memory: int = 1 << 30
+    cpu: float = 0.0
+    values: int = 1_000_000
+    reuse: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "memory", "values", "reuse"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"expected {name} to be positive but got {getattr(self, name)!r}")
+        if self.cpu < 0:
+            raise ValueError(f"expected cpu to be positive, or 0 for twice the seconds, but got {self.cpu!r}")
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Seconds of processor time."""
+        return self.cpu or 2 * self.seconds

@@ -1,0 +1,61 @@
+"""arrow-rs, through arro3: streams and files, read whole.
+
+Beside arrow-rs in the path: the Arrow C stream interface, over which pyarrow takes the decoded batches without
+copying or validating them. arrow-rs decodes a batch when it is asked for it, so both happen in one stage.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import io
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+
+READER = IpcReaderInfo(
+    name="arro3",
+    title="arrow-rs through arro3",
+    language="Rust",
+    package="arro3-io",
+    module=__name__,
+    kinds=("stream", "file"),
+)
+WRITER = IpcWriterInfo(
+    name="arro3",
+    title="arrow-rs through arro3",
+    language="Rust",
+    package="arro3-io",
+    module=__name__,
+    kinds=("stream", "file"),
+    options=types.MappingProxyType({"codec": ("", "lz4", "zstd")}),
+)
+
+
+def load() -> Library:
+    """Import arro3."""
+    import arro3.io  # noqa: PLC0415  # only a worker imports a library under test
+
+    class Arro3:
+        version: str = importlib.metadata.version("arro3-io")
+
+        def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+            del schema, options  # none is declared
+            read = arro3.io.read_ipc if kind == "file" else arro3.io.read_ipc_stream
+            reader = pa.RecordBatchReader.from_stream(read(io.BytesIO(data)))
+            return Decoded(reader.schema, list(reader), [str(field.type) for field in reader.schema])
+
+        def source(self, data: bytes) -> Any:
+            return arro3.io.read_ipc_stream(io.BytesIO(data))
+
+        def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
+            sink = io.BytesIO()
+            write = arro3.io.write_ipc if kind == "file" else arro3.io.write_ipc_stream
+            # Left out, the codec would be LZ4; only None asks for no compression.
+            write(data, sink, compression=options.get("codec") or None)
+            return sink.getvalue()
+
+    return Arro3()

@@ -1,0 +1,58 @@
+"""nanoarrow, the C library: streams only, through its Python bindings.
+
+Beside nanoarrow in the path: the Arrow C stream interface, over which pyarrow takes the decoded batches without
+copying or validating them. nanoarrow decodes a batch when it is asked for it, so both happen in one stage.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+
+READER = IpcReaderInfo(
+    name="nanoarrow",
+    title="nanoarrow (C) through its Python bindings",
+    language="C",
+    package="nanoarrow",
+    module=__name__,
+    kinds=("stream",),
+)
+WRITER = IpcWriterInfo(
+    name="nanoarrow",
+    title="nanoarrow (C) through its Python bindings",
+    language="C",
+    package="nanoarrow",
+    module=__name__,
+    kinds=("stream",),
+)
+
+
+def load() -> Library:
+    """Import nanoarrow and its IPC extension."""
+    import nanoarrow  # noqa: PLC0415  # only a worker imports a library under test
+    from nanoarrow import ipc  # noqa: PLC0415
+
+    class Nanoarrow:
+        version: str = nanoarrow.__version__
+
+        def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+            del kind, schema, options  # streams without options: nothing else is declared
+            reader = pa.RecordBatchReader.from_stream(self.source(data))
+            return Decoded(reader.schema, list(reader), [str(field.type) for field in reader.schema])
+
+        def source(self, data: bytes) -> Any:
+            return nanoarrow.ArrayStream(ipc.InputStream.from_readable(io.BytesIO(data)))
+
+        def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
+            del kind, options
+            sink = io.BytesIO()
+            with ipc.StreamWriter.from_writable(sink) as writer:
+                writer.write_stream(data)
+            return sink.getvalue()
+
+    return Nanoarrow()

@@ -1,0 +1,64 @@
+"""polars, whose own Rust code reads and writes IPC data: streams and files, read whole into a DataFrame.
+
+Beside polars in the path: its change to types of its own (text and binary become views, lists large lists, time of
+day nanoseconds, dictionary indices unsigned), and the Arrow C stream interface, over which pyarrow takes the result
+without copying or validating it. All batches arrive as polars holds them, which is not as they were written.
+"""
+
+from __future__ import annotations
+
+import io
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+
+READER = IpcReaderInfo(
+    name="polars",
+    title="polars",
+    language="Rust",
+    package="polars",
+    module=__name__,
+    kinds=("stream", "file"),
+    options=types.MappingProxyType({"included_fields": ()}),
+)
+WRITER = IpcWriterInfo(
+    name="polars",
+    title="polars",
+    language="Rust",
+    package="polars",
+    module=__name__,
+    kinds=("stream", "file"),
+    options=types.MappingProxyType({"codec": ("", "lz4", "zstd"), "compat_level": (0, 1)}),
+)
+
+
+def load() -> Library:
+    """Import polars; its thread pool starts with the first use, which is in a forked child."""
+    import polars as pl  # noqa: PLC0415  # only a worker imports a library under test
+
+    class Polars:
+        version: str = pl.__version__
+
+        def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+            del schema  # kind message is not declared
+            read = pl.read_ipc if kind == "file" else pl.read_ipc_stream
+            frame = read(io.BytesIO(data), columns=options.get("included_fields"))
+            reader = pa.RecordBatchReader.from_stream(frame)
+            return Decoded(reader.schema, list(reader), [str(dtype) for dtype in frame.dtypes])
+
+        def source(self, data: bytes) -> Any:
+            return pl.read_ipc_stream(io.BytesIO(data))
+
+        def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
+            sink = io.BytesIO()
+            write = data.write_ipc if kind == "file" else data.write_ipc_stream
+            level = options.get("compat_level")
+            newest = None if level is None else pl.CompatLevel.newest() if level else pl.CompatLevel.oldest()
+            write(sink, compression=options.get("codec") or "uncompressed", compat_level=newest)
+            return sink.getvalue()
+
+    return Polars()

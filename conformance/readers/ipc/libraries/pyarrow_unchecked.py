@@ -1,0 +1,123 @@
+"""pyarrow, as it reads by default: Arrow C++ decodes, nothing is validated afterwards, and the values are looked at.
+
+The values come from pyarrow's own buffers. Arrow's security considerations ask users to validate data of unknown
+origin before they look at it; what a user meets who does not is what this reader shows, and its answers tell apart
+whether the decoding failed or the looking (:class:`~conformance.readers.ipc.Stage`).
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
+
+_READ_OPTIONS: Final = types.MappingProxyType(
+    {"included_fields": (), "native_endian": (True, False), "threads": (True, False)}
+)
+
+READER = IpcReaderInfo(
+    name="pyarrow",
+    title="Arrow C++ through pyarrow, unvalidated",
+    language="C++",
+    package="pyarrow",
+    module=__name__,
+    kinds=("message", "stream", "file", "tensor"),
+    options=_READ_OPTIONS,
+)
+WRITER = IpcWriterInfo(
+    name="pyarrow",
+    title="Arrow C++ through pyarrow",
+    language="C++",
+    package="pyarrow",
+    module=__name__,
+    kinds=("stream", "file"),
+    options=types.MappingProxyType(
+        {
+            "codec": ("", "lz4", "zstd"),
+            "legacy": (False, True),
+            "version": ("V5", "V4"),
+            "deltas": (False, True),
+            "unify": (False, True),
+            "allow_64bit": (False, True),
+        }
+    ),
+)
+
+
+class PyArrow:
+    """Arrow C++, through the functions that pyarrow documents for users."""
+
+    version: str = pa.__version__
+
+    def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+        """Read the bytes with every batch of them, whether or not the batches go together in one table."""
+        if kind == "tensor":
+            return self._tensor(data)
+        if kind == "message":
+            if options:
+                raise Unsupported("pyarrow's read_record_batch takes no options")
+            known = pa.ipc.read_schema(pa.py_buffer(schema))
+            return _decoded(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
+        how = pa.ipc.IpcReadOptions(
+            ensure_native_endian=options.get("native_endian", True),
+            use_threads=options.get("threads", True),
+            included_fields=options.get("included_fields"),
+        )
+        if kind == "file":
+            with pa.ipc.open_file(pa.py_buffer(data), options=how) as reader:
+                return _decoded(reader.schema, [reader.get_batch(at) for at in range(reader.num_record_batches)])
+        with pa.ipc.open_stream(pa.py_buffer(data), options=how) as reader:
+            return _decoded(reader.schema, list(reader))
+
+    def source(self, data: bytes) -> pa.RecordBatchReader:
+        """Open the stream that is to be written; its batches are read as they are written."""
+        return pa.ipc.open_stream(pa.py_buffer(data))
+
+    def encode(self, kind: str, data: pa.RecordBatchReader, options: Mapping[str, Any]) -> bytes:
+        """Write with the writer of streams or of files."""
+        how = pa.ipc.IpcWriteOptions(
+            metadata_version=pa.ipc.MetadataVersion[options.get("version", "V5")],
+            allow_64bit=options.get("allow_64bit", False),
+            use_legacy_format=options.get("legacy", False),
+            compression=options.get("codec") or None,
+            use_threads=False,
+            emit_dictionary_deltas=options.get("deltas", False),
+            unify_dictionaries=options.get("unify", False),
+        )
+        sink = pa.BufferOutputStream()
+        new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+        with new(sink, data.schema, options=how) as writer:
+            if options.get("unify"):
+                writer.write_table(data.read_all())  # only write_table makes dictionaries one
+            else:
+                for batch in data:
+                    writer.write_batch(batch)
+        written: bytes = sink.getvalue().to_pybytes()
+        return written
+
+    @staticmethod
+    def _tensor(data: bytes) -> Decoded:
+        """A tensor as one row: its shape, the names of its dimensions, and its values in row-major order."""
+        tensor = pa.ipc.read_tensor(pa.py_buffer(data))
+        names = tensor.dim_names or [None] * len(tensor.shape)
+        values = pa.array(tensor.to_numpy().reshape(-1), tensor.type)
+        columns = [
+            pa.array([list(tensor.shape)], pa.list_(pa.int64())),
+            pa.array([list(names)], pa.list_(pa.string())),
+            pa.ListArray.from_arrays([0, len(values)], values),
+        ]
+        batch = pa.RecordBatch.from_arrays(columns, names=["shape", "names", "values"])
+        return Decoded(batch.schema, [batch], [str(tensor.type)])
+
+
+def load() -> Library:
+    """The library; pyarrow is always there."""
+    return PyArrow()
+
+
+def _decoded(schema: pa.Schema, batches: list[pa.RecordBatch]) -> Decoded:
+    return Decoded(schema, batches, [str(field.type) for field in schema])

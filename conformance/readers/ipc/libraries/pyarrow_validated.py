@@ -1,0 +1,34 @@
+"""pyarrow, used as Arrow's security considerations ask: every batch is validated in full before it is looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.readers.ipc.info import Decoded, Library
+from conformance.readers.ipc.libraries import pyarrow_unchecked
+
+READER = dataclasses.replace(
+    pyarrow_unchecked.READER,
+    name="pyarrow-validated",
+    title="Arrow C++ through pyarrow, each batch validated in full",
+    module=__name__,
+)
+WRITER = None
+
+
+class Validated(pyarrow_unchecked.PyArrow):
+    """Arrow C++, with ``validate(full=True)`` between decoding and the values; what it finds is a refusal."""
+
+    def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+        """Read the bytes and validate every batch."""
+        decoded = super().decode(kind, data, schema, options)
+        for batch in decoded.batches:
+            batch.validate(full=True)
+        return decoded
+
+
+def load() -> Library:
+    """The library; pyarrow is always there."""
+    return Validated()

@@ -1,0 +1,163 @@
+"""Many jobs for many readers: each reader keeps its order, a few work side by side, and every job is answered."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import itertools
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from conformance.readers.ipc.adapters import load_adapter, ready_command
+from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo
+from conformance.readers.ipc.job import Answer, Job, Limits
+from conformance.readers.ipc.python import PythonRunner
+from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.ipc.runner import Op, Runner
+
+__all__ = ["IpcPool"]
+
+WINDOW: Final = 64
+"""Jobs that are handed out at a time: enough to keep every worker busy, and few enough to hold all their answers."""
+
+
+class IpcPool:
+    """Reads and writes IPC data with independent implementations, in processes that may die.
+
+    Use as a context manager. One thread drives a pool.
+
+    Args:
+        names: The readers and writers to hold; all that ship with the suite by default.
+        limits: What one job may use.
+        workers: How many implementations work at the same time.
+        readers: The readers that ``names`` name; those that ship with the suite by default.
+        writers: The writers that ``names`` name.
+
+    Raises:
+        ValueError: A name is neither a reader's nor a writer's.
+
+    >>> import pyarrow as pa
+    >>> sink = pa.BufferOutputStream()
+    >>> with pa.ipc.new_stream(sink, pa.schema([("a", pa.int8())])) as writer:
+    ...     writer.write_batch(pa.record_batch({"a": pa.array([1, None], pa.int8())}))
+    >>> with IpcPool(["pyarrow"]) as pool:
+    ...     [answer] = pool.read([Job("one", "stream", sink.getvalue().to_pybytes())])
+    >>> answer.outcome, answer.table.columns
+    (<Outcome.ROWS: 'rows'>, ([1, None],))
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
+        workers: int = 2,
+        readers: Mapping[str, IpcReaderInfo] = IPC_READERS,
+        writers: Mapping[str, IpcWriterInfo] = IPC_WRITERS,
+    ) -> None:
+        if workers < 1:
+            raise ValueError(f"expected at least one worker but got workers={workers!r}")
+        known = list(dict.fromkeys([*readers, *writers]))
+        chosen = known if names is None else list(dict.fromkeys(names))
+        unknown = [name for name in chosen if name not in known]
+        if unknown:
+            raise ValueError(f"expected names among {sorted(known)} but got {unknown!r}")
+        self.names: tuple[str, ...] = tuple(chosen)
+        self._reading = [name for name in chosen if name in readers]
+        self._writing = [name for name in chosen if name in writers]
+        self._runners = {name: _runner(readers.get(name), writers.get(name), limits) for name in chosen}
+        self._threads = concurrent.futures.ThreadPoolExecutor(workers, thread_name_prefix="ipc-readers")
+
+    def __enter__(self) -> Self:
+        for runner in self._runners.values():
+            runner.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process; jobs under way are answered as unavailable."""
+        for runner in self._runners.values():
+            runner.kill()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for runner in self._runners.values():
+            runner.close()
+
+    def hello(self, name: str) -> Hello:
+        """What an implementation tells of itself: version, kinds, options.
+
+        Raises:
+            Unavailable: It is not here; the text says what is missing.
+        """
+        return self._runners[name].hello()
+
+    def read(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[Answer]:
+        """Every reader's answer to every job, as they come; per reader in the order of the jobs.
+
+        Nothing that a reader does is raised. Jobs are taken from the iterable a window at a time.
+        """
+        return self._run("read", jobs, self._reading if names is None else names)
+
+    def write(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[Answer]:
+        """Every writer's answer to every job, as :meth:`read` gives readers'."""
+        return self._run("write", jobs, self._writing if names is None else names)
+
+    def _run(self, op: Op, jobs: Iterable[Job], names: Sequence[str]) -> Iterator[Answer]:
+        absent = [name for name in names if name not in self._runners]
+        if absent:
+            raise ValueError(f"expected names among {list(self.names)} but got {absent!r}")
+        left = iter(jobs)
+        while window := list(itertools.islice(left, WINDOW)):
+            yield from self._hand_out(op, window, names)
+
+    def _hand_out(self, op: Op, window: Sequence[Job], names: Sequence[str]) -> Iterator[Answer]:
+        answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
+        stop = threading.Event()
+        tasks = [self._threads.submit(_work, self._runners[name], op, window, answers, stop) for name in names]
+        going = len(tasks)
+        try:
+            while going:
+                answer = answers.get()
+                if answer is None:
+                    going -= 1
+                else:
+                    yield answer
+        finally:
+            stop.set()  # whoever stopped listening may ask again, and one thread at a time drives a runner
+            concurrent.futures.wait(tasks)
+        for task in tasks:
+            task.result()  # an error here is ours, and must not pass for a reader's silence
+
+
+def _work(
+    runner: Runner, op: Op, window: Sequence[Job], answers: queue.SimpleQueue[Answer | None], stop: threading.Event
+) -> None:
+    try:
+        for job in window:
+            if stop.is_set():
+                return
+            answers.put(runner.run(op, job))
+    finally:
+        answers.put(None)
+
+
+def _runner(reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits) -> Runner:
+    info = reader or writer
+    assert info is not None
+    if info.adapter is None:
+        return PythonRunner(reader, writer, limits)
+    # Driving programs needs psutil and jsonschema, which reading with Python libraries does not.
+    from conformance.readers.ipc.program import ProgramRunner  # noqa: PLC0415
+
+    return ProgramRunner(info, functools.partial(_command, info), limits)
+
+
+def _command(info: IpcReaderInfo | IpcWriterInfo) -> list[str]:
+    assert info.adapter is not None
+    return ready_command(load_adapter(info.adapter / "adapter.toml"))

@@ -1,0 +1,71 @@
+"""Limits for programs whose runtimes reserve far more address space than they use: what they hold is watched.
+
+A limit of the kernel's on address space would stop a Java or Go program at its start.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+import psutil
+
+__all__ = ["Watch"]
+
+INTERVAL: Final = 0.05
+"""Seconds between two looks: a program that fills memory at 4 GB/s is 200 MB over its limit when it is seen."""
+
+
+class Watch:
+    """While this is entered, ``stop`` is called once where the process uses more than it may beyond its beginning.
+
+    ``memory`` is resident bytes, ``cpu`` seconds of processor time, of the process with its children.
+    :attr:`reason` says which limit was passed; it is empty where none was.
+    """
+
+    def __init__(self, number: int, *, memory: int, cpu: float, stop: Callable[[], None]) -> None:
+        self._number = number
+        self._memory = memory
+        self._cpu = cpu
+        self._stop = stop
+        self._over = threading.Event()
+        self.reason = ""
+
+    def __enter__(self) -> Self:
+        self._first = _used(self._number)
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(INTERVAL):
+            memory, cpu = (now - first for now, first in zip(_used(self._number), self._first, strict=True))
+            if memory > self._memory:
+                self.reason = f"it held {int(memory) >> 20} MiB more than before, of {self._memory >> 20} allowed"
+            elif cpu > self._cpu:
+                self.reason = f"it used {cpu:.1f} s of processor time, of {self._cpu:g} allowed"
+            if self.reason:
+                self._stop()
+                return
+
+
+def _used(number: int) -> tuple[float, float]:
+    """Resident bytes and processor seconds of a process with its children; zeros where it is gone."""
+    memory = cpu = 0.0
+    try:
+        leader = psutil.Process(number)
+        for member in (leader, *leader.children(recursive=True)):
+            times = member.cpu_times()
+            memory += member.memory_info().rss
+            cpu += times.user + times.system
+    except psutil.Error:
+        return 0.0, 0.0
+    return memory, cpu
