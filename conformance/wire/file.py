@@ -97,6 +97,8 @@ class _Reader:
         for fault in stream.faults:
             if fault.rule is Rule.STREAM_END_MISSING:
                 report(faults, Rule.FILE_END_MISSING, (tail.start, tail.start), "", "no marker before the footer")
+            elif fault.rule is Rule.STREAM_BYTES_AFTER_END and tail.verifier is None:
+                continue  # the footer, of which it has been told that it cannot be read
             elif fault.rule not in _ORDERED:
                 faults.append(fault)
 

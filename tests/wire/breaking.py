@@ -15,6 +15,7 @@ from conformance.wire.batch import read_batch
 from conformance.wire.faults import Fault, Rule
 from conformance.wire.schema import read_schema
 from conformance.wire.stream import read_stream
+from tests.wire import breaking_files
 from tests.wire.forge import (
     SAME,
     SCHEMA,
@@ -350,3 +351,5 @@ _stream(
 _stream(Rule.STREAM_FRAMING_MIXED, GOOD_SCHEMA, GOOD_BATCH, bytes(4))
 _stream(Rule.STREAM_END_MISSING, GOOD_SCHEMA, GOOD_BATCH)
 _stream(Rule.STREAM_BYTES_AFTER_END, GOOD_SCHEMA, END, GOOD_BATCH)
+
+BREAKING |= breaking_files.cases()

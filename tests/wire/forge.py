@@ -1,6 +1,6 @@
 """Arrow messages made by hand, right or wrong in any way a test wants.
 
-A table is written as a dict of its slots, by the names that Schema.fbs and Message.fbs give them.
+A table is written as a dict of its slots, by the names that Schema.fbs and its neighbours give them.
 """
 
 from __future__ import annotations
@@ -77,11 +77,16 @@ class Forge:
         if slot.kind is SlotKind.SCALAR:
             self.patch(at, "<" + CODES[slot.of], value)
         elif slot.kind is SlotKind.STRUCT:
-            self.patch(at, "<qq", *value)
+            self.struct(at, slot.of, value)
         else:
             target = self.reference(slot, value, values, path)
             self.places[f"{path}()"] = target
             self.patch(at, "<I", target - at)
+
+    def struct(self, at: int, name: str, value: Sequence[int]) -> None:
+        """Writes the fields of a struct over zeros."""
+        for number, (_, of, offset) in zip(value, STRUCTS[name].fields, strict=True):
+            self.patch(at + offset, "<" + CODES[of], number)
 
     def reference(self, slot: Slot, value: Any, values: Values, path: str) -> int:
         """Writes what a reference leads to; its offset."""
@@ -102,9 +107,9 @@ class Forge:
         self.out += struct.pack("<I", len(value))
         if slot.kind is SlotKind.STRUCTS:
             for element in value:
+                at = len(self.out)
                 self.out += bytes(STRUCTS[slot.of].size)
-                for number, (_, of, offset) in zip(element, STRUCTS[slot.of].fields, strict=True):
-                    self.patch(len(self.out) - STRUCTS[slot.of].size + offset, "<" + CODES[of], number)
+                self.struct(at, slot.of, element)
         elif slot.kind is SlotKind.SCALARS:
             self.out += struct.pack(f"<{len(value)}{CODES[slot.of]}", *value)
         else:
@@ -121,6 +126,7 @@ SCHEMA = UNIONS["MessageHeader"].index("Schema")
 RECORD_BATCH = UNIONS["MessageHeader"].index("RecordBatch")
 DICTIONARY_BATCH = UNIONS["MessageHeader"].index("DictionaryBatch")
 TENSOR = UNIONS["MessageHeader"].index("Tensor")
+SPARSE_TENSOR = UNIONS["MessageHeader"].index("SparseTensor")
 
 
 def encapsulate(metadata: bytes, body: bytes = b"", *, legacy: bool = False) -> bytes:
