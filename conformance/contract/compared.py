@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from conformance.contract.cells import kind, string, take
 from conformance.contract.clause import Violation
 from conformance.contract.declared import Declarations, declared
 from conformance.contract.expected import expected_columns
+from conformance.contract.remembered import once_per_object
 from conformance.contract.rowmatch import fingerprints
 from conformance.contract.subjects import SessionRead, once_per_view, whole_sessions
 from conformance.contract.values import Difference, Kind, Same, differences, identical, pair_rows
@@ -61,6 +63,19 @@ class Place:
     column: Column
 
 
+@once_per_object
+def _all_places(columns: Sequence[Column]) -> Mapping[str, Place]:
+    return MappingProxyType(dict(places(columns)))
+
+
+@once_per_object
+def _all_shown(columns: Sequence[Column]) -> Shown:
+    """What a serializer's rows show where every column of a table can be compared."""
+    everywhere = _all_places(columns).values()
+    types = frozenset(place.column.type for place in everywhere)
+    return Shown(types, has_lists=any(place.role is Role.LIST for place in everywhere))
+
+
 def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Place]]:
     """Every path of a table with ``columns``, as :class:`~conformance.contract.values.Difference` writes them."""
     for column in columns:
@@ -93,7 +108,7 @@ class Compared:
     @functools.cached_property
     def places(self) -> Mapping[str, Place]:
         """Every path of the table."""
-        return dict(places(self.columns))
+        return _all_places(self.columns)
 
     @functools.cached_property
     def misplaced(self) -> Mapping[str, str]:
@@ -173,6 +188,8 @@ class Compared:
     @functools.cached_property
     def shown(self) -> Shown:
         """What this comparison shows."""
+        if self.exact and self.clean and not self._hidden:
+            return _all_shown(self.columns)
         return Shown(self.types, has_lists=self.has_lists, from_server=not self.exact)
 
     def _seen(self) -> Mapping[str, Place]:
@@ -188,6 +205,8 @@ def _aligned(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table, lis
 
     A name may differ in case, which the chapter on the schema tells; of several columns of a name the first counts.
     """
+    if expected.schema.equals(got.schema) and len(set(expected.schema.names)) == expected.num_columns:
+        return expected, got, []
     places = {name.casefold(): index for index, name in reversed(list(enumerate(got.schema.names)))}
     places |= {name: index for index, name in reversed(list(enumerate(got.schema.names)))}
     found: dict[str, int] = {}

@@ -22,7 +22,7 @@ from conformance.contract.clause import CLAUSES, PROFILES, Clause, Facet, FacetS
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
-__all__ = ["judge", "judge_view"]
+__all__ = ["Brief", "judge", "judge_briefly", "judge_view"]
 
 MAX_FINDINGS = 20
 """Findings kept per clause and case: the twenty-first repetition of one fault teaches nothing."""
@@ -66,6 +66,39 @@ def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
         passed = None if state is None else _clean(view.case.id, view.case.clauses, run, state)
         verdicts += _asked(view, run, served=True) if passed is None else passed
     return verdicts
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Brief:
+    """The verdicts on a view, told shortly: ``passed`` are the ids of the clauses that passed, ``others`` the rest.
+
+    ``passed`` comes in groups, and equal groups are one object for all views: what a clean view shows is always one of
+    a few groups. Neither part is in the order of the register.
+    """
+
+    passed: tuple[tuple[str, ...], ...]
+    others: tuple[Verdict, ...]
+
+
+def judge_briefly(view: View, clauses: tuple[Clause, ...]) -> Brief:
+    """What :func:`judge_view` says, without a verdict for each pass: for whoever judges millions of views."""
+    passed: list[tuple[str, ...]] = []
+    others: list[Verdict] = []
+    served = bool(view.calls)
+    named = view.case.clauses
+    for run in _runs(clauses):
+        if run.facet is None and not (served or named):
+            continue
+        state = None if run.facet is None else run.facet.state(view)
+        if state is not None:
+            shown, hidden = _split(run, state)
+            if not named or not any(_names(named, clause_id) for clause_id in hidden):
+                passed.append(shown)
+                continue
+        verdicts = _asked(view, run, served=served or run.facet is not None)
+        passed.append(tuple([verdict.clause for verdict in verdicts if verdict.outcome is Outcome.PASS]))
+        others += [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASS]
+    return Brief(tuple(passed), tuple(others))
 
 
 def _of_profile(clauses: Iterable[Clause], profile: str) -> tuple[Clause, ...]:
@@ -127,11 +160,14 @@ def _passes(case_id: str, clause_ids: Iterable[str]) -> list[Verdict]:
     return made
 
 
-@functools.lru_cache(maxsize=256)
-def _split(run: _Run, state: Hashable) -> tuple[list[str], list[str]]:
+@functools.lru_cache(maxsize=4096)
+def _split(run: _Run, state: Hashable) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The clauses of a run that a clean state shows, and those that it does not."""
     shown = {clause.id: cast(FacetSelector, clause.over).shown_by(state) for clause in run.clauses}
-    return [one for one, seen in shown.items() if seen], [one for one, seen in shown.items() if not seen]
+    return (
+        tuple([one for one, seen in shown.items() if seen]),
+        tuple([one for one, seen in shown.items() if not seen]),
+    )
 
 
 def _asked(view: View, run: _Run, *, served: bool) -> list[Verdict]:

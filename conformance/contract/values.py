@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final, TypeAlias
 
@@ -144,13 +145,19 @@ def identical(expected: Columnar, actual: Columnar) -> bool:
     if isinstance(expected, pa.Table | pa.RecordBatch):
         if expected.num_columns != actual.num_columns or expected.num_rows != actual.num_rows:
             return False
-        floats = [index for index, arrow in enumerate(expected.schema.types) if cells.has_float(arrow)]
         if expected.equals(actual):
+            floats = _with_floats(expected.schema)
             return all(_identical_floats(expected.column(index), actual.column(index)) for index in floats)
-        if not floats:
+        if not _with_floats(expected.schema):
             return False
         return all(_identical(left, right) for left, right in zip(expected.columns, actual.columns, strict=True))
     return _identical(expected, actual)
+
+
+@functools.lru_cache(maxsize=256)
+def _with_floats(schema: pa.Schema) -> tuple[int, ...]:
+    """The columns that hold floating-point numbers at any depth."""
+    return tuple(index for index, arrow in enumerate(schema.types) if cells.has_float(arrow))
 
 
 def _as_table(data: Columnar) -> pa.Table:

@@ -10,10 +10,11 @@ import pyarrow as pa
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES, Clause, Role
 from conformance.contract.files import judge_bytes
-from conformance.contract.ipc.kinds import PROFILE_OF, Kind, sniff
+from conformance.contract.ipc.kinds import PROFILE_OF
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import judge_view
 from conformance.records import Verdict
+from conformance.wire import Kind, sniff
 
 __all__ = ["ipc_clauses", "judge_ipc"]
 
@@ -33,7 +34,7 @@ def judge_ipc(
     :func:`conformance.contract.files.judge_bytes` does, as a schema.
     """
     kind = sniff(data) if kind is None else kind
-    if kind == Kind.MESSAGE:
+    if kind is Kind.MESSAGE:
         return judge_bytes(data, [], profile=PROFILE_OF[kind])
     asked = expected is not None if writer is None else writer
     return judge_view(IpcView(data, kind, expected), ipc_clauses(PROFILE_OF[kind], writer=asked))

@@ -9,12 +9,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from conformance.contract.clause import Subject, Violation
-from conformance.contract.ipc.kinds import Kind
 from conformance.contract.ipc.messages import Container
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.messages import violation
 from conformance.contract.view import View
-from conformance.wire import Header, Rule
+from conformance.wire import Header, Kind, Rule
 
 __all__ = [
     "AsData",
@@ -114,7 +113,7 @@ def _lists(view: IpcView) -> bool:
 
 
 def _headed(view: IpcView, header: Header) -> bool:
-    return view.kind == Kind.TENSOR and any(message.header is header for message in view.messages)
+    return view.kind is Kind.TENSOR and any(message.header is header for message in view.messages)
 
 
 anything: Final = Wholes("anything", lambda _view: True)
@@ -123,15 +122,15 @@ streams: Final = Wholes("streams", lambda view: view.stream is not None and view
 """A stream, or the one in a file, with at least one message that could be followed."""
 encoded: Final = Wholes("encoded", _encodes)
 """A stream, or the one in a file, that has dictionaries."""
-files: Final = Wholes("files", lambda view: view.kind == Kind.FILE)
+files: Final = Wholes("files", lambda view: view.kind is Kind.FILE)
 """Bytes that should be a file."""
 footers: Final = Wholes("footers", lambda view: view.file is not None and view.file.footer is not None)
 """A file whose footer could be read."""
 blocks: Final = Wholes("blocks", _lists)
 """A file whose footer lists messages, or whose stream has some that it could list."""
-encoded_files: Final = Wholes("encoded files", lambda view: view.kind == Kind.FILE and _encodes(view))
+encoded_files: Final = Wholes("encoded files", lambda view: view.kind is Kind.FILE and _encodes(view))
 """A file that has dictionaries."""
-whole_tensors: Final = Wholes("tensors", lambda view: view.kind == Kind.TENSOR and view.legible)
+whole_tensors: Final = Wholes("tensors", lambda view: view.kind is Kind.TENSOR and view.legible)
 """A tensor of either kind whose message could be followed."""
 dense: Final = Wholes("dense tensors", lambda view: _headed(view, Header.TENSOR))
 """A dense tensor."""

@@ -13,11 +13,10 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
-from conformance.contract.ipc.kinds import Kind
 from conformance.contract.ipc.messages import Container, MessageInBatches, MessageOfSchema, divide, is_of_the_whole
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.records import Call, Case, Exchange, Table
-from conformance.wire import Fault, Header, Message
+from conformance.wire import Fault, Header, Kind, Message
 
 __all__ = ["IPC_CASE", "IpcView"]
 
@@ -36,8 +35,8 @@ class IpcView(View):
         self.data = data
         self.kind = kind
         self.expected = expected
-        self.file = wire.read_file(data) if kind == Kind.FILE else None
-        self.tensor = wire.read_tensor(data) if kind == Kind.TENSOR else None
+        self.file = wire.read_file(data) if kind is Kind.FILE else None
+        self.tensor = wire.read_tensor(data) if kind is Kind.TENSOR else None
         self._alone = wire.read_stream(data) if self.file is None and self.tensor is None else None
 
     @property

@@ -1,0 +1,296 @@
+"""Readers of streams, files and tensors: what they survive, what they refuse, what they accept, and that rows are true.
+
+What a clause asks depends on the input alone (:mod:`conformance.contract.ipc.expectation`), never on what other readers
+do. To refuse is to answer with an error before any row of the message at fault; to say that a feature is lacking is to
+refuse as well. Nothing is asked for that a reader need not notice: text that is no UTF-8, decimals beyond their
+precision, padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from conformance.contract.clause import IPC, Role, Violation, clause
+from conformance.contract.ipc.features import LEVEL_OF, Feature
+from conformance.contract.ipc.reading import ENDED, Asked, Read
+from conformance.records import Level
+from conformance.wire import differences
+
+COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
+SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
+VERSIONING: Final = "https://arrow.apache.org/docs/format/Versioning.html"
+SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
+OTHER: Final = "https://arrow.apache.org/docs/format/Other.html"
+ANSWERS: Final = ("rows", "refused", "unsupported")
+MAX_DIFFERENCES: Final = 5
+MEMORY: Final = "whoever decodes what others wrote: memory of the process, or rows that were never written, come back"
+
+Check = Callable[[Read], Iterable[Violation]]
+
+
+# --- whatever the bytes -------------------------------------------------------------------------------
+
+
+@clause(
+    "reader.survives",
+    over=Asked(*ANSWERS, *ENDED),
+    source=SECURITY,
+    breaks="whoever decodes what others wrote: a few bytes end the process, hold a thread for ever or take all memory",
+    profiles=IPC,
+    role=Role.READER,
+)
+def survives(read: Read) -> Iterator[Violation]:
+    """Whatever the bytes, a reader answers: it neither dies, nor hangs, nor takes more memory than it was given."""
+    if read.answer.outcome in ENDED:
+        yield Violation("rows or an error", read.said, read.answer.reader)
+
+
+@clause(
+    "reader.well-defined-error",
+    over=Asked("refused"),
+    source=SECURITY,
+    level=Level.SHOULD,
+    breaks="callers that handle the library's errors: a broken assertion passes them by and ends the thread or process",
+    profiles=IPC,
+    role=Role.READER,
+)
+def well_defined_error(read: Read) -> Iterator[Violation]:
+    """A refusal is an error of the library's interface, and not a broken assertion of its own (a panic)."""
+    if read.answer.panicked:
+        yield Violation("an error that callers can handle", f"a panic: {read.said}", read.answer.reader)
+
+
+@clause(
+    "reader.rows-true",
+    over=Asked("rows"),
+    source=COLUMNAR,
+    breaks="whoever uses the rows: they are wrong, and nothing says so",
+    profiles=IPC,
+    role=Role.READER,
+)
+def rows_true(read: Read) -> Iterator[Violation]:
+    """Rows that a reader returns are those that were written: the same columns, the same values, in the same order.
+
+    That holds for what it need not have accepted as well, as long as anybody can say what the rows are. A byte order
+    that is not converted, a dictionary that is not the one of its time, a bitmap read from its wrong end show here.
+    """
+    expected, got = read.expectation.rows, read.answer.table
+    if expected is not None and got is not None:
+        for difference in differences(expected, got, MAX_DIFFERENCES):
+            yield Violation("the rows that were written", difference, read.answer.reader)
+
+
+# --- what is to be refused ----------------------------------------------------------------------------
+
+
+def _refuses(group: str, text: str, source: str = SECURITY, breaks: str = MEMORY) -> Check:
+    """Make the clause that input which breaks rules of one group is refused."""
+    clause_id = f"reader.refuses.{group}"
+
+    def refuses(read: Read) -> Iterator[Violation]:
+        if read.answer.outcome == "rows":
+            yield Violation("an error", f"rows, although {read.expectation.reason}", read.answer.reader)
+
+    refuses.__doc__ = text
+    over = Asked(*ANSWERS, clause=clause_id)
+    return clause(clause_id, over=over, source=source, breaks=breaks, profiles=IPC, role=Role.READER)(refuses)
+
+
+_refuses(
+    "truncated",
+    """A reader refuses bytes that break off inside a message: only after a whole one may a stream end.
+
+    One to seven stray bytes at the end are no end-of-stream marker, and no bytes at all are no stream.""",
+    f"{COLUMNAR}#ipc-streaming-format",
+    "whoever reads over a network: a lost connection looks like the end, and rows are missing without an error",
+)
+_refuses(
+    "framing",
+    """A reader refuses lengths of metadata and bodies that are negative.""",
+    f"{COLUMNAR}#encapsulated-message-format",
+)
+_refuses(
+    "flatbuffers",
+    """A reader refuses metadata whose references, tables, vectors or texts lead out of it, or which lacks what its
+    own kind requires.""",
+)
+_refuses(
+    "unknown",
+    """A reader refuses what it does not know: versions, types, units, byte orders, codecs of a later format.
+
+    An older library reads newer data, or detects that it cannot.""",
+    f"{VERSIONING}#forward-compatibility",
+    "whoever reads data of a newer writer: values are taken for others without an error",
+)
+_refuses(
+    "schema",
+    """A reader refuses a schema whose types do not exist: without a kind, of widths that there are not, with children
+    too many or too few.""",
+    SCHEMA_FBS,
+)
+_refuses(
+    "body",
+    """A reader refuses a batch that does not fit its schema or its body.
+
+    Too few or too many nodes and buffers, negative lengths, columns of another length than the batch, buffers outside
+    the body or too small for their slots, children shorter than their parent.""",
+)
+_refuses(
+    "offsets",
+    """A reader refuses offsets, sizes, views, type ids and run ends that lead out of what they point into, or back.
+
+    Libraries may leave this to a validation that their users call; here it is called, and has to find it.""",
+)
+_refuses(
+    "compression",
+    """A reader refuses compressed buffers that cannot be decompressed, or not to the size that they announce.""",
+    f"{COLUMNAR}#compression",
+)
+_refuses(
+    "dictionary",
+    """A reader refuses indices without a value, and deltas without a dictionary to append to.""",
+    f"{COLUMNAR}#dictionary-messages",
+    "whoever uses the rows: values are missing or of another dictionary, and nothing says so",
+)
+_refuses(
+    "stream",
+    """A reader refuses messages that do not make a stream.
+
+    A batch before the schema, a second schema, a tensor between batches, a message without a header.""",
+    f"{COLUMNAR}#ipc-streaming-format",
+    "whoever uses the rows: a part of the stream is passed over without an error",
+)
+_refuses(
+    "file",
+    """A reader refuses a file without an end, one whose footer leads elsewhere, and one that defines a dictionary twice.""",
+    f"{COLUMNAR}#ipc-file-format",
+    "whoever reads a file while it is written, or after its writer died",
+)
+_refuses(
+    "tensor",
+    """A reader refuses tensors whose shape, strides or index lead out of the body.""",
+    OTHER,
+)
+
+
+# --- what is to be accepted ---------------------------------------------------------------------------
+
+
+def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> Check:
+    """Make the clause that legal input with one feature is accepted; the feature says how binding that is."""
+
+    def accepts(read: Read) -> Iterator[Violation]:
+        if read.answer.outcome == "refused":
+            yield Violation("rows", read.said, read.answer.reader)
+
+    accepts.__doc__ = text
+    over = Asked("rows", "refused", clause=feature.clause)
+    level = LEVEL_OF[feature]
+    register = clause(
+        feature.clause, over=over, source=source, breaks=breaks, level=level, profiles=IPC, role=Role.READER
+    )
+    return register(accepts)
+
+
+INTERCHANGE: Final = "whoever exchanges data with another implementation"
+
+_accepts(
+    Feature.CORE,
+    """A reader reads what is legal and has been of the format since 1.0.
+
+    Streams end by their marker or by the end of the bytes; validity bitmaps are there or left out where nothing is
+    null; buffers are padded, aligned to 8 or more, in any order; there may be no rows, no columns and no batches.""",
+    f"{VERSIONING}#backward-compatibility",
+    INTERCHANGE,
+)
+_accepts(
+    Feature.V4,
+    """A reader of V5 reads V4: the two differ in unions alone.""",
+    SCHEMA_FBS,
+    "whoever kept data from before Arrow 1.0",
+)
+_accepts(
+    Feature.DICTIONARIES,
+    """A reader reads dictionary-encoded columns, several of which may share a dictionary.
+
+    Indices have any integer type (signed of 32 bits where the schema names none); dictionaries may hold nulls and
+    the same value twice.""",
+    f"{COLUMNAR}#dictionary-encoded-layout",
+    INTERCHANGE,
+)
+_accepts(
+    Feature.DELTAS,
+    """A reader appends a delta to its dictionary; batches read before keep the meaning that they had.""",
+    f"{COLUMNAR}#dictionary-messages",
+    INTERCHANGE,
+)
+_accepts(
+    Feature.REPLACEMENT,
+    """A reader of streams replaces a dictionary that is defined again; batches read before keep their meaning.
+
+    A schema may announce replacement as a feature, so that readers without it can refuse.""",
+    f"{COLUMNAR}#dictionary-messages",
+    INTERCHANGE,
+)
+_accepts(
+    Feature.FILE_ORDER,
+    """A reader of files finds a dictionary wherever it stands in the file, behind the batches that use it as well.""",
+    f"{COLUMNAR}#ipc-file-format",
+)
+_accepts(
+    Feature.UNUSUAL,
+    """A reader reads legal forms that few writers choose.
+
+    Children longer than their struct, gaps in the body, metadata pairs without a value, absent names and vectors.""",
+    COLUMNAR,
+)
+_accepts(
+    Feature.LEGACY,
+    """A reader may read messages framed as before Arrow 0.15, which have their length alone in front.""",
+    f"{COLUMNAR}#encapsulated-message-format",
+    "whoever kept data from before Arrow 0.15",
+)
+_accepts(
+    Feature.MIXED_FRAMING,
+    """A reader may read a stream whose messages are not all framed alike; the format describes no such mixture.""",
+    f"{COLUMNAR}#encapsulated-message-format",
+)
+_accepts(
+    Feature.TRAILING_BYTES,
+    """A reader may pass over what follows the end-of-stream marker; the format does not say.""",
+    f"{COLUMNAR}#ipc-streaming-format",
+)
+_accepts(
+    Feature.COMPRESSION,
+    """A reader may read compressed bodies: implementations may do without.
+
+    Those that do not read them whole: both codecs, buffers stored as they are (-1), empty buffers without a prefix.""",
+    f"{COLUMNAR}#compression",
+    INTERCHANGE,
+)
+_accepts(
+    Feature.BIG_ENDIAN,
+    """A reader may convert bodies of the other byte order, or refuse them; to read them as they are is neither.""",
+    f"{COLUMNAR}#byte-order-endianness",
+)
+_accepts(
+    Feature.NEWER_TYPES,
+    """A reader may read types that came after 1.0: decimals of other widths, month-day-nano intervals, run ends, views.
+
+    An older library reads newer data, or detects that it cannot.""",
+    f"{VERSIONING}#forward-compatibility",
+)
+_accepts(
+    Feature.NESTED_DICTIONARIES,
+    """A reader may read dictionaries whose values are dictionary-encoded in turn.
+
+    The definition of DictionaryEncoding has been read as forbidding them; golden files of the Arrow project hold
+    them.""",
+    SCHEMA_FBS,
+)
+_accepts(
+    Feature.TENSORS,
+    """A reader may read tensors: implementations need not support them.""",
+    OTHER,
+)

@@ -1,0 +1,81 @@
+"""What a reader may make of bytes, and what it made of them.
+
+An :class:`Expectation` says it for one input, without looking at any reader; :class:`Answered` is as much of a reader's
+answer as is judged. Three tiers are kept apart. Whatever the bytes, a reader *survives* them. What is invalid in its
+structure it *refuses*, for what it returned instead would be somebody else's memory. What is invalid in its content
+alone, or permitted by one text and not by another, it may refuse or accept. What is legal it *accepts*: the core of
+the format in any case, the rest unless it says that it lacks the feature.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Protocol
+
+from conformance.wire import PlainTable
+
+__all__ = ["Answered", "Expectation", "Result", "Tier"]
+
+
+class Result(enum.StrEnum):
+    """What the format says of the bytes."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    PERMITTED = "permitted"
+    """The texts conflict or are silent: a reader may accept them or refuse."""
+
+
+class Tier(enum.StrEnum):
+    """How much a reader is free to do."""
+
+    CORE = "core"
+    """Legal, and of the format since 1.0: to be read."""
+    OPTIONAL = "optional"
+    """Legal, of a kind that a reader may lack if it says so."""
+    STRUCTURE = "structure"
+    """Invalid in a way that no reader can pass over: to be refused."""
+    CONTENT = "content"
+    """Invalid in its values, or in a way that a reader need not notice: may be accepted."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Expectation:
+    """What readers may make of one input.
+
+    ``rows`` are the true rows, None where nobody can say; a reader that returns rows is held to them, whatever the
+    result. ``clauses`` are the ids of the clauses ``reader.accepts.…`` or ``reader.refuses.…`` that the input is for;
+    ``reason`` says in a sentence what is the matter with the bytes, or which features they use.
+    """
+
+    result: Result
+    rows: PlainTable | None
+    tier: Tier
+    clauses: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Answered(Protocol):
+    """A reader's answer, as far as it is judged.
+
+    ``outcome`` is one of ``rows``, ``refused``, ``unsupported`` (the reader says that it lacks the feature), ``died``,
+    ``hung``, ``exhausted`` and ``unavailable`` (it could not be asked). ``table`` is None, although rows came, where
+    they were too many to be brought back. ``panicked`` says that a refusal was a broken assertion of the reader's own,
+    which its caller cannot be expected to catch.
+    """
+
+    @property
+    def reader(self) -> str: ...  # noqa: D102  # see the class
+
+    @property
+    def outcome(self) -> str: ...  # noqa: D102  # see the class
+
+    @property
+    def table(self) -> PlainTable | None: ...  # noqa: D102  # see the class
+
+    @property
+    def error_text(self) -> str: ...  # noqa: D102  # see the class
+
+    @property
+    def panicked(self) -> bool: ...  # noqa: D102  # see the class

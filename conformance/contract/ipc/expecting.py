@@ -1,0 +1,90 @@
+"""Working an expectation out: bytes to what readers may make of them, by this package's own reading alone.
+
+Where one message breaks several rules, the first breach that has to be refused decides: a reader stops there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from conformance import wire
+from conformance.contract.ipc.expectation import Expectation, Result, Tier
+from conformance.contract.ipc.features import LEVEL_OF, asked_of, features
+from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
+from conformance.contract.ipc.view import IpcView
+from conformance.records import Level
+from conformance.wire import DecodingError, Fault, Kind, PlainError, PlainTable, Severity, sniff
+from conformance.wire.decoding import decode
+
+__all__ = ["batches_of", "expect", "true_rows"]
+
+
+def expect(data: bytes, kind: Kind | None = None, *, rows: PlainTable | None = None) -> Expectation:
+    """What readers may make of ``data``, a stream, file or tensor.
+
+    ``rows`` are the true rows where the caller knows them from elsewhere; else they are decoded here, if they can be.
+    """
+    view = IpcView(data, sniff(data) if kind is None else kind)
+    faults = [fault for fault in view.found if _is_met(view, fault)]
+    violations = [fault for fault in faults if fault.severity is Severity.VIOLATION]
+    refused = next((fault for fault in violations if fault.rule in REFUSED), None)
+    if refused is not None:
+        return Expectation(Result.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _said(refused))
+    undecided = next((fault for fault in faults if fault.rule in UNDECIDED), None)
+    if rows is None and all(fault.rule in ROWS_STAND | UNDECIDED for fault in violations):
+        rows = true_rows(view)
+    beyond = next((fault for fault in violations if fault.rule not in UNDECIDED), None)
+    if beyond is not None:
+        return Expectation(Result.INVALID, rows, Tier.CONTENT, (), _said(beyond))
+    if undecided is not None:
+        return Expectation(Result.PERMITTED, rows, Tier.OPTIONAL, (), _said(undecided))
+    asked = asked_of(features(view))
+    tier = Tier.CORE if all(LEVEL_OF[each] is Level.MUST for each in asked) else Tier.OPTIONAL
+    return Expectation(Result.VALID, rows, tier, tuple(each.clause for each in asked), f"legal: {', '.join(asked)}")
+
+
+def batches_of(view: IpcView) -> list[pa.RecordBatch]:
+    """The record batches of a stream, or of a file in the order of its footer; none of a tensor.
+
+    Raises:
+        DecodingError: faults leave no safe way to decode them, or the installed pyarrow lacks a type.
+    """
+    if view.file is not None:
+        # In a file, every dictionary batch applies to every record batch, in the order of the footer.
+        defined = [len(view.file.dictionaries)] * len(view.file.batches)
+        return list(decode(view.file.dictionaries, view.file.batches, defined))
+    return [] if view.stream is None else view.stream.to_batches()
+
+
+def true_rows(view: IpcView) -> PlainTable | None:
+    """The rows of a stream or file by this package's own decoding; None where it cannot decode them."""
+    reading = view.stream if view.file is None else view.file
+    schema = None if reading is None else reading.schema
+    if reading is None or schema is None:
+        return None
+    if not reading.batches:
+        return PlainTable(tuple(field.name for field in schema.fields), tuple([] for _ in schema.fields), 0)
+    try:
+        return wire.plain_table(batches_of(view))
+    except (DecodingError, PlainError):
+        return None
+
+
+def _is_met(view: IpcView, fault: Fault) -> bool:
+    """Whether every reader meets the fault: who goes by a file's footer never sees what it does not lead to."""
+    if view.file is None or view.file.footer is None:
+        return True
+    group = fault.rule.partition(".")[0]
+    if group in ("file", "footer", "block", "dictionary") or fault.start >= view.file.footer.start:
+        return True
+    listed: Iterable[wire.Message | None] = (
+        *(made.batch.message for made in view.file.dictionaries),
+        *(batch.message for batch in view.file.batches),
+    )
+    return any(message is not None and message.start <= fault.start <= message.end for message in listed)
+
+
+def _said(fault: Fault) -> str:
+    return f"{fault.rule}: expected {fault.required}; found {fault.observed}"

@@ -1,0 +1,152 @@
+"""Which features of the format a stream or file uses, as far as readers may lack them.
+
+Each feature has a clause ``reader.accepts.…``. Where bytes use several, a refusal is held against the one that binds
+least: a reader may lack compression, and then it need not read the dictionaries in a compressed stream either.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from conformance import wire
+from conformance.contract.ipc.view import IpcView
+from conformance.records import Level
+from conformance.wire import Endianness, Field, Header, Kind, Rule, TypeKind
+
+__all__ = ["LEVEL_OF", "Feature", "asked_of", "features"]
+
+
+class Feature(enum.StrEnum):
+    """What bytes can use; the value ends the id of its clause."""
+
+    CORE = "core"
+    V4 = "v4"
+    DICTIONARIES = "dictionaries"
+    DELTAS = "deltas"
+    REPLACEMENT = "replacement"
+    FILE_ORDER = "file-order"
+    UNUSUAL = "unusual"
+    LEGACY = "legacy"
+    MIXED_FRAMING = "mixed-framing"
+    TRAILING_BYTES = "trailing-bytes"
+    COMPRESSION = "compression"
+    BIG_ENDIAN = "big-endian"
+    NEWER_TYPES = "newer-types"
+    NESTED_DICTIONARIES = "nested-dictionaries"
+    TENSORS = "tensors"
+
+    @property
+    def clause(self) -> str:
+        """The clause that asks for it to be accepted."""
+        return f"reader.accepts.{self.value}"
+
+
+_MUST: Final = (Feature.CORE, Feature.V4, Feature.DICTIONARIES)
+_SHOULD: Final = (Feature.DELTAS, Feature.REPLACEMENT, Feature.FILE_ORDER, Feature.UNUSUAL)
+LEVEL_OF: Final = {
+    each: Level.MUST if each in _MUST else Level.SHOULD if each in _SHOULD else Level.MAY for each in Feature
+}
+"""How binding it is for a reader to know each feature."""
+
+_NEWER: Final = frozenset(
+    {
+        TypeKind.RUN_END_ENCODED,
+        TypeKind.BINARY_VIEW,
+        TypeKind.UTF8_VIEW,
+        TypeKind.LIST_VIEW,
+        TypeKind.LARGE_LIST_VIEW,
+    }
+)
+_USUAL: Final = frozenset(
+    {
+        Rule.PREFIX_CONTINUATION_MISSING,
+        Rule.METADATA_PADDING_NONZERO,
+        Rule.FLATBUF_UNKNOWN_SLOT,
+        Rule.FLATBUF_UNACCOUNTED_BYTES,
+        Rule.MESSAGE_VERSION_V4,
+        Rule.SCHEMA_ENDIANNESS_BIG,
+        Rule.BODY_PADDING_NONZERO,
+        Rule.OFFSETS_FIRST_NONZERO,
+        Rule.COMPRESSION_EMPTY_WITHOUT_FRAME,
+        Rule.KEY_VALUE_KEY_REPEATED,
+        Rule.STREAM_END_MISSING,
+        Rule.STREAM_FRAMING_MIXED,
+        Rule.STREAM_BYTES_AFTER_END,
+        Rule.FILE_MAGIC_PADDING,
+    }
+)
+"""Notes on what is common, or has a feature of its own."""
+
+
+def features(view: IpcView) -> frozenset[Feature]:
+    """The features that a legal stream, file or tensor uses; without any it is of the core."""
+    return frozenset(_used(view)) or frozenset({Feature.CORE})
+
+
+def asked_of(used: frozenset[Feature]) -> tuple[Feature, ...]:
+    """Those of ``used`` that a refusal is held against: the least binding."""
+    for level in (Level.MAY, Level.SHOULD, Level.MUST):
+        if found := tuple(each for each in Feature if each in used and LEVEL_OF[each] is level):
+            return found
+    return ()
+
+
+def _used(view: IpcView) -> Iterator[Feature]:
+    if view.kind is Kind.TENSOR:
+        yield Feature.TENSORS
+    rules = {fault.rule for fault in view.found}
+    if any(message.legacy for message in view.messages):
+        yield Feature.MIXED_FRAMING if Rule.STREAM_FRAMING_MIXED in rules else Feature.LEGACY
+    elif Rule.STREAM_FRAMING_MIXED in rules:
+        yield Feature.MIXED_FRAMING
+    if Rule.STREAM_BYTES_AFTER_END in rules:
+        yield Feature.TRAILING_BYTES
+    if any(message.version == "V4" for message in view.messages):
+        yield Feature.V4
+    if rules - _USUAL:
+        yield Feature.UNUSUAL
+    dictionaries, batches = view.read
+    if any(batch.codec for batch in (*batches, *(made.batch for made in dictionaries))):
+        yield Feature.COMPRESSION
+    schema = view.stream.schema if view.stream is not None else view.file.schema if view.file is not None else None
+    if schema is not None:
+        yield from _declared(schema)
+    if dictionaries:
+        yield from _defined(view)
+
+
+def _declared(schema: wire.Schema) -> Iterator[Feature]:
+    if schema.endianness is Endianness.BIG:
+        yield Feature.BIG_ENDIAN
+    for _, field in schema.walk():
+        if _is_newer(field):
+            yield Feature.NEWER_TYPES
+        if field.dictionary is not None:
+            yield Feature.DICTIONARIES
+            if any(child.dictionary is not None for _, child in field.walk() if child is not field):
+                yield Feature.NESTED_DICTIONARIES
+
+
+def _is_newer(field: Field) -> bool:
+    made = field.type
+    return (
+        made.kind in _NEWER
+        or (made.kind is TypeKind.DECIMAL and made.bit_width != 128)
+        or made.unit == "month-day-nano"
+    )
+
+
+def _defined(view: IpcView) -> Iterator[Feature]:
+    made = view.file.dictionaries if view.file is not None else view.stream.dictionaries if view.stream else []
+    if any(one.delta for one in made):
+        yield Feature.DELTAS
+    if max(Counter(one.id for one in made if not one.delta).values(), default=0) > 1:
+        yield Feature.REPLACEMENT
+    if view.file is not None:
+        first = next((one.start for one in view.messages if one.header is Header.RECORD_BATCH), None)
+        late = (one for one in view.messages if one.header is Header.DICTIONARY_BATCH)
+        if first is not None and any(one.start > first for one in late):
+            yield Feature.FILE_ORDER
