@@ -9,7 +9,6 @@ needs a JSON parser and SHA-256 at most. This module reads and writes folders; i
 from __future__ import annotations
 
 import dataclasses
-import enum
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -17,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
+from conformance.contract.ipc.expectation import Result, Tier
 from conformance.records import RecordError, from_json, to_json
 
-__all__ = ["Chapter", "Provenance", "Ruling", "Vector", "VectorError", "VectorSet", "vectors_schema"]
+__all__ = ["Chapter", "Provenance", "Vector", "VectorError", "VectorSet", "vectors_schema"]
 
 FORMAT: Final = 1
 """Version of the form; it rises when a program written for the old one would misread the new one."""
@@ -28,17 +28,6 @@ SCHEMA_FILE: Final = "vectors.schema.json"
 
 class VectorError(ValueError):
     """A folder does not hold vectors; the message says which file, what was expected and what to do."""
-
-
-class Ruling(enum.StrEnum):
-    """What a reader has to make of a vector."""
-
-    VALID = "valid"
-    """The format permits the bytes, and they mean the rows: any other rows are wrong."""
-    INVALID = "invalid"
-    """The format forbids the bytes: a reader that returns rows has missed it."""
-    PERMITTED = "permitted"
-    """Rows or a refusal; where rows are told, no other rows."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,16 +47,21 @@ class Provenance:
 class Vector:
     """One vector.
 
-    ``kind`` is ``stream``, ``file``, ``tensor`` or ``message``. ``file`` and ``rows`` are paths in the folder;
-    ``rows`` is empty where no rows are told. ``reason`` is the class of what is wrong (the rule's code) for an invalid
-    one, and why both is right for a permitted one. ``flags`` name the optional features that a reader needs.
+    ``kind`` is ``stream``, ``file`` or ``tensor``. A reader has to read what is *valid*, unless the tier is *optional*
+    and it says that it lacks the feature; what is *invalid* it has to refuse if the tier is *structure*, and may accept
+    if it is *content*; what is *permitted* it may do either with. Wherever rows are told, it may return no others.
+
+    ``file`` and ``rows`` are paths in the folder; ``rows`` is empty where no rows are told. ``reason`` is the code of
+    the rule that the bytes break, followed by what is wrong, or says which features they use. ``clauses`` are the
+    clauses that the bytes break, and those on readers that the vector is for. ``flags`` name what a reader has to know.
     """
 
     id: str
     comment: str
     kind: str
     clauses: tuple[str, ...]
-    result: Ruling
+    result: Result
+    tier: Tier
     file: str
     sha256: str
     size: int

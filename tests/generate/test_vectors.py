@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from conformance.generate.vectors import Chapter, Provenance, Ruling, Vector, VectorError, VectorSet, vectors_schema
+from conformance.contract.ipc.expectation import Result, Tier
+from conformance.generate.vectors import Chapter, Provenance, Vector, VectorError, VectorSet, vectors_schema
 
 DATA = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
@@ -24,7 +25,8 @@ def made(data: bytes = DATA, **changes: object) -> VectorSet:
         comment="An end-of-stream marker alone.",
         kind="stream",
         clauses=("stream.schema-first",),
-        result=Ruling.INVALID,
+        result=Result.INVALID,
+        tier=Tier.STRUCTURE,
         file=file,
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
