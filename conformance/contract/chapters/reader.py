@@ -163,7 +163,7 @@ _refuses(
 )
 _refuses(
     "file",
-    """A reader refuses a file without an end, one whose footer leads elsewhere, and one that defines a dictionary twice.""",
+    """A reader refuses a file without an end, or whose footer leads elsewhere, or that defines a dictionary twice.""",
     f"{COLUMNAR}#ipc-file-format",
     "whoever reads a file while it is written, or after its writer died",
 )

@@ -1,0 +1,173 @@
+"""What a writer makes of what it was given: the same columns, the same values.
+
+Asked only where it is known what that was. How values are encoded is the writer's business, and so is how rows are
+divided into batches; that names, types and values come back is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.ipc.written import EXTENSION_NAME, Written, encoded_pairs, kind_of, rows_written, written
+from conformance.records import Level
+from conformance.wire import differences
+
+COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
+SCHEMA_MESSAGE: Final = f"{COLUMNAR}#schema-message"
+METADATA: Final = f"{COLUMNAR}#custom-application-metadata"
+EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
+ENCODED: Final = f"{COLUMNAR}#dictionary-encoded-layout"
+SEQUENCES: Final = ("ipc-stream", "ipc-file")
+MAX_DIFFERENCES: Final = 5
+LOST: Final = "whoever reads what was written: it is not what was given"
+
+
+@clause("written.names", over=written, source=SCHEMA_MESSAGE, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+def names(one: Written) -> Iterator[Violation]:
+    """The columns have the names that were given, in their order; names may repeat, be empty and hold anything."""
+    if one.found.names != one.schema.names:
+        yield Violation(f"the columns {_clip(one.schema.names)}", _clip(one.found.names))
+
+
+@clause("written.types", over=written, source=SCHEMA_MESSAGE, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+def types(one: Written) -> Iterator[Violation]:
+    """Every field, at any depth, has the type that was given, with all its parameters.
+
+    Extension types count as their storage, dictionary-encoded fields as their values.
+    """
+    for pair in one.pairs:
+        given, found = kind_of(pair.given.type), kind_of(pair.found.type)
+        if given != found:
+            yield Violation(f"{pair.given.type}", f"{pair.found.type}", pair.path)
+
+
+@clause(
+    "written.nullable",
+    over=written,
+    source=SCHEMA_MESSAGE,
+    level=Level.SHOULD,
+    breaks="readers that compare schemas, or turn what is not nullable into types of their own",
+    profiles=SEQUENCES,
+    role=Role.WRITER,
+)
+def nullable(one: Written) -> Iterator[Violation]:
+    """Every field is nullable as it was given: no layout depends on it, but it is kept for faithful round trips."""
+    for pair in one.pairs:
+        if pair.given.nullable != pair.found.nullable:
+            yield Violation(_nullable(pair.given), _nullable(pair.found), pair.path)
+
+
+def _nullable(field: pa.Field) -> str:
+    return "nullable" if field.nullable else "not nullable"
+
+
+@clause(
+    "written.child-names",
+    over=written,
+    source=SCHEMA_MESSAGE,
+    level=Level.SHOULD,
+    breaks="readers that compare schemas exactly",
+    profiles=SEQUENCES,
+    role=Role.WRITER,
+)
+def child_names(one: Written) -> Iterator[Violation]:
+    """The fields below columns have the names that were given; those of lists and maps are conventional."""
+    for pair in one.pairs:
+        if pair.depth and pair.given.name != pair.found.name:
+            yield Violation(repr(pair.given.name), repr(pair.found.name), pair.path)
+
+
+@clause("written.extension-names", over=written, source=EXTENSIONS, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+def extension_names(one: Written) -> Iterator[Violation]:
+    """A field of an extension type still names it, whether or not the library knows the type.
+
+    Who does not support an extension handles its storage, and passes name and metadata on.
+    """
+    for pair in one.pairs:
+        given, found = _extension(pair.given), _extension(pair.found)
+        if given and given != found:
+            yield Violation(f"the extension name {given!r}", repr(found) if found else "none", pair.path)
+
+
+def _extension(field: pa.Field) -> str:
+    if isinstance(field.type, pa.BaseExtensionType):
+        return str(field.type.extension_name)
+    name: bytes = (field.metadata or {}).get(EXTENSION_NAME, b"")
+    return name.decode(errors="replace")
+
+
+@clause(
+    "written.field-metadata",
+    over=written,
+    source=METADATA,
+    level=Level.SHOULD,
+    breaks=LOST,
+    profiles=SEQUENCES,
+    role=Role.WRITER,
+)
+def field_metadata(one: Written) -> Iterator[Violation]:
+    """Every pair of metadata that a field was given stands at that field; a writer may add its own."""
+    for pair in one.pairs:
+        if missing := _missing(pair.given.metadata, pair.found.metadata):
+            yield Violation(f"the pairs {_clip(missing)}", _clip(pair.found.metadata or {}), pair.path)
+
+
+@clause(
+    "written.schema-metadata",
+    over=written,
+    source=METADATA,
+    level=Level.SHOULD,
+    breaks=LOST,
+    profiles=SEQUENCES,
+    role=Role.WRITER,
+)
+def schema_metadata(one: Written) -> Iterator[Violation]:
+    """Every pair of metadata that the schema was given stands at the schema; a writer may add its own."""
+    if missing := _missing(one.schema.metadata, one.found.metadata):
+        yield Violation(f"the pairs {_clip(missing)}", _clip(one.found.metadata or {}))
+
+
+def _missing(given: Mapping[bytes, bytes] | None, found: Mapping[bytes, bytes] | None) -> dict[bytes, bytes]:
+    there = found or {}
+    return {key: value for key, value in (given or {}).items() if there.get(key) != value}
+
+
+@clause(
+    "written.encoding",
+    over=encoded_pairs,
+    source=ENCODED,
+    level=Level.SHOULD,
+    breaks="readers that keep categories: they get plain values, or indices of another width",
+    profiles=SEQUENCES,
+    role=Role.WRITER,
+)
+def encoding(one: Written) -> Iterator[Violation]:
+    """A dictionary-encoded field stays one, with indices of its type, and ordered if it was."""
+    for pair in one.pairs:
+        if pa.types.is_dictionary(pair.given.type) and _encoding(pair.given) != _encoding(pair.found):
+            yield Violation(_encoding(pair.given), _encoding(pair.found), pair.path)
+
+
+def _encoding(field: pa.Field) -> str:
+    if not pa.types.is_dictionary(field.type):
+        return "plain values"
+    return f"{'ordered ' if field.type.ordered else ''}indices of {field.type.index_type}"
+
+
+@clause("written.rows", over=rows_written, source=COLUMNAR, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+def rows(one: Written) -> Iterator[Violation]:
+    """The rows are those that were given: the same values and nulls, in the same order, none lost and none twice."""
+    assert one.rows is not None, "only what can be decoded is compared"
+    given, found = one.rows
+    if len(given.columns) == len(found.columns):
+        for difference in differences(given, type(found)(given.names, found.columns, found.rows), MAX_DIFFERENCES):
+            yield Violation("the rows that were given", difference)
+
+
+def _clip(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."
