@@ -7,22 +7,31 @@ import struct
 from typing import Any, Final
 
 from conformance.reference.flatbuffers import DEFAULT, Layout, write
-from conformance.reference.message import END_OF_STREAM, Message
+from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message
 
-__all__ = ["MAGIC", "FileModel", "StreamModel"]
+__all__ = ["MAGIC", "FileModel", "StreamModel", "Written"]
 
 MAGIC: Final = b"ARROW1"
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """Bytes that stand for a message; ``kind`` is the header type that a Footer knows them by, 0 for none."""
+
+    data: bytes
+    kind: int = 0
+
+    def encode(self) -> bytes:
+        """The bytes themselves."""
+        return self.data
+
+
 @dataclasses.dataclass(slots=True)
 class StreamModel:
-    """A stream that has not been written yet: its messages in order, and what marks its end.
+    """A stream that has not been written yet: its messages in order, and what marks its end."""
 
-    A message may be bytes, which are written as they are.
-    """
-
-    messages: list[Message | bytes]
+    messages: list[Message | Written]
     end: bytes = END_OF_STREAM
 
     def _of_kind(self, kind: int) -> list[Message]:
@@ -49,9 +58,17 @@ class StreamModel:
         """The record batches."""
         return self._of_kind(_BATCH)
 
+    def rewrite(self, message: Message, data: bytes) -> None:
+        """Puts bytes in the place of a message."""
+        self.messages[self.place(message)] = Written(data, message.tree["header_type"])
+
+    def place(self, message: Message) -> int:
+        """The number of a message in the stream; equal ones are told apart."""
+        return next(number for number, each in enumerate(self.messages) if each is message)
+
     def encode(self) -> bytes:
         """The bytes of the stream."""
-        return b"".join(each if isinstance(each, bytes) else each.encode() for each in self.messages) + self.end
+        return b"".join(each.encode() for each in self.messages) + self.end
 
 
 @dataclasses.dataclass(slots=True)
@@ -75,11 +92,11 @@ class FileModel:
         out = bytearray(self.lead)
         blocks: dict[int, list[tuple[int, int, int]]] = {_DICTIONARY: [], _BATCH: []}
         for message in self.stream.messages:
-            data = message if isinstance(message, bytes) else message.encode()
-            kind = 0 if isinstance(message, bytes) else message.tree["header_type"]
-            if isinstance(message, Message) and kind in blocks:
-                body = len(message.complete()[1])
-                blocks[kind].append((len(out), len(data) - body, body))
+            data = message.encode()
+            kind = message.kind if isinstance(message, Written) else message.tree["header_type"]
+            if kind in blocks:
+                metadata = _metadata_length(data)
+                blocks[kind].append((len(out), metadata, len(data) - metadata))
             out += data
         out += self.stream.end
         footer = {"dictionaries": blocks[_DICTIONARY], "recordBatches": blocks[_BATCH], **self.footer}
@@ -96,3 +113,10 @@ class FileModel:
         data += bytes(-len(data) % 4)
         length = len(data) if self.length is None else self.length
         return before + data + struct.pack("<i", length) + self.trail
+
+
+def _metadata_length(data: bytes) -> int:
+    """How many bytes of a message stand before its body."""
+    prefix = 8 if data.startswith(CONTINUATION) else 4
+    (length,) = struct.unpack_from("<i", data, prefix - 4)
+    return prefix + int(length)

@@ -1,0 +1,178 @@
+"""How legal variations and mutants of streams, files and tensors are named, found and made.
+
+Each is a function on a model, under one decorator; its docstring says what it does. It is tried on a few samples, and
+one that does not apply to a sample (it has no list, say) raises :class:`LookupError` and leaves that sample out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeVar
+
+import pyarrow as pa
+
+from conformance.reference.ipc.models import FileModel, StreamModel
+from conformance.reference.ipc.samples import SAMPLES
+from conformance.reference.ipc.samples.tensors import TENSORS
+from conformance.reference.ipc.tensors import TensorModel
+from conformance.wire.faults import Rule
+
+__all__ = ["IPC_MUTANTS", "IPC_VARIATIONS", "Grade", "IpcMutant", "IpcVariation", "Kind", "Made", "mutant", "variation"]
+
+Kind = Literal["stream", "file", "tensor"]
+Grade = Literal["required", "optional", "ambiguous"]
+Model = StreamModel | FileModel | TensorModel
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Made:
+    """The bytes made of one sample. ``batches`` are what they say; None where that is not tables or not defined."""
+
+    sample: str
+    data: bytes
+    batches: list[pa.RecordBatch] | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class IpcVariation:
+    """One legal difference: what it is, and the text that permits it.
+
+    ``grade`` says what a reader owes it: ``required``, to read it; ``optional``, to read it or to refuse it, since the
+    format names it as something an implementation may lack; ``ambiguous``, the same, since the format is silent or
+    says two things.
+    """
+
+    name: str
+    what: str
+    source: str
+    kind: Kind
+    make: Callable[[], Iterator[Made]]
+    grade: Grade = "required"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class IpcMutant:
+    """One deviation: the ``lie``, and the rules that it breaks.
+
+    A judge has to report one of ``rules``, and no violation of any other but those in ``also``, each with the reason
+    why it may honestly be found too. ``kills`` are the clauses that have to fail, as far as they are named one by one.
+    """
+
+    name: str
+    lie: str
+    rules: tuple[Rule, ...]
+    also: Mapping[Rule, str]
+    source: str
+    kind: Kind
+    make: Callable[[], Iterator[Made]]
+    kills: tuple[str, ...] = ()
+
+
+_VARIATIONS: dict[str, IpcVariation] = {}
+_MUTANTS: dict[str, IpcMutant] = {}
+
+IPC_VARIATIONS: Final[Mapping[str, IpcVariation]] = MappingProxyType(_VARIATIONS)
+"""Every legal variation by name; complete once :mod:`conformance.reference.ipc.variations` is imported."""
+
+IPC_MUTANTS: Final[Mapping[str, IpcMutant]] = MappingProxyType(_MUTANTS)
+"""Every mutant by name; complete once :mod:`conformance.reference.ipc.mutants` is imported."""
+
+STANDARD: Final = (
+    "rows.several",
+    "nested.mixed",
+    "nulls.words",
+    "dictionary.two",
+    "dictionary.delta",
+    "types.union-dense",
+    "names.field-metadata",
+)
+"""Samples of different shapes, for what applies to all of them."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+Choices = Mapping[str, object]
+_NONE: Final[Choices] = MappingProxyType({})
+
+
+def variation(
+    name: str,
+    source: str,
+    *,
+    kind: Kind = "stream",
+    on: Sequence[str] = STANDARD,
+    grade: Grade = "required",
+    choices: Choices = _NONE,
+    told: bool = True,
+) -> Callable[[F], F]:
+    """Registers a function from a model to a model, to bytes, or to nothing where it changed the model in place.
+
+    Without ``told``, it is not defined which batches the bytes hold.
+    """
+
+    def register(vary: F) -> F:
+        _free(name, _VARIATIONS)
+        make = _maker(kind, on, choices, vary, told=told)
+        _VARIATIONS[name] = IpcVariation(name, _docstring(name, vary), source, kind, make, grade)
+        return vary
+
+    return register
+
+
+def mutant(
+    name: str,
+    rules: Rule | tuple[Rule, ...],
+    *,
+    kind: Kind = "stream",
+    on: Sequence[str] = STANDARD,
+    also: Mapping[Rule, str] | None = None,
+    source: str = "",
+    choices: Choices = _NONE,
+    kills: tuple[str, ...] = (),
+) -> Callable[[F], F]:
+    """Registers a lie: a function as :func:`variation` takes it."""
+
+    def register(told: F) -> F:
+        _free(name, _MUTANTS)
+        broken = (rules,) if isinstance(rules, Rule) else rules
+        make = _maker(kind, on, choices, told, told=False)
+        _MUTANTS[name] = IpcMutant(name, _docstring(name, told), broken, dict(also or {}), source, kind, make, kills)
+        return told
+
+    return register
+
+
+def _free(name: str, taken: Mapping[str, object]) -> None:
+    if name in taken:
+        raise ValueError(f"{name}: the name is taken")
+
+
+def _docstring(name: str, told: Callable[..., Any]) -> str:
+    text = inspect.cleandoc(told.__doc__ or "")
+    if not text:
+        raise ValueError(f"{name}: expected a docstring that says what it does, got none")
+    return text
+
+
+def _model(kind: Kind, sample: str, choices: Choices) -> tuple[Model, list[pa.RecordBatch] | None]:
+    if kind == "tensor":
+        return TENSORS[sample].model(), None
+    found = SAMPLES[sample]
+    return (found.stream if kind == "stream" else found.file_of)(**choices), list(found.batches)
+
+
+def _maker(
+    kind: Kind, on: Sequence[str], choices: Choices, change: Callable[[Any], Any], *, told: bool
+) -> Callable[[], Iterator[Made]]:
+    def make() -> Iterator[Made]:
+        for sample in on:
+            model, batches = _model(kind, sample, choices)
+            try:
+                changed = change(model)
+            except LookupError:
+                continue
+            data = changed if isinstance(changed, bytes) else (model if changed is None else changed).encode()
+            yield Made(sample, data, batches if told else None)
+
+    return make

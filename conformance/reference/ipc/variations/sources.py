@@ -1,0 +1,18 @@
+"""Where the format permits what the variations do."""
+
+from __future__ import annotations
+
+from typing import Final
+
+COL: Final = "https://arrow.apache.org/docs/format/Columnar.html"
+FBS: Final = "https://github.com/apache/arrow/blob/main/format"
+FRAMING: Final = f"{COL}#encapsulated-message-format"
+STREAM: Final = f"{COL}#ipc-streaming-format"
+FILE: Final = f"{COL}#ipc-file-format"
+DICTIONARY: Final = f"{COL}#dictionary-messages"
+BATCH: Final = f"{COL}#recordbatch-message"
+COMPRESSION: Final = f"{COL}#compression"
+ALIGNMENT: Final = f"{COL}#buffer-alignment-and-padding"
+METADATA: Final = f"{COL}#custom-application-metadata"
+ORDER: Final = f"{COL}#byte-order-endianness"
+OTHER: Final = "https://arrow.apache.org/docs/format/Other.html"
