@@ -1,4 +1,4 @@
-"""``conformance dissect``: what every byte of an Arrow message is."""
+"""``conformance dissect``: what every byte of Arrow data is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
-from conformance.wire import dissect, read_schema
+from conformance.wire import Kind, SectionKind, dissect, read_schema
+
+_DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
 
 
 @click.command()
@@ -19,18 +21,35 @@ from conformance.wire import dissect, read_schema
     "schema_file",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The schema message that a record batch has to fit; without it the body is not annotated.",
+    help="The schema message that a bare record batch has to fit; without it the body is not annotated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Regions, messages and faults as JSON.")
+@click.option(
+    "--kind",
+    type=click.Choice([str(kind) for kind in Kind]),
+    help="What FILE should be; without it that is guessed from its bytes.",
+)
+@click.option(
+    "--dump",
+    "dumped",
+    multiple=True,
+    type=click.Choice([str(kind) for kind in _DUMPED]),
+    help="Only these parts; may be given more than once.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Regions, sections, messages and faults as JSON.")
 @click.option(
     "--width", metavar="N", type=click.IntRange(60), default=110, show_default=True, help="Columns of the dump."
 )
-def command(*, file: Path, schema_file: Path | None, as_json: bool, width: int) -> None:
+def command(
+    *, file: Path, schema_file: Path | None, kind: str | None, dumped: tuple[str, ...], as_json: bool, width: int
+) -> None:
     """Annotate every byte of FILE (``-`` for standard input): offset, bytes, field, meaning.
+
+    FILE is a message, a stream, an IPC file or a tensor. What is cut short or broken is annotated up to the break.
 
     \b
     conformance dissect schema.bin
     conformance dissect batch.bin --schema schema.bin
+    conformance dissect table.arrow --dump footer --dump schema
 
     \b
     Exit status: 0 well formed, 1 faults, 2 the file is empty or cannot be read.
@@ -40,14 +59,17 @@ def command(*, file: Path, schema_file: Path | None, as_json: bool, width: int) 
         raise Unusable(f"{file}: expected an Arrow message, got no bytes")
     schema = None
     if schema_file is not None:
+        if kind not in (None, Kind.MESSAGE):
+            raise Unusable(f"--schema: expected a bare message to read by it, got --kind {kind}; leave one of them out")
         message = read_schema(schema_file.read_bytes())
         if message.schema is None:
             raise Unusable(f"{schema_file}: expected a schema message, got bytes that hold none; dissect them first")
         schema = message.schema
-    dissection = dissect(data, schema)
+    dissection = dissect(data, schema, Kind(kind) if kind else None)
+    only = tuple(SectionKind(name) for name in dict.fromkeys(dumped))
     if as_json:
-        click.echo(json.dumps(dissection.to_json(), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(dissection.to_json(only=only), indent=1, ensure_ascii=False))
     else:
-        for line in dissection.lines(width=width):
+        for line in dissection.lines(width=width, only=only):
             click.echo(line)
     sys.exit(1 if dissection.faults else 0)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.records import Call
-from conformance.wire import dissect
+from conformance.wire import Kind, dissect
 
 __all__ = ["transcript"]
 
@@ -62,7 +62,7 @@ def _call(
 
 def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
     kind, schema = ("schema", None) if isinstance(message, SchemaBytes) else ("record batch", message.schema)
-    lines = dissect(message.data, schema).lines()
+    lines = dissect(message.data, schema, Kind.MESSAGE).lines()
     yield f"    {kind} message, {len(message.data)} bytes"
     yield from (f"      {line}" for line in lines[:MAX_LINES])
     if len(lines) > MAX_LINES:

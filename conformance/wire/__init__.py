@@ -22,7 +22,7 @@ from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedH
 from conformance.wire.batch import BatchMessage, BufferRange, Node, read_batch
 from conformance.wire.dense import Tensor
 from conformance.wire.dictionaries import DictionaryMessage
-from conformance.wire.dissect import Dissection, Region, RegionKind, dissect
+from conformance.wire.dissect import Dissection, Region, RegionKind, Section, SectionKind, dissect
 from conformance.wire.dump import Row, RowKind, rows
 from conformance.wire.faults import Fault, Rule, Severity
 from conformance.wire.file import FileReading, read_file
@@ -66,6 +66,8 @@ __all__ = [
     "Rule",
     "Schema",
     "SchemaMessage",
+    "Section",
+    "SectionKind",
     "Severity",
     "SparseIndex",
     "SparseTensor",

@@ -1,80 +1,92 @@
-"""The annotated dump: what every byte of a message is.
+"""The annotated dump: what every byte of a message, stream, file or tensor is.
 
 Regions cover all bytes once and in order. Of broken bytes they cover what could be followed; the rest is named as what
-it is, with the faults beside it. How regions are set as text is decided in :mod:`conformance.wire.dump`.
+it is, with the faults beside it. What the parts of a message are is decided in :mod:`conformance.wire.regions`, and how
+regions are set as text in :mod:`conformance.wire.dump`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.faults import Fault
-from conformance.wire.flatbuf import Span, SpanKind, Table, Verifier
-from conformance.wire.layout import Op, Role
+from conformance.wire.file import read_file
+from conformance.wire.footer import HEAD, Tail, read_tail
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
-from conformance.wire.preview import preview, shorten
+from conformance.wire.regions import (
+    Judged,
+    Region,
+    RegionKind,
+    cover,
+    head_claims,
+    message_claims,
+    tail_claims,
+)
 from conformance.wire.schema import schema_of
-from conformance.wire.tables import CODES, ENUMS, STRUCTS, UNIONS, WIDTHS, Slot, SlotKind
+from conformance.wire.sniff import Kind, sniff
+from conformance.wire.stream import StreamReading, read_stream
+from conformance.wire.tensors import judge_tensor
 from conformance.wire.types import Schema
 
-__all__ = ["Dissection", "Region", "RegionKind", "dissect"]
+__all__ = ["Dissection", "Region", "RegionKind", "Section", "SectionKind", "dissect"]
 
 
-class RegionKind(enum.StrEnum):
-    """What sort of bytes a region is, for styling."""
+class SectionKind(enum.StrEnum):
+    """The parts that a dump can be limited to."""
 
-    PREFIX = "prefix"
-    VTABLE = "vtable"
-    TABLE = "table"
-    VECTOR = "vector"
-    STRING = "string"
-    BUFFER = "buffer"
-    PADDING = "padding"
-    UNKNOWN = "unknown"
+    FOOTER = "footer"
+    SCHEMA = "schema"
+    DICTIONARIES = "dictionaries"
+    BATCHES = "batches"
+    OTHER = "other"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Region:
-    """Bytes ``start`` to ``end`` (exclusive): part of ``path``, with a meaning and, where they have one, a value."""
+class Section:
+    """Bytes ``start`` to ``end`` (exclusive) that belong together, under a heading."""
 
     start: int
     end: int
-    kind: RegionKind
-    path: str
-    meaning: str
-    value: str = ""
+    kind: SectionKind
+    title: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Dissection:
-    """All bytes as regions, the messages they form, and what is wrong with them."""
+    """All bytes as regions, the sections and messages they form, and what is wrong with them."""
 
     data: memoryview
+    kind: Kind
     regions: tuple[Region, ...]
+    sections: tuple[Section, ...]
     messages: tuple[Message, ...]
     faults: tuple[Fault, ...]
     schema: Schema | None
 
-    def lines(self, *, width: int = 110) -> list[str]:
-        """The dump as text: offset, bytes, meaning and value, with faults at their place."""
+    def lines(self, *, width: int = 110, only: Collection[SectionKind] = ()) -> list[str]:
+        """The dump as text: offset, bytes, meaning and value, with faults at their place.
+
+        ``only`` limits it to sections of these kinds; what is wrong elsewhere is then counted.
+        """
         from conformance.wire.dump import lines  # noqa: PLC0415  # dump sets dissections, not the reverse
 
-        return lines(self, width=width)
+        return lines(self, width=width, only=only)
 
-    def to_json(self) -> dict[str, Any]:
-        """The dump as JSON values; the bytes of a region are cut to its first 64."""
+    def to_json(self, *, only: Collection[SectionKind] = ()) -> dict[str, Any]:
+        """The dump as JSON values; the bytes of a region are cut to its first 64. All faults are among them."""
         return {
             "size": len(self.data),
+            "kind": self.kind,
+            "sections": [dataclasses.asdict(section) for section in self.chosen(only)],
             "messages": [dataclasses.asdict(message) for message in self.messages],
             "regions": [
                 dataclasses.asdict(region)
                 | {"bytes": self.data[region.start : min(region.end, region.start + 64)].hex()}
-                for region in self.regions
+                for region in self.within(only)
             ],
             "faults": [
                 dataclasses.asdict(fault) | {"severity": fault.severity, "source": fault.rule.source}
@@ -82,242 +94,172 @@ class Dissection:
             ],
         }
 
+    def chosen(self, only: Collection[SectionKind]) -> list[Section]:
+        """The sections of some kinds, or all of them for none."""
+        return [section for section in self.sections if not only or section.kind in only]
+
+    def within(self, only: Collection[SectionKind]) -> Sequence[Region]:
+        """The regions inside the sections of some kinds, or all of them for none."""
+        if not only:
+            return self.regions
+        sections, found = iter(self.chosen(only)), []
+        section = next(sections, None)
+        for region in self.regions:
+            while section is not None and region.start >= section.end:
+                section = next(sections, None)
+            if section is None:
+                break
+            if region.start >= section.start:
+                found.append(region)
+        return found
+
 
 MAX_MESSAGES: Final = 4096
+"""Messages dissected, the rest of the bytes being one region."""
 
 
-def dissect(data: Bytes, schema: Schema | None = None) -> Dissection:
+def dissect(data: Bytes, schema: Schema | None = None, kind: Kind | None = None) -> Dissection:
     """Dissects any bytes; never raises on what they hold.
 
-    ``schema`` is what record batches are read by; without one, the last Schema message among the bytes before them is.
+    ``kind`` says what the bytes should be; without one that is guessed (:func:`conformance.wire.sniff`). ``schema`` is
+    what the record batches of bare messages are read by, and makes the bytes such; without one, and in streams and
+    files always, their own schema is.
     """
     view = memoryview(data).cast("B")
-    faults: list[Fault] = []
-    regions: list[Region] = []
-    messages: list[Message] = []
-    at = 0
-    while at < len(view) and len(messages) < MAX_MESSAGES:
-        found: list[Fault] = []
-        frame = read_frame(view, at, found)
-        if frame is None:
-            break
-        batch = None
-        if frame.message.header is Header.SCHEMA:
-            schema = schema_of(frame, found) or schema
-        elif frame.message.header is Header.RECORD_BATCH and schema is not None:
-            batch = judge_batch(frame, view, schema, found)
-        regions += _cover(_claims(view, frame, batch), at, frame.message.end, view)
-        faults += found
-        messages.append(frame.message)
-        at = frame.message.end
-    if at < len(view):
-        regions.append(Region(at, len(view), RegionKind.UNKNOWN, "", "not read"))
-    return Dissection(view, tuple(regions), tuple(messages), tuple(faults), schema)
+    made = _Dissector(view, kind or (Kind.MESSAGE if schema is not None else sniff(view)))
+    match made.kind:
+        case Kind.FILE:
+            made.file()
+        case Kind.STREAM:
+            made.stream(read_stream(view), 0, len(view))
+        case Kind.TENSOR | Kind.MESSAGE:
+            made.message_by_message(schema)
+    return made.made()
 
 
-def _cover(claims: list[Region], start: int, end: int, data: memoryview) -> Iterator[Region]:
-    """Claims in order, clipped where they overlap, with what lies between them as padding."""
-    covered = start
-    for claim in sorted(claims, key=lambda region: (region.start, region.end)):
-        if claim.end <= covered or claim.start >= end:
-            continue
-        if claim.start > covered:
-            yield _gap(covered, claim.start, data)
-        first, last = max(claim.start, covered), min(claim.end, end)
-        yield claim if (first, last) == (claim.start, claim.end) else dataclasses.replace(claim, start=first, end=last)
-        covered = last
-    if covered < end:
-        yield _gap(covered, end, data)
+class _Dissector:
+    def __init__(self, view: memoryview, kind: Kind) -> None:
+        self.view = view
+        self.kind = kind
+        self.regions: list[Region] = []
+        self.sections: list[Section] = []
+        self.messages: list[Message] = []
+        self.faults: list[Fault] = []
+        self.schema: Schema | None = None
+
+    def made(self) -> Dissection:
+        """What has been dissected."""
+        regions, messages, faults = tuple(self.regions), tuple(self.messages), tuple(self.faults)
+        return Dissection(self.view, self.kind, regions, tuple(self.sections), messages, faults, self.schema)
+
+    # --- bare messages ------------------------------------------------------------------------------
+
+    def message_by_message(self, schema: Schema | None) -> None:
+        at, size = 0, len(self.view)
+        while at < size and len(self.messages) < MAX_MESSAGES:
+            found: list[Fault] = []
+            frame = read_frame(self.view, at, found)
+            if frame is None:
+                break
+            judged: Judged = None
+            header = frame.message.header
+            if header is Header.SCHEMA:
+                schema = schema_of(frame, found) or schema
+            elif header is Header.RECORD_BATCH and schema is not None:
+                judged = judge_batch(frame, self.view, schema, found)
+            elif header in (Header.TENSOR, Header.SPARSE_TENSOR):
+                judged = judge_tensor(frame, self.view, found)
+            self.message(frame, judged)
+            self.faults += found
+            at = frame.message.end
+        self.schema = schema
+        self.rest(at, size, "not read")
+
+    def message(self, frame: Frame, judged: Judged) -> None:
+        """Adds the parts of one message."""
+        message = frame.message
+        self.messages.append(message)
+        self.sections.append(_section(message, len(self.messages)))
+        self.regions += cover(message_claims(self.view, frame, judged), message.start, message.end, self.view)
+
+    def rest(self, start: int, end: int, meaning: str) -> None:
+        """Adds bytes that nothing has read."""
+        if start < end:
+            self.sections.append(Section(start, end, SectionKind.OTHER, f"{meaning}, bytes {start} to {end}"))
+            self.regions.append(Region(start, end, RegionKind.UNKNOWN, "", meaning, f"{end - start} bytes"))
+
+    # --- streams and files --------------------------------------------------------------------------
+
+    def stream(self, reading: StreamReading, start: int, end: int) -> None:
+        """Adds a stream from ``start`` on, and what follows it up to ``end``."""
+        self.schema = reading.schema
+        self.faults += reading.faults
+        judged = _judged([one.batch for one in reading.dictionaries], reading.batches)
+        at = self.following(reading.messages, judged, start, end)
+        ended = bool(reading.messages) and reading.messages[-1].header is Header.END_OF_STREAM
+        self.rest(at, end, "after the end of the stream" if ended and at == reading.end else "not read")
+
+    def following(self, messages: Iterable[Message], judged: Mapping[int, BatchMessage], start: int, end: int) -> int:
+        """Adds messages that have been read before, and what lies between them; where they end."""
+        at = start
+        for message in messages:
+            if message.start < at or len(self.messages) >= MAX_MESSAGES:
+                continue
+            self.rest(at, message.start, "not read")
+            frame = read_frame(self.view[:end], message.start, [])
+            if frame is not None:
+                self.message(frame, judged.get(message.start))
+                at = frame.message.end
+        return at
+
+    def file(self) -> None:
+        reading, tail = read_file(self.view), read_tail(self.view, [])
+        stream, at, ended = reading.stream, 0, -1
+        self.faults += reading.faults
+        self.schema = reading.schema
+        judged = _judged([one.batch for one in reading.dictionaries], reading.batches)
+        messages = [one.message for _, one in sorted(judged.items()) if one.message is not None]
+        if stream is not None:
+            judged = _judged([one.batch for one in stream.dictionaries], stream.batches) | judged
+            # What only the footer leads to: of a file in which the stream breaks off.
+            messages = [*stream.messages, *(one for one in messages if one.start >= stream.end)]
+            self.schema = self.schema or stream.schema
+            self.sections.append(Section(0, HEAD, SectionKind.OTHER, f"head of the file, bytes 0 to {HEAD}"))
+            self.regions += cover(list(head_claims(self.view)), 0, HEAD, self.view)
+            at = HEAD
+            if stream.messages and stream.messages[-1].header is Header.END_OF_STREAM:
+                ended = stream.end
+        at = self.following(messages, judged, at, tail.start)
+        self.rest(at, tail.start, "after the end of the stream" if at == ended else "not read")
+        self.tail(tail)
+
+    def tail(self, tail: Tail) -> None:
+        start, end = tail.start, len(self.view)
+        if start < end:
+            title = f"footer of the file, bytes {start} to {end}"
+            self.sections.append(Section(start, end, SectionKind.FOOTER, title))
+            known = {message.start: message for message in self.messages}
+            self.regions += cover(list(tail_claims(self.view, tail, known)), start, end, self.view)
 
 
-def _gap(start: int, end: int, data: memoryview) -> Region:
-    size = end - start
-    if size < 64 and not bytes(data[start:end]).strip(b"\0"):
-        return Region(start, end, RegionKind.PADDING, "", "padding", f"{size} bytes")
-    return Region(start, end, RegionKind.UNKNOWN, "", "bytes of no known part", f"{size} bytes")
+def _judged(*batches: Iterable[BatchMessage]) -> dict[int, BatchMessage]:
+    """Batches by where their messages start."""
+    return {one.message.start: one for each in batches for one in each if one.message is not None}
 
 
-def _claims(data: memoryview, frame: Frame, batch: BatchMessage | None) -> list[Region]:
-    message = frame.message
-    claims = list(_prefix(data, message))
-    if frame.verifier is not None:
-        metadata = _Metadata(frame.verifier, batch)
-        seen: set[tuple[int, int, SpanKind]] = set()
-        for span in frame.verifier.spans:
-            if span[:3] not in seen:
-                seen.add(span[:3])
-                claims += metadata.claims(span)
-        if frame.root is None:
-            end = message.metadata_end
-            claims.append(Region(end, message.end, RegionKind.UNKNOWN, "", "not read", "the metadata does not say"))
-    elif message.metadata_start and message.metadata_end > message.metadata_start:
-        start, end = message.metadata_start, message.metadata_end
-        claims.append(Region(start, end, RegionKind.UNKNOWN, "metadata", "metadata, cut short"))
-    if message.body_end > message.body_start:
-        claims += _body(message, batch)
-    return claims
+_SECTIONS: Final = {
+    Header.SCHEMA: SectionKind.SCHEMA,
+    Header.DICTIONARY_BATCH: SectionKind.DICTIONARIES,
+    Header.RECORD_BATCH: SectionKind.BATCHES,
+}
 
 
-def _prefix(data: memoryview, message: Message) -> Iterator[Region]:
-    at = message.start
-    if message.header is Header.STRAY and not message.metadata_start:
-        yield Region(at, message.end, RegionKind.UNKNOWN, "", "no message begins here", f"{message.end - at} bytes")
-        return
-    if not message.legacy:
-        yield Region(at, at + 4, RegionKind.PREFIX, "prefix", "continuation word", "Arrow 0.15 and later")
-        at += 4
-    (length,) = struct.unpack_from("<i", data, at)
-    value = "end of stream" if length == 0 else f"{length} bytes"
-    meaning = "metadata length, with no continuation word before it" if message.legacy else "metadata length"
-    yield Region(at, at + 4, RegionKind.PREFIX, "prefix", meaning, value)
-
-
-def _body(message: Message, batch: BatchMessage | None) -> Iterator[Region]:
-    base = message.body_start
-    body = batch.body if batch is not None else None
-    if batch is None:
-        yield Region(base, message.body_end, RegionKind.UNKNOWN, "body", f"body of a {message.header} message")
-        return
-    for number, (offset, length) in enumerate(batch.buffers):
-        if offset < 0 or length <= 0 or offset + length > message.body_end - base:
-            continue
-        owner = body.owner(number) if body is not None else None
-        path, meaning, value = "body", f"buffer {number}", ""
-        if body is not None and owner is not None:
-            op, role = owner
-            path, meaning = op.path, role
-            content = body.contents[number]
-            value = "cannot be read" if content is None else _shown(batch, op, role, content)
-        yield Region(base + offset, base + offset + length, RegionKind.BUFFER, path, meaning, value)
-
-
-def _shown(batch: BatchMessage, op: Op, role: str, content: memoryview) -> str:
-    if batch.body is None:
-        return ""
-    known = Role(role) if role in _ROLES else None
-    shown = preview(batch.body, op, known, content)
-    return f"{batch.codec}, {len(content)} bytes: {shown}" if batch.codec else shown
-
-
-_ROLES: Final = frozenset(Role)
-
-
-class _Metadata:
-    """Turns verified spans of the metadata into regions."""
-
-    def __init__(self, verifier: Verifier, batch: BatchMessage | None) -> None:
-        self.verifier = verifier
-        self.meta = verifier.meta
-        self.base = verifier.base
-        self.batch = batch
-        self.targets = {span[0]: span for span in verifier.spans if span[2] is not SpanKind.VTABLE}
-
-    def claims(self, span: Span) -> Iterable[Region]:
-        start, end, kind, path, thing = span
-        if kind is SpanKind.ROOT:
-            return [self.region((0, 4), RegionKind.TABLE, path, "root table", self.target(0))]
-        if kind is SpanKind.VTABLE:
-            return self.vtable(thing)
-        if kind is SpanKind.TABLE:
-            return self.table(thing)
-        if kind is SpanKind.VECTOR:
-            return self.vector(start, end, path, thing)
-        return self.string(start, end, path, thing)
-
-    def region(self, place: tuple[int, int], kind: RegionKind, path: str, meaning: str, value: str = "") -> Region:
-        return Region(self.base + place[0], self.base + place[1], kind, path, meaning, value)
-
-    def vtable(self, table: Table) -> Iterator[Region]:
-        at, spec, path = table.vtable, table.spec, f"vtable of {_label(table)}"
-        yield self.region((at, at + 2), RegionKind.VTABLE, path, "size of the vtable", f"{table.vtable_size} bytes")
-        yield self.region((at + 2, at + 4), RegionKind.VTABLE, path, "size of the table", f"{table.size} bytes")
-        for number, (slot, place) in enumerate(zip(spec.slots, table.places, strict=False)):
-            value = f"at +{place - table.start}" if place else "absent"
-            entry = at + 4 + 2 * number
-            yield self.region((entry, entry + 2), RegionKind.VTABLE, path, f"slot {number} {slot.name}", value)
-        known, end = at + 4 + 2 * len(table.places), at + table.vtable_size
-        if end > known:
-            yield self.region((known, end), RegionKind.VTABLE, path, "slots of no known name")
-
-    def table(self, table: Table) -> Iterator[Region]:
-        at, path = table.start, _label(table)
-        back = f"at {self.base + table.vtable:#06x}"
-        yield self.region((at, at + 4), RegionKind.TABLE, path, "its vtable", back)
-        for number, (slot, place) in enumerate(zip(table.spec.slots, table.places, strict=False)):
-            if table.start + 4 <= place and place + slot.size <= table.start + table.size:
-                value = self.slot(table, number, slot, place)
-                yield self.region((place, place + slot.size), RegionKind.TABLE, path, slot.name, value)
-
-    def slot(self, table: Table, number: int, slot: Slot, place: int) -> str:
-        if slot.kind is SlotKind.SCALAR:
-            value = struct.unpack_from("<" + CODES[slot.of], self.meta, place)[0]
-            if slot.name.endswith("_type"):
-                members = UNIONS[table.spec.slots[number + 1].of]
-                return members[value] if value < len(members) else f"{value}, unknown"
-            if slot.enum:
-                names = ENUMS[slot.enum].names
-                return names[value] if 0 <= value < len(names) else f"{value}, unknown"
-            return ("false", "true")[value] if slot.of == "bool" and value < 2 else str(value)
-        if slot.kind is SlotKind.STRUCT:
-            return self.struct(slot.of, place)
-        return self.target(place)
-
-    def struct(self, name: str, place: int) -> str:
-        fields = STRUCTS[name].fields
-        return ", ".join(
-            f"{field} {struct.unpack_from('<' + CODES[of], self.meta, place + offset)[0]}"
-            for field, of, offset in fields
-        )
-
-    def target(self, place: int) -> str:
-        """Where the reference at ``place`` leads."""
-        to = place + struct.unpack_from("<I", self.meta, place)[0]
-        span = self.targets.get(to)
-        arrow = f"→ {self.base + to:#06x}"
-        if span is None:
-            return arrow
-        if span[2] is SpanKind.STRING:
-            return f"{arrow} {shorten(repr(span[4].decode(errors='replace')), 48)}"
-        if span[2] is SpanKind.TABLE:
-            return f"{arrow} {span[4].spec.name}"
-        return f"{arrow} {span[2]}"
-
-    def vector(self, start: int, end: int, path: str, slot: Slot) -> Iterator[Region]:
-        size = STRUCTS[slot.of].size if slot.of in STRUCTS else WIDTHS.get(slot.of, 4)
-        count = (end - start - 4) // size
-        yield self.region((start, start + 4), RegionKind.VECTOR, path, f"count of {slot.of}", str(count))
-        for number in range(count):
-            at = start + 4 + number * size
-            if slot.kind is SlotKind.STRUCTS:
-                value = f"{self.struct(slot.of, at)}{self.owner(slot.of, number)}"
-            elif slot.kind is SlotKind.SCALARS:
-                value = str(struct.unpack_from("<" + CODES[slot.of], self.meta, at)[0])
-            else:
-                value = self.target(at)
-            yield self.region((at, at + size), RegionKind.VECTOR, path, f"[{number}]", value)
-
-    def owner(self, struct_name: str, number: int) -> str:
-        """Whose node or buffer the element of a vector is, where the schema is known to fit."""
-        body = self.batch.body if self.batch is not None else None
-        if body is None:
-            return ""
-        if struct_name == "FieldNode":
-            return f"  · {body.plan.ops[number].path}" if number < len(body.plan.ops) else ""
-        owner = body.owner(number)
-        return f"  · {owner[0].path} {owner[1]}" if owner is not None else ""
-
-    def string(self, start: int, end: int, path: str, text: bytes) -> Iterator[Region]:
-        yield self.region((start, start + 4), RegionKind.STRING, path, "length of the string", f"{len(text)} bytes")
-        if text:
-            shown = repr(shorten(text.decode(errors="replace"), 56))
-            yield self.region((start + 4, end - 1), RegionKind.STRING, path, "text", shown)
-        yield self.region((end - 1, end), RegionKind.STRING, path, "terminator")
-
-
-def _label(table: Table) -> str:
-    """A table's path with its kind, and a field's name."""
-    kind = table.spec.name
-    if kind == table.path:
-        return kind
-    name = f" {shorten(repr(table['name']), 40)}" if kind == "Field" else ""
-    return f"{table.path} ({kind}{name})"
+def _section(message: Message, number: int) -> Section:
+    kind = _SECTIONS.get(message.header, SectionKind.OTHER)
+    place = f"bytes {message.start} to {message.end}"
+    if message.header in (Header.END_OF_STREAM, Header.STRAY):
+        title = f"{number}. {message.header}, {place}"
+    else:
+        version = f" {message.version}" if message.version else ""
+        title = f"{number}. {message.header} message{version}{', legacy framing' if message.legacy else ''}, {place}"
+    return Section(message.start, message.end, kind, title)

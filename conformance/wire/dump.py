@@ -5,17 +5,17 @@ Rows carry their kind, so that a terminal can colour what plain text only aligns
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import enum
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Final
 
 from conformance.wire.faults import Fault, Severity
-from conformance.wire.messages import Header, Message
 from conformance.wire.preview import shorten
 
 if TYPE_CHECKING:
-    from conformance.wire.dissect import Dissection, Region
+    from conformance.wire.dissect import Dissection, Region, SectionKind
 
 __all__ = ["Row", "RowKind", "lines", "rows"]
 
@@ -49,16 +49,14 @@ class Row:
     text: str = ""
 
 
-def rows(dissection: Dissection) -> Iterator[Row]:
-    """The dump, row by row."""
-    messages = {message.start: message for message in dissection.messages}
-    faults = sorted(dissection.faults, key=lambda fault: fault.start)
-    numbered = {start: number for number, start in enumerate(messages, 1)}
+def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Iterator[Row]:
+    """The dump, row by row; of sections of some kinds alone if ``only`` names any."""
+    sections = {section.start: section for section in dissection.chosen(only)}
+    faults = _told(dissection, only)
     path, last = "", 0
-    for region in dissection.regions:
-        if region.start in messages:
-            text = _message(messages[region.start], numbered[region.start])
-            yield Row(RowKind.MESSAGE, region.start, text=text)
+    for region in dissection.within(only):
+        if region.start in sections:
+            yield Row(RowKind.MESSAGE, region.start, text=sections[region.start].title)
             path = ""
         if region.path and region.path != path:
             path = region.path
@@ -69,14 +67,31 @@ def rows(dissection: Dissection) -> Iterator[Row]:
             last += 1
     for fault in faults[last:]:
         yield _fault(fault)
+    for kind in only:
+        if not any(section.kind is kind for section in sections.values()):
+            yield Row(RowKind.HEADING, 0, text=f"no {kind}")
+    if len(faults) < len(dissection.faults):
+        observed = f"… {len(dissection.faults) - len(faults)} more faults in what is not shown"
+        yield Row(RowKind.MORE, len(dissection.data), text=observed)
 
 
-def lines(dissection: Dissection, *, width: int = 110) -> list[str]:
+def _told(dissection: Dissection, only: Collection[SectionKind]) -> list[Fault]:
+    """The faults to show, in the order of their places: those inside the sections shown, or right behind them."""
+    faults = sorted(dissection.faults, key=lambda fault: fault.start)
+    if not only:
+        return faults
+    sections = dissection.chosen(only)
+    starts = [section.start for section in sections]
+    found = [bisect.bisect_right(starts, fault.start) - 1 for fault in faults]
+    return [fault for fault, at in zip(faults, found, strict=True) if at >= 0 and fault.start <= sections[at].end]
+
+
+def lines(dissection: Dissection, *, width: int = 110, only: Collection[SectionKind] = ()) -> list[str]:
     """The dump as lines of at most ``width`` characters; findings are never cut."""
     digits = max(4, len(f"{len(dissection.data):x}"))
     indent = " " * (digits + 4)
     made = []
-    for row in rows(dissection):
+    for row in rows(dissection, only=only):
         match row.kind:
             case RowKind.MESSAGE:
                 made += ["", f"── {row.text} ".ljust(width, "─")]
@@ -91,14 +106,6 @@ def lines(dissection: Dissection, *, width: int = 110) -> list[str]:
                 line = f"0x{row.offset:0{digits}x}  {row.hex:<{_HEX}}  {meaning}".rstrip()
                 made.append(shorten(line, width))
     return made[1:] if made[:1] == [""] else made
-
-
-def _message(message: Message, number: int) -> str:
-    place = f"bytes {message.start} to {message.end}"
-    if message.header in (Header.END_OF_STREAM, Header.STRAY):
-        return f"{number}. {message.header}, {place}"
-    version = f" {message.version}" if message.version else ""
-    return f"{number}. {message.header} message{version}{', legacy framing' if message.legacy else ''}, {place}"
 
 
 def _bytes(region: Region, data: memoryview) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.blocks import Listed, follow_blocks
@@ -20,6 +20,9 @@ from conformance.wire.footer import HEAD, MAGIC, Footer, Tail, judge_footer, rea
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.stream import MAX_PER_RULE, StreamReading, read_embedded
 from conformance.wire.types import Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["FileReading", "read_file"]
 
@@ -54,6 +57,19 @@ class FileReading:
     def violations(self) -> list[Fault]:
         """The faults that the format itself forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
+
+    def to_batches(self) -> list[pa.RecordBatch]:
+        """The record batches in the footer's order, each with all that the dictionaries of the file come to.
+
+        Raises :class:`conformance.wire.arrow.UndecodableError` where there is no footer with a schema, or faults leave
+        no safe way, and its :class:`~conformance.wire.arrow.UnsupportedHereError` for what the installed pyarrow lacks.
+        """
+        from conformance.wire.arrow import UndecodableError  # noqa: PLC0415  # judging bytes needs no decoding
+        from conformance.wire.decoding import decode  # noqa: PLC0415
+
+        if self.schema is None:
+            raise UndecodableError("there is no footer with a schema that batches could be read by")
+        return list(decode(self.dictionaries, self.batches, [len(self.dictionaries)] * len(self.batches)))
 
 
 def read_file(data: Bytes) -> FileReading:

@@ -13,7 +13,7 @@ from conformance.wire.types import Type, TypeKind
 if TYPE_CHECKING:
     from conformance.wire.body import Body
 
-__all__ = ["preview", "shorten"]
+__all__ = ["preview", "preview_values", "shorten"]
 
 SHOWN: Final = 6
 """Values shown of a buffer."""
@@ -48,6 +48,14 @@ def preview(body: Body, op: Op, role: Role | None, content: memoryview) -> str:
     if op.layout is Layout.FIXED:
         return _values(content, (op.width, _value(op.field.type, op.width)), length)
     return _text(content) if op.parameter else _hex(content)
+
+
+def preview_values(content: memoryview, made: Type) -> str:
+    """The first of the values that a buffer holds one after the other."""
+    if made.kind is TypeKind.BOOL:
+        return _bits(content, 8 * len(content))
+    width = made.byte_width or made.bit_width >> 3
+    return _values(content, (width, _value(made, width)), len(content))
 
 
 _ONE_MORE: Final = (Layout.BINARY, Layout.LIST)

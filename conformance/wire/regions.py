@@ -1,0 +1,303 @@
+"""What every byte of a message, a footer or a body is: the regions of the annotated dump.
+
+Regions of verified parts come from the rows of :mod:`conformance.wire.tables`, those of bodies from the judged buffers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from conformance.wire.batch import BatchMessage
+from conformance.wire.flatbuf import Span, SpanKind, Table, Verifier
+from conformance.wire.footer import HEAD, MAGIC, Tail
+from conformance.wire.layout import Op, Role
+from conformance.wire.messages import Frame, Header, Message
+from conformance.wire.preview import preview, preview_values, shorten
+from conformance.wire.tables import CODES, ENUMS, STRUCTS, UNIONS, WIDTHS, Slot, SlotKind
+from conformance.wire.tensors import TensorReading
+
+__all__ = ["Judged", "Region", "RegionKind", "cover", "head_claims", "message_claims", "tail_claims"]
+
+Judged: TypeAlias = BatchMessage | TensorReading | None
+"""What has been read of a message's body."""
+
+
+class RegionKind(enum.StrEnum):
+    """What sort of bytes a region is, for styling."""
+
+    PREFIX = "prefix"
+    VTABLE = "vtable"
+    TABLE = "table"
+    VECTOR = "vector"
+    STRING = "string"
+    BUFFER = "buffer"
+    PADDING = "padding"
+    UNKNOWN = "unknown"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Region:
+    """Bytes ``start`` to ``end`` (exclusive): part of ``path``, with a meaning and, where they have one, a value."""
+
+    start: int
+    end: int
+    kind: RegionKind
+    path: str
+    meaning: str
+    value: str = ""
+
+
+def cover(claims: list[Region], start: int, end: int, data: memoryview) -> Iterator[Region]:
+    """Claims in order, clipped where they overlap, with what lies between them as padding."""
+    covered = start
+    for claim in sorted(claims, key=lambda region: (region.start, region.end)):
+        if claim.end <= covered or claim.start >= end:
+            continue
+        if claim.start > covered:
+            yield _gap(covered, claim.start, data)
+        first, last = max(claim.start, covered), min(claim.end, end)
+        yield claim if (first, last) == (claim.start, claim.end) else dataclasses.replace(claim, start=first, end=last)
+        covered = last
+    if covered < end:
+        yield _gap(covered, end, data)
+
+
+def _gap(start: int, end: int, data: memoryview) -> Region:
+    size = end - start
+    if size < 64 and not bytes(data[start:end]).strip(b"\0"):
+        return Region(start, end, RegionKind.PADDING, "", "padding", f"{size} bytes")
+    return Region(start, end, RegionKind.UNKNOWN, "", "bytes of no known part", f"{size} bytes")
+
+
+def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Region]:
+    """The parts of a message that has been framed."""
+    message = frame.message
+    claims = list(_prefix(data, message))
+    if frame.verifier is not None:
+        claims += _Metadata(frame.verifier, judged if isinstance(judged, BatchMessage) else None).all()
+        if frame.root is None:
+            end = message.metadata_end
+            claims.append(Region(end, message.end, RegionKind.UNKNOWN, "", "not read", "the metadata does not say"))
+    elif message.metadata_start and message.metadata_end > message.metadata_start:
+        start, end = message.metadata_start, message.metadata_end
+        claims.append(Region(start, end, RegionKind.UNKNOWN, "metadata", "metadata, cut short"))
+    if message.body_end > message.body_start:
+        claims += _tensor(message, judged) if isinstance(judged, TensorReading) else _body(message, judged)
+    return claims
+
+
+def head_claims(data: memoryview) -> Iterator[Region]:
+    """The start of a file."""
+    if bytes(data[: len(MAGIC)]) == MAGIC:
+        yield Region(0, len(MAGIC), RegionKind.PREFIX, "head", "magic", "ARROW1")
+        if len(data) >= HEAD:
+            yield Region(len(MAGIC), HEAD, RegionKind.PADDING, "head", "padding", f"{HEAD - len(MAGIC)} bytes")
+
+
+def tail_claims(data: memoryview, tail: Tail, messages: Mapping[int, Message]) -> Iterator[Region]:
+    """The end of a file: footer, its length and the magic; ``messages`` are those that its blocks may name."""
+    if tail.verifier is not None:
+        yield from _Metadata(tail.verifier, None, messages).all()
+    if tail.length_at is not None:
+        (length,) = struct.unpack_from("<i", data, tail.length_at)
+        end = tail.length_at + 4
+        yield Region(tail.length_at, end, RegionKind.PREFIX, "tail", "length of the footer", f"{length} bytes")
+        yield Region(end, end + len(MAGIC), RegionKind.PREFIX, "tail", "magic", "ARROW1")
+
+
+def _prefix(data: memoryview, message: Message) -> Iterator[Region]:
+    at = message.start
+    if message.header is Header.STRAY and not message.metadata_start:
+        yield Region(at, message.end, RegionKind.UNKNOWN, "", "no message begins here", f"{message.end - at} bytes")
+        return
+    if not message.legacy:
+        yield Region(at, at + 4, RegionKind.PREFIX, "prefix", "continuation word", "Arrow 0.15 and later")
+        at += 4
+    (length,) = struct.unpack_from("<i", data, at)
+    value = "end of stream" if length == 0 else f"{length} bytes"
+    meaning = "metadata length, with no continuation word before it" if message.legacy else "metadata length"
+    yield Region(at, at + 4, RegionKind.PREFIX, "prefix", meaning, value)
+
+
+def _body(message: Message, batch: BatchMessage | None) -> Iterator[Region]:
+    base = message.body_start
+    body = batch.body if batch is not None else None
+    if batch is None:
+        yield Region(base, message.body_end, RegionKind.UNKNOWN, "body", f"body of a {message.header} message")
+        return
+    for number, (offset, length) in enumerate(batch.buffers):
+        if offset < 0 or length <= 0 or offset + length > message.body_end - base:
+            continue
+        owner = body.owner(number) if body is not None else None
+        path, meaning, value = "body", f"buffer {number}", ""
+        if body is not None and owner is not None:
+            op, role = owner
+            path, meaning = op.path, role
+            content = body.contents[number]
+            value = "cannot be read" if content is None else _shown(batch, op, role, content)
+        yield Region(base + offset, base + offset + length, RegionKind.BUFFER, path, meaning, value)
+
+
+def _tensor(message: Message, reading: TensorReading) -> Iterator[Region]:
+    base, body = message.body_start, reading.body
+    for part, content in zip(reading.parts, body.contents if body is not None else (), strict=True):
+        offset, length = part.range
+        if content is None and (min(offset, length) < 0 or offset + length > message.body_end - base):
+            continue
+        shown = "cannot be read" if content is None else preview_values(content, part.type)
+        yield Region(base + offset, base + offset + length, RegionKind.BUFFER, part.role, str(part.type), shown)
+
+
+def _shown(batch: BatchMessage, op: Op, role: str, content: memoryview) -> str:
+    if batch.body is None:
+        return ""
+    known = Role(role) if role in _ROLES else None
+    shown = preview(batch.body, op, known, content)
+    return f"{batch.codec}, {len(content)} bytes: {shown}" if batch.codec else shown
+
+
+_ROLES: Final = frozenset(Role)
+
+
+class _Metadata:
+    """Turns verified spans of the metadata into regions."""
+
+    def __init__(
+        self, verifier: Verifier, batch: BatchMessage | None, messages: Mapping[int, Message] | None = None
+    ) -> None:
+        self.verifier = verifier
+        self.meta = verifier.meta
+        self.base = verifier.base
+        self.batch = batch
+        self.messages = messages or {}
+        self.elements = len(verifier.meta)
+        self.targets = {span[0]: span for span in verifier.spans if span[2] is not SpanKind.VTABLE}
+
+    def all(self) -> Iterator[Region]:
+        """Every verified part; a shared one counts once."""
+        seen: set[tuple[int, int, SpanKind]] = set()
+        for span in self.verifier.spans:
+            if span[:3] not in seen:
+                seen.add(span[:3])
+                yield from self.claims(span)
+
+    def claims(self, span: Span) -> Iterable[Region]:
+        start, end, kind, path, thing = span
+        if kind is SpanKind.ROOT:
+            return [self.region((0, 4), RegionKind.TABLE, path, "root table", self.target(0))]
+        if kind is SpanKind.VTABLE:
+            return self.vtable(thing)
+        if kind is SpanKind.TABLE:
+            return self.table(thing)
+        if kind is SpanKind.VECTOR:
+            return self.vector(start, end, path, thing)
+        return self.string(start, end, path, thing)
+
+    def region(self, place: tuple[int, int], kind: RegionKind, path: str, meaning: str, value: str = "") -> Region:
+        return Region(self.base + place[0], self.base + place[1], kind, path, meaning, value)
+
+    def vtable(self, table: Table) -> Iterator[Region]:
+        at, spec, path = table.vtable, table.spec, f"vtable of {_label(table)}"
+        yield self.region((at, at + 2), RegionKind.VTABLE, path, "size of the vtable", f"{table.vtable_size} bytes")
+        yield self.region((at + 2, at + 4), RegionKind.VTABLE, path, "size of the table", f"{table.size} bytes")
+        for number, (slot, place) in enumerate(zip(spec.slots, table.places, strict=False)):
+            value = f"at +{place - table.start}" if place else "absent"
+            entry = at + 4 + 2 * number
+            yield self.region((entry, entry + 2), RegionKind.VTABLE, path, f"slot {number} {slot.name}", value)
+        known, end = at + 4 + 2 * len(table.places), at + table.vtable_size
+        if end > known:
+            yield self.region((known, end), RegionKind.VTABLE, path, "slots of no known name")
+
+    def table(self, table: Table) -> Iterator[Region]:
+        at, path = table.start, _label(table)
+        back = f"at {self.base + table.vtable:#06x}"
+        yield self.region((at, at + 4), RegionKind.TABLE, path, "its vtable", back)
+        for number, (slot, place) in enumerate(zip(table.spec.slots, table.places, strict=False)):
+            if table.start + 4 <= place and place + slot.size <= table.start + table.size:
+                value = self.slot(table, number, slot, place)
+                yield self.region((place, place + slot.size), RegionKind.TABLE, path, slot.name, value)
+
+    def slot(self, table: Table, number: int, slot: Slot, place: int) -> str:
+        if slot.kind is SlotKind.SCALAR:
+            value = struct.unpack_from("<" + CODES[slot.of], self.meta, place)[0]
+            if slot.name.endswith("_type"):
+                members = UNIONS[table.spec.slots[number + 1].of]
+                return members[value] if value < len(members) else f"{value}, unknown"
+            if slot.enum:
+                names = ENUMS[slot.enum].names
+                return names[value] if 0 <= value < len(names) else f"{value}, unknown"
+            return ("false", "true")[value] if slot.of == "bool" and value < 2 else str(value)
+        if slot.kind is SlotKind.STRUCT:
+            return self.struct(slot.of, place)
+        return self.target(place)
+
+    def struct(self, name: str, place: int) -> str:
+        fields = STRUCTS[name].fields
+        return ", ".join(
+            f"{field} {struct.unpack_from('<' + CODES[of], self.meta, place + offset)[0]}"
+            for field, of, offset in fields
+        )
+
+    def target(self, place: int) -> str:
+        """Where the reference at ``place`` leads."""
+        to = place + struct.unpack_from("<I", self.meta, place)[0]
+        span = self.targets.get(to)
+        arrow = f"→ {self.base + to:#06x}"
+        if span is None:
+            return arrow
+        if span[2] is SpanKind.STRING:
+            return f"{arrow} {shorten(repr(span[4].decode(errors='replace')), 48)}"
+        if span[2] is SpanKind.TABLE:
+            return f"{arrow} {span[4].spec.name}"
+        return f"{arrow} {span[2]}"
+
+    def vector(self, start: int, end: int, path: str, slot: Slot) -> Iterator[Region]:
+        size = STRUCTS[slot.of].size if slot.of in STRUCTS else WIDTHS.get(slot.of, 4)
+        count = (end - start - 4) // size
+        yield self.region((start, start + 4), RegionKind.VECTOR, path, f"count of {slot.of}", str(count))
+        self.elements -= count
+        if self.elements < 0:  # vectors that share bytes without end
+            yield self.region((start + 4, end), RegionKind.VECTOR, path, "elements", "shared with others")
+            return
+        for number in range(count):
+            at = start + 4 + number * size
+            if slot.kind is SlotKind.STRUCTS:
+                value = f"{self.struct(slot.of, at)}{self.owner(slot.of, number, at)}"
+            elif slot.kind is SlotKind.SCALARS:
+                value = str(struct.unpack_from("<" + CODES[slot.of], self.meta, at)[0])
+            else:
+                value = self.target(at)
+            yield self.region((at, at + size), RegionKind.VECTOR, path, f"[{number}]", value)
+
+    def owner(self, struct_name: str, number: int, at: int) -> str:
+        """Whose node, buffer or block the element of a vector is, where that is known."""
+        if struct_name == "Block":
+            message = self.messages.get(struct.unpack_from("<q", self.meta, at)[0])
+            return "  · no message" if message is None else f"  · {message.header}"
+        body = self.batch.body if self.batch is not None else None
+        if body is None:
+            return ""
+        if struct_name == "FieldNode":
+            return f"  · {body.plan.ops[number].path}" if number < len(body.plan.ops) else ""
+        owner = body.owner(number)
+        return f"  · {owner[0].path} {owner[1]}" if owner is not None else ""
+
+    def string(self, start: int, end: int, path: str, text: bytes) -> Iterator[Region]:
+        yield self.region((start, start + 4), RegionKind.STRING, path, "length of the string", f"{len(text)} bytes")
+        if text:
+            shown = repr(shorten(text.decode(errors="replace"), 56))
+            yield self.region((start + 4, end - 1), RegionKind.STRING, path, "text", shown)
+        yield self.region((end - 1, end), RegionKind.STRING, path, "terminator")
+
+
+def _label(table: Table) -> str:
+    """A table's path with its kind, and a field's name."""
+    kind = table.spec.name
+    if kind == table.path:
+        return kind
+    name = f" {shorten(repr(table['name']), 40)}" if kind == "Field" else ""
+    return f"{table.path} ({kind}{name})"
