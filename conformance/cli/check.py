@@ -1,4 +1,4 @@
-"""``conformance check``: Arrow messages from files, judged without any server."""
+"""``conformance check``: Arrow data from files, judged without any server: streams, files, tensors, bare messages."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from typing import Final
 import click
 
 from conformance.cli._group import Unusable
+from conformance.cli._ipcfiles import BINDING, check_file, refuse_cut
+from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.files import judge_bytes
 from conformance.engine.evidence import annotate
 from conformance.engine.selection import all_clauses
-from conformance.records import Finding, Outcome, Verdict, to_json
-from conformance.wire import Fault, Rule, read_schema
-from conformance.wire.messages import read_frame
+from conformance.records import Finding, Level, Outcome, Verdict, to_json
+from conformance.wire import Kind, read_schema
 
-_CUT: Final = (Rule.PREFIX_TRUNCATED, Rule.METADATA_TRUNCATED, Rule.MESSAGE_BODY_TRUNCATED)
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
+@click.argument("files", metavar="FILE...", type=_FILE, nargs=-1)
 @click.option(
-    "--schema", "schema_file", metavar="FILE", type=_FILE, required=True, help="One schema message: serialized_schema."
+    "--schema",
+    "schema_file",
+    metavar="FILE",
+    type=_FILE,
+    help="One schema message: serialized_schema. Not together with FILE.",
 )
 @click.option(
     "--batch",
@@ -34,41 +39,85 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     multiple=True,
     help="One record batch message: serialized_record_batch; may be repeated.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The verdicts as one JSON array.")
-def command(*, schema_file: Path, batch_files: tuple[Path, ...], as_json: bool) -> None:
-    """Judge Arrow messages from files, as a Storage Read client would get them: framing, structure, body.
+@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="What FILE is; else it is found out.")
+@click.option("--profile", type=click.Choice(PROFILES), help="Which clauses are asked; else those of the kind.")
+@click.option(
+    "--level",
+    type=click.Choice([level.value for level in Level]),
+    default=Level.MAY.value,
+    show_default=True,
+    help="The least binding level that is still asked.",
+)
+@click.option("--writer", is_flag=True, help="Ask what is asked of writers, too, beyond what readers may meet.")
+@click.option("--json", "as_json", is_flag=True, help="JSON: findings by file; of --schema and --batch the verdicts.")
+def command(
+    *,
+    files: tuple[Path, ...],
+    schema_file: Path | None,
+    batch_files: tuple[Path, ...],
+    kind: str | None,
+    profile: str | None,
+    level: str,
+    writer: bool,
+    as_json: bool,
+) -> None:
+    """Judge Arrow data from files: IPC streams, IPC files, tensors, or messages as a Storage Read client gets them.
 
     \b
+    conformance check data.arrows data.arrow
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
 
     \b
     Exit status: 0 clean, 1 findings, 2 a file holds no whole message.
     """  # noqa: D301  # click wants the character, not the escape
-    files = (schema_file, *batch_files)
+    if files:
+        if schema_file is not None or batch_files:
+            raise click.UsageError("expected either FILE or --schema with --batch, got both")
+        _check_files(files, kind, profile, Level(level), writer=writer, as_json=as_json)
+    elif schema_file is None:
+        raise click.UsageError("expected a FILE, or --schema with a schema message; `conformance check --help`")
+    else:
+        profile = profile or MESSAGES[0]
+        if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):
+            raise click.UsageError(f"expected a profile of messages with --schema ({', '.join(MESSAGES)}), got another")
+        _check_messages((schema_file, *batch_files), profile, Level(level), as_json=as_json)
+
+
+def _check_files(
+    files: tuple[Path, ...], kind: str | None, profile: str | None, level: Level, *, writer: bool, as_json: bool
+) -> None:
+    given = Kind(kind) if kind is not None else None
+    if profile is not None:
+        meant = Kind.MESSAGE if profile in MESSAGES else Kind(profile.removeprefix("ipc-"))
+        if given not in (None, meant):
+            raise click.UsageError(f"expected --kind {meant} with --profile {profile}, got --kind {given}")
+        given = meant
+    checked = [check_file(path, given, profile or "", level, writer=writer) for path in files]
+    if as_json:
+        click.echo(json.dumps([one.to_json() for one in checked], indent=1, ensure_ascii=False))
+    else:
+        for line in (line for one in checked for line in one.lines()):
+            click.echo(line)
+    sys.exit(1 if any(one.failed for one in checked) else 0)
+
+
+# --- bare messages ------------------------------------------------------------------------------------
+
+
+def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_json: bool) -> None:
     contents = [path.read_bytes() for path in files]
     for path, data in zip(files, contents, strict=True):
-        _refuse_cut(path, data)
-    verdicts = judge_bytes(contents[0], contents[1:])
+        if not data:
+            raise Unusable(f"{path}: expected an Arrow message, got an empty file")
+        refuse_cut(path, data)
+    judged = judge_bytes(contents[0], contents[1:], profile=profile)
+    verdicts = [one for one in judged if BINDING[all_clauses()[one.clause].level] <= BINDING[level]]
     if as_json:
         click.echo(json.dumps([to_json(verdict) for verdict in verdicts], indent=1, ensure_ascii=False))
     else:
         for line in _lines(verdicts, files, contents):
             click.echo(line)
     sys.exit(1 if any(verdict.outcome is Outcome.FAIL for verdict in verdicts) else 0)
-
-
-def _refuse_cut(path: Path, data: bytes) -> None:
-    """Refuse a file that holds no whole message: most likely it was cut when it was saved, and says nothing."""
-    if not data:
-        raise Unusable(f"{path}: expected an Arrow message, got an empty file")
-    faults: list[Fault] = []
-    frame = read_frame(memoryview(data), 0, faults)
-    cut = next((fault for fault in faults if fault.rule in _CUT), None)
-    if cut is not None and frame is not None and frame.message.end == len(data):
-        raise Unusable(
-            f"{path}: the file ends inside its first message ({cut.path}: {cut.observed});"
-            f" `conformance dissect {path}` shows what is there"
-        )
 
 
 def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:

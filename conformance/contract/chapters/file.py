@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.ipc.messages import Container
-from conformance.contract.ipc.selectors import blocks, encoded_files, files, footers, told
+from conformance.contract.ipc.selectors import blocks, encoded_files, files, footers, remarked, told
 from conformance.records import Level
 from conformance.wire import Rule
 
@@ -175,8 +175,12 @@ def blocks_apart(whole: Container) -> Iterable[Violation]:
     profiles=ONLY,
 )
 def block_order(whole: Container) -> Iterable[Violation]:
-    """The footer lists messages in the order of the stream."""
-    return told(whole, Rule.BLOCK_ORDER)
+    """The footer lists messages in the order of the stream.
+
+    Where that changes what a dictionary holds, the clause on deltas says so.
+    """
+    deltas = bool(told(whole, Rule.FILE_DELTA_ORDER))
+    return () if deltas else remarked(whole, Rule.BLOCK_ORDER)
 
 
 @clause(
@@ -189,7 +193,7 @@ def block_order(whole: Container) -> Iterable[Violation]:
 )
 def blocks_complete(whole: Container) -> Iterable[Violation]:
     """The footer lists every batch of the stream."""
-    return told(whole, Rule.BLOCK_UNLISTED)
+    return remarked(whole, Rule.BLOCK_UNLISTED)
 
 
 # --- dictionaries -------------------------------------------------------------------------------------

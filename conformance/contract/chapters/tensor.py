@@ -7,12 +7,13 @@ from typing import Final
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.ipc.messages import Container
-from conformance.contract.ipc.selectors import anything, dense, told, whole_tensors
+from conformance.contract.ipc.selectors import anything, dense, remarked, told, whole_tensors
 from conformance.records import Level
 from conformance.wire import Rule
 
 OTHER: Final = "https://arrow.apache.org/docs/format/Other.html"
 TENSOR_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Tensor.fbs"
+SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
 ONLY: Final = ("ipc-tensor",)
 
 
@@ -79,3 +80,9 @@ def data(whole: Container) -> Iterable[Violation]:
 def aligned(whole: Container) -> Iterable[Violation]:
     """The body of a tensor starts at a multiple of 64 bytes from the start of the message, for readers that map it."""
     return told(whole, Rule.TENSOR_ALIGNMENT)
+
+
+@clause("tensor.padding", over=whole_tensors, source=SECURITY, level=Level.SHOULD, profiles=ONLY)
+def padding(whole: Container) -> Iterable[Violation]:
+    """What belongs to no buffer is padding: zero, so that it publishes no stale memory, and less than 64 bytes."""
+    return remarked(whole, Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED)

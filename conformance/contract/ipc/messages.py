@@ -16,7 +16,15 @@ from conformance import wire
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.wire import Fault, Header, Rule
 
-__all__ = ["SOMETIMES_OF_THE_WHOLE", "Container", "MessageInBatches", "MessageOfSchema", "divide", "is_of_the_whole"]
+__all__ = [
+    "OF_A_TENSOR",
+    "SOMETIMES_OF_THE_WHOLE",
+    "Container",
+    "MessageInBatches",
+    "MessageOfSchema",
+    "divide",
+    "is_of_the_whole",
+]
 
 _TRUNCATED: Final = frozenset(
     {Rule.PREFIX_EMPTY, Rule.PREFIX_TRUNCATED, Rule.METADATA_TRUNCATED, Rule.MESSAGE_BODY_TRUNCATED}
@@ -36,6 +44,10 @@ SOMETIMES_OF_THE_WHOLE: Final = frozenset(
     }
 )
 """Rules that are broken by what stands where a message is wanted, and by no message."""
+
+
+OF_A_TENSOR: Final = frozenset({Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED})
+"""Rules on the gaps in a body: a tensor's is the business of the clauses on tensors."""
 
 
 def is_of_the_whole(rule: Rule) -> bool:

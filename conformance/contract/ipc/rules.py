@@ -14,6 +14,7 @@ from conformance import wire
 from conformance.contract.clause import IPC, Clause
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.messages import (
+    OF_A_TENSOR,
     SOMETIMES_OF_THE_WHOLE,
     Container,
     MessageInBatches,
@@ -48,7 +49,7 @@ def _tells(clause: Clause, rule: Rule) -> bool:
 
 
 def _subjects(clause: Clause, fault: Fault) -> Iterator[MessageOfSchema | MessageInBatches | Container]:
-    of_the_whole = is_of_the_whole(fault.rule) or fault.rule in SOMETIMES_OF_THE_WHOLE
+    of_the_whole = is_of_the_whole(fault.rule) or fault.rule in SOMETIMES_OF_THE_WHOLE | OF_A_TENSOR
     if isinstance(clause.over, Wholes) and of_the_whole:
         yield Container([fault])
     elif isinstance(clause.over, Messages) and not is_of_the_whole(fault.rule):

@@ -13,7 +13,14 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
-from conformance.contract.ipc.messages import Container, MessageInBatches, MessageOfSchema, divide, is_of_the_whole
+from conformance.contract.ipc.messages import (
+    OF_A_TENSOR,
+    Container,
+    MessageInBatches,
+    MessageOfSchema,
+    divide,
+    is_of_the_whole,
+)
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.records import Call, Case, Exchange, Table
 from conformance.wire import Fault, Header, Kind, Message
@@ -82,7 +89,8 @@ class IpcView(View):
     @functools.cached_property
     def whole(self) -> Container:
         """The faults of the sequence, and of what lies around it."""
-        return Container(self._divided[0])
+        gaps = [] if self.tensor is None else [fault for fault in self.found if fault.rule in OF_A_TENSOR]
+        return Container([*self._divided[0], *gaps])
 
     @property
     def legible(self) -> bool:

@@ -1,0 +1,160 @@
+"""Streams, files and tensors for ``conformance check``: each file judged by itself, and what is told of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.cli._group import Unusable
+from conformance.contract.files import judge_bytes
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.contract.ipc.kinds import PROFILE_OF
+from conformance.engine.evidence import annotate
+from conformance.engine.selection import all_clauses
+from conformance.records import Finding, Level, Outcome, Verdict
+from conformance.wire import Header, Kind, Rule, read_file, read_stream, sniff
+from conformance.wire.messages import read_frame
+
+__all__ = ["BINDING", "Checked", "check_file", "refuse_cut"]
+
+BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
+_CUT: Final = (Rule.PREFIX_TRUNCATED, Rule.METADATA_TRUNCATED, Rule.MESSAGE_BODY_TRUNCATED)
+_NO_MESSAGE: Final = frozenset({Header.STRAY, Header.UNKNOWN})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Checked:
+    """One file with its verdicts; ``profile`` is what it was judged by."""
+
+    path: Path
+    data: bytes
+    kind: Kind
+    profile: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        """Every finding, in the order of the clauses."""
+        return (finding for verdict in self.verdicts for finding in verdict.findings)
+
+    @property
+    def passed(self) -> int:
+        """Clauses that were observed and hold."""
+        return sum(verdict.outcome is Outcome.PASS for verdict in self.verdicts)
+
+    @property
+    def failed(self) -> int:
+        """Clauses that do not hold."""
+        return sum(verdict.outcome is Outcome.FAIL for verdict in self.verdicts)
+
+    def to_json(self) -> dict[str, Any]:
+        """What is told of the file, as plain values."""
+        clauses = all_clauses()
+        return {
+            "file": str(self.path),
+            "kind": self.kind.value,
+            "profile": self.profile,
+            "passed": self.passed,
+            "failed": self.failed,
+            "findings": [
+                {
+                    "file": str(self.path),
+                    "clause": finding.clause,
+                    "level": clauses[finding.clause].level.value,
+                    "field": finding.field,
+                    "start": finding.start,
+                    "end": finding.end,
+                    "required": finding.required,
+                    "observed": finding.observed,
+                    "source": clauses[finding.clause].source,
+                }
+                for finding in self.findings
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """What is told of the file, for people: each finding with the bytes around it."""
+        clauses = all_clauses()
+        for finding in self.findings:
+            clause = clauses[finding.clause]
+            yield f"{clause.id}  [{clause.level.upper()}]"
+            yield f"  where     {self.path}" + (f", {finding.field}" if finding.field else "")
+            yield f"  required  {finding.required}"
+            yield f"  observed  {finding.observed}"
+            if finding.start is not None:
+                for line in annotate(self.data, finding.start, max(finding.end or 0, finding.start + 1)):
+                    yield f"  {line}"
+            yield f"  source    {clause.source}"
+            if clause.breaks:
+                yield f"  breaks    {clause.breaks}"
+            yield ""
+        yield f"{self.path}: {self.failed} clauses fail, {self.passed} pass ({self.kind}, {self.profile})"
+
+
+def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, writer: bool) -> Checked:
+    """Judge one file, as the kind that it seems to be unless one is given; ``profile`` is empty or one of that kind.
+
+    Raises:
+        Unusable: it is empty, holds no message, ends inside its first one, or is a batch without its schema.
+    """
+    data = path.read_bytes()
+    if not data:
+        raise Unusable(f"{path}: expected Arrow data, got an empty file")
+    seems = sniff(data) if kind is None else kind
+    _USABLE[seems](path, data)
+    profile = profile or PROFILE_OF[seems]
+    if seems is Kind.MESSAGE:
+        verdicts = judge_bytes(data, [], profile=profile)
+    else:
+        verdicts = judge_ipc(data, seems, writer=writer)
+    kept = (one for one in verdicts if BINDING[all_clauses()[one.clause].level] <= BINDING[level])
+    return Checked(path, data, seems, profile, tuple(kept))
+
+
+def refuse_cut(path: Path, data: bytes) -> None:
+    """Refuse bytes that end inside their first message: most likely they were cut when saved, and say nothing.
+
+    Raises:
+        Unusable: they do.
+    """
+    faults: list[Any] = []
+    frame = read_frame(memoryview(data), 0, faults)
+    cut = next((fault for fault in faults if fault.rule in _CUT), None)
+    if cut is not None and frame is not None and frame.message.end == len(data):
+        raise Unusable(
+            f"{path}: the file ends inside its first message ({cut.path}: {cut.observed});"
+            f" `conformance dissect {path}` shows what is there"
+        )
+
+
+def _refuse_noise(path: Path, data: bytes) -> None:
+    refuse_cut(path, data)
+    if all(message.header in _NO_MESSAGE for message in read_stream(data).messages):
+        raise Unusable(f"{path}: expected Arrow data, got {len(data)} bytes that hold no message")
+
+
+def _refuse_other(path: Path, data: bytes) -> None:
+    _refuse_noise(path, data)
+    first = read_stream(data).messages[0]
+    if first.header is not Header.SCHEMA:
+        raise Unusable(
+            f"{path}: expected a stream, a file, a tensor or a schema message, got a {first.header} alone;"
+            f" --batch takes one, beside the --schema that it has to fit"
+        )
+
+
+def _refuse_empty_shell(path: Path, data: bytes) -> None:
+    reading = read_file(data)
+    messages = [] if reading.stream is None else reading.stream.messages
+    if reading.footer is None and all(message.header in _NO_MESSAGE for message in messages):
+        raise Unusable(f"{path}: expected an Arrow file, got {len(data)} bytes with neither a message nor a footer")
+
+
+_USABLE: Final[dict[Kind, Callable[[Path, bytes], None]]] = {
+    Kind.MESSAGE: _refuse_other,
+    Kind.STREAM: _refuse_noise,
+    Kind.TENSOR: _refuse_noise,
+    Kind.FILE: _refuse_empty_shell,
+}
