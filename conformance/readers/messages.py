@@ -41,6 +41,8 @@ def messages(read: WholeRead) -> Messages:
         NoMessage: There is no Arrow schema at all, or a response carries no record batch.
         google.protobuf.message.DecodeError: A response is no ReadRowsResponse.
     """
+    if read.bare is not None:
+        return Messages(*read.bare)
     schema = proto.ReadSession.FromString(read.session).arrow_schema.serialized_schema
     batches = []
     for stream in read.streams:

@@ -28,7 +28,7 @@ from conformance.records import (
     to_json,
 )
 
-__all__ = ["RecordedStream", "WholeRead", "whole_reads"]
+__all__ = ["RecordedStream", "WholeRead", "bare_read", "whole_reads"]
 
 SERIALIZER: Final = "serializer"
 """The label of a whole read that was wrapped around a serializer's messages."""
@@ -49,7 +49,8 @@ class WholeRead:
     """What a reader is given: the recorded CreateReadSession call, and every stream in the session's order.
 
     ``label`` is the session's label in the case (:data:`SERIALIZER` for a serializer's messages).
-    ``columns`` are those of the case's table. ``counted`` says whether the responses' ``row_count`` is the target's
+    ``columns`` are those of the case's table. ``bare`` is the schema message and the batch messages, where they came
+    without any protobuf around them; then ``request``, ``session`` and ``streams`` are empty. ``counted`` says whether the responses' ``row_count`` is the target's
     own, or known otherwise; where it is not, a reader does not check it.
     """
 
@@ -60,6 +61,7 @@ class WholeRead:
     streams: tuple[RecordedStream, ...]
     columns: tuple[Column, ...]
     counted: bool = True
+    bare: tuple[bytes, tuple[bytes, ...]] | None = None
 
     def to_frame(self) -> Frame:
         """The read as a frame: names and columns in the header, recorded bytes as byte strings."""
@@ -127,6 +129,33 @@ def whole_reads(case: Case, exchange: Exchange) -> list[WholeRead]:
     return list(served.values()) or list(_serialized(case, exchange))
 
 
+def bare_read(case: Case, exchange: Exchange) -> WholeRead | None:
+    """The whole read of a serializer's messages as they came, for readers that take bytes; None where there is none.
+
+    It is what :func:`whole_reads` gives, without the protobuf around it that such a reader would only take off again.
+    """
+    schemas, batches = _messages(exchange)
+    if not schemas:
+        return None
+    return WholeRead(
+        case_id=case.id,
+        label=SERIALIZER,
+        request=b"",
+        session=b"",
+        streams=(),
+        columns=case.table.columns,
+        counted=len(batches) == 1,
+        bare=(schemas[0], tuple(batches)),
+    )
+
+
+def _messages(exchange: Exchange) -> tuple[list[bytes], list[bytes]]:
+    """The schemas and the batches of a serializer."""
+    schemas = [call.responses[0] for call in exchange.calls if call.method == "SerializeSchema" and call.responses]
+    batches = [call.responses[0] for call in exchange.calls if call.method == "SerializeBatch" and call.responses]
+    return schemas, batches
+
+
 def _served(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
     reads: dict[str, tuple[bytes, ...]] = {}
     for call in exchange.calls:
@@ -172,8 +201,7 @@ def _serialized(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
     ``row_count`` is the case's row count where there is one batch; a split into several is the serializer's own,
     so there the counts are left at zero and ``counted`` says so.
     """
-    schemas = [call.responses[0] for call in exchange.calls if call.method == "SerializeSchema" and call.responses]
-    batches = [call.responses[0] for call in exchange.calls if call.method == "SerializeBatch" and call.responses]
+    schemas, batches = _messages(exchange)
     if not schemas:
         return
     stream = f"{_WRAPPED_SESSION}/streams/0"
