@@ -9,13 +9,14 @@ version of numpy or pyarrow can change a value.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance.contract.remembered import once_per_object
 from conformance.generate import arrays
 from conformance.generate.arrays import Bools
 from conformance.generate.pools import pool, range_pool, sized_pool
@@ -38,6 +39,8 @@ _S32, _S56 = np.uint64(32), np.uint64(56)
 _GRID: Final = np.arange(1, 4097, dtype=np.uint64) * _GAMMA
 """The counter for the lengths that most columns have."""
 
+_LOW: Final = np.uint64(0xFFFFFFFF)
+
 _SOME: Final = np.uint64(64)
 _MOST: Final = np.uint64(224)
 """Of 256: how often SOME and MOST put a NULL."""
@@ -49,7 +52,7 @@ def synthesise(columns: Sequence[Column], recipe: Recipe, schema: pa.Schema) -> 
     Where the null pattern strikes a REPEATED column the list is empty: BigQuery stores a NULL array as an empty one.
     Under a NULL record every nullable field is NULL, every list empty, and a REQUIRED field holds its type's zero.
     """
-    made = _Synthesis(recipe)
+    made = _Synthesis(recipe, columns)
     return [
         _row_ids(recipe.rows) if is_row_id(column) else made.column(column, column.name, field.type, recipe.rows, None)
         for column, field in zip(columns, schema, strict=True)
@@ -68,11 +71,12 @@ def _row_ids(rows: int) -> pa.Array:
 class _Synthesis:
     """The recipe's choices, applied to one column after another."""
 
-    __slots__ = ("cell_bytes", "lengths", "nulls", "seed", "values")
+    __slots__ = ("_outer", "cell_bytes", "lengths", "nulls", "seed", "values")
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, columns: Sequence[Column]) -> None:
         self.seed = recipe.seed
         self.nulls = recipe.nulls
+        self._outer = self._of_rows(_outer_paths(columns), recipe.rows)
         self.values = recipe.values
         self.lengths = np.uint64(recipe.max_items + 1)
         self.cell_bytes = recipe.cell_bytes if recipe.values is ValueProfile.WIDE else 0
@@ -81,7 +85,7 @@ class _Synthesis:
         """The array of a column with ``slots`` slots; ``hidden`` marks those under a NULL record."""
         bits = self._bits(path, slots)
         if column.mode is Mode.REPEATED:
-            lengths = (bits & np.uint64(0xFFFFFFFF)) % self.lengths
+            lengths = (bits & _LOW) % self.lengths
             struck = _either(self._struck(bits), hidden)
             if struck is not None:
                 lengths[struck] = 0
@@ -127,19 +131,47 @@ class _Synthesis:
 
     def _bits(self, path: str, slots: int) -> Bits:
         """64 bits for each slot of a path."""
-        digest = hashlib.blake2b(f"{self.seed}/{path}".encode(), digest_size=8).digest()
-        grid = _GRID[:slots] if slots <= len(_GRID) else np.arange(1, slots + 1, dtype=np.uint64) * _GAMMA
-        bits = grid + np.uint64(int.from_bytes(digest, "little"))
-        bits ^= bits >> _S30
-        bits *= _M1
-        bits ^= bits >> _S27
-        bits *= _M2
-        bits ^= bits >> _S31
-        return bits
+        found = self._outer.get(path)
+        return _mixed(_grid(slots) + np.uint64(self._base(path))) if found is None else found
+
+    def _of_rows(self, paths: Sequence[str], rows: int) -> Mapping[str, Bits]:
+        """The bits of all paths that have a slot for each row, worked out together: tables are small, and many."""
+        bases = np.array([self._base(path) for path in paths], np.uint64)
+        return dict(zip(paths, _mixed(_grid(rows) + bases[:, None]), strict=True))
+
+    def _base(self, path: str) -> int:
+        return int.from_bytes(hashlib.blake2b(f"{self.seed}/{path}".encode(), digest_size=8).digest(), "little")
 
     def _struck(self, bits: Bits) -> Bools | None:
         """Where the null pattern strikes; None where nowhere."""
         return _PATTERNS[self.nulls](bits)
+
+
+def _grid(slots: int) -> Bits:
+    return _GRID[:slots] if slots <= len(_GRID) else np.arange(1, slots + 1, dtype=np.uint64) * _GAMMA
+
+
+def _mixed(bits: Bits) -> Bits:
+    """The finaliser of SplitMix64, in place."""
+    bits ^= bits >> _S30
+    bits *= _M1
+    bits ^= bits >> _S27
+    bits *= _M2
+    bits ^= bits >> _S31
+    return bits
+
+
+@once_per_object
+def _outer_paths(columns: Sequence[Column]) -> tuple[str, ...]:
+    """The paths of columns that have a slot for each row: those inside of no list."""
+    return tuple(path for column in columns if not is_row_id(column) for path in _paths(column, column.name))
+
+
+def _paths(column: Column, path: str) -> Iterator[str]:
+    yield path
+    if column.mode is not Mode.REPEATED:
+        for field in column.fields:
+            yield from _paths(field, f"{path}.{field.name}")
 
 
 def _at(place: int) -> Strike:
@@ -170,7 +202,7 @@ def _either(one: Bools | None, other: Bools | None) -> Bools | None:
 
 def _picked(bits: Bits, size: int, hidden: Bools | None) -> npt.NDArray[np.intp]:
     """Indices into a pool: 1 to ``size``, and 0 where nothing shows."""
-    picked = ((bits & np.uint64(0xFFFFFFFF)) % np.uint64(size)).astype(np.intp) + 1
+    picked = ((bits & _LOW) % np.uint64(size)).astype(np.intp) + 1
     if hidden is not None:
         picked[hidden] = 0
     return picked
