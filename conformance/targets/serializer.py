@@ -7,13 +7,14 @@ is left behind. A function that ends this process ends the run: whoever fears th
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import sys
 import threading
 import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -62,28 +63,41 @@ class SerializerTarget:
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Serialize the case's table and record the messages, or the error raised."""
-        exchange = Exchange(case.id, self.name, now=time.time_ns() // 1000)
+        now = time.time_ns() // 1000
         place = place_of(case)
         if place is None:
             said = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
-            return dataclasses.replace(exchange, untestable=said)
+            return Exchange(case.id, self.name, now=now, untestable=said)
         began = time.monotonic()
         seconds = self._deadline + table.nbytes / BYTES_PER_SECOND
-        wanted: list[tuple[Call, Callable[[], Any]]] = [
-            (
-                Call(place.session, "schema", "SerializeSchema", b""),
-                lambda: self._serializer.serialize_schema(table.schema),
-            )
+        serializer = self._serializer
+        wanted: list[tuple[int, str, str, Callable[[Any], Any], Any]] = [
+            (place.session, "schema", "SerializeSchema", serializer.serialize_schema, table.schema)
         ]
         for number, batch in enumerate(batches_of(table)):
-            call = Call(place.read, f"batch/{number}", "SerializeBatch", b"")
-            wanted.append((call, lambda batch=batch: self._serializer.serialize_batch(batch)))  # type: ignore[misc]
+            wanted.append((place.read, f"batch/{number}", "SerializeBatch", serializer.serialize_batch, batch))
         calls: list[Call] = []
-        for call, function in wanted:
-            calls.append(self._made(call, function, began=began, seconds=seconds))
-            if calls[-1].status != "OK":
+        for step, label, method, function, argument in wanted:
+            started = time.monotonic()
+            answer = self._answer(functools.partial(function, argument), method, seconds=seconds)
+            took = time.monotonic() - started
+            calls.append(
+                Call(
+                    step,
+                    label,
+                    method,
+                    b"",
+                    answer.responses,
+                    answer.status,
+                    answer.details,
+                    end=answer.end,
+                    started=started - began,
+                    seconds=took,
+                )
+            )
+            if answer.status != "OK":
                 break
-        return dataclasses.replace(exchange, calls=tuple(calls))
+        return Exchange(case.id, self.name, tuple(calls), now=now)
 
     def restart(self) -> None:
         """Do nothing: there is no process to replace."""
@@ -101,22 +115,31 @@ class SerializerTarget:
             self._hand = None
         return result
 
-    def _made(self, call: Call, function: Callable[[], Any], *, began: float, seconds: float) -> Call:
-        started = time.monotonic()
+    def _answer(self, function: Callable[[], Any], method: str, *, seconds: float) -> _Answer:
         result = _called(function) if self._alone else self._by_hand(function, seconds=seconds)
-        call = dataclasses.replace(call, started=started - began, seconds=time.monotonic() - started)
         if result is None:
-            said = f"{call.method} did not return within {seconds:.3g} s"
-            return dataclasses.replace(call, status="", end=CallEnd.DEADLINE, details=said)
+            said = f"{method} did not return within {seconds:.3g} s"
+            return _Answer(status="", end=CallEnd.DEADLINE, details=said)
         if result.error is not None:
             said = f"{type(result.error).__name__}: {result.error}"
-            return dataclasses.replace(call, status=_status(result.error), details=said)
+            return _Answer(status=_status(result.error), details=said)
+        if type(result.value) is bytes:
+            return _Answer((result.value,))
         try:
             message = bytes(memoryview(result.value))
         except TypeError:
-            said = f"expected bytes from {call.method} but got {type(result.value).__name__}"
-            return dataclasses.replace(call, status="INTERNAL", details=said)
-        return dataclasses.replace(call, responses=(message,))
+            said = f"expected bytes from {method} but got {type(result.value).__name__}"
+            return _Answer(status="INTERNAL", details=said)
+        return _Answer((message,))
+
+
+class _Answer(NamedTuple):
+    """What a call came to, as :class:`Call` has it."""
+
+    responses: tuple[bytes, ...] = ()
+    status: str = "OK"
+    details: str = ""
+    end: CallEnd = CallEnd.COMPLETE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
