@@ -28,7 +28,7 @@ from conformance.campaign.job import FAMILIES, Job
 from conformance.campaign.layout import Layout
 from conformance.campaign.run import Campaign
 from conformance.campaign.session import spark_session
-from conformance.campaign.step import Stepper
+from conformance.campaign.step import Stepper, settle
 from conformance.engine.files import data_file
 from conformance.engine.selection import all_clauses
 from conformance.targets import load_target, open_target
@@ -75,6 +75,7 @@ def plain_loop(cases: int) -> float:
         stepper = Stepper(told, target, weights=None, mark=lambda _what: None)
         for index in range(cases, cases + WARM_UP):
             stepper.step(index, ended={})
+        settle()
         began = time.perf_counter()
         for index in range(cases):
             stepper.step(index, ended={})

@@ -11,13 +11,14 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.values import identical
-from conformance.contract.view import View
+from conformance.contract.view import BatchBytes, View
 from conformance.readers.held import held_tables
-from conformance.readers.info import Read, ReaderInfo
+from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.registry import MODULES, reader_module
 from conformance.readers.tables import to_stream_bytes, validate
-from conformance.readers.whole import WholeRead, whole_reads
+from conformance.readers.whole import WholeRead, bare_read, whole_reads
 from conformance.records import Case, Exchange, Reading, ReadingOutcome
+from conformance.wire import Rule
 
 __all__ = ["Decoders", "Ended"]
 
@@ -26,6 +27,9 @@ Ended = tuple[ReadingOutcome, str]
 
 MAX_ERROR_TEXT: Final = 1024
 """Bound in characters on an error's text; a decoder may quote its input."""
+
+_WIDE: Final = 256
+"""Bits of the widest decimal."""
 
 
 class Decoders:
@@ -51,22 +55,29 @@ class Decoders:
         Such readings carry no table: nothing differs, and a reading's table is only looked at where something does.
         They are those of well-formed messages, so what equals the judge's own decoding of them is as valid as it.
         """
-        if any(batch.faults for batch in view.batches) or any(schema.faults for schema in view.schemas):
+        if not _well_formed(view):
             return None
         held = held_tables(view)
         readings = []
-        for whole in whole_reads(view.case, view.exchange):
+        for whole in self._wholes(view):
             for name, info in self._infos.items():
                 read = self._load(name)
                 if name in self.ended or isinstance(read, str) or whole.label not in held:
                     return None
-                if reason := info.refusal(whole):
+                if whole.bare is None and (reason := info.refusal(whole)):
                     readings.append(_unavailable(name, whole, reason))
                     continue
                 if info.rewrites or not self._is_held(name, read, whole, held[whole.label]):
                     return None
                 readings.append(Reading(name, whole.case_id, whole.label, ReadingOutcome.TABLE, camp="all"))
         return readings
+
+    def _wholes(self, view: View) -> list[WholeRead]:
+        """The whole reads of an exchange; those of a serializer bare, where all decoders take bytes and any type."""
+        if not view.calls and all(info.takes is not Takes.SERVER and not info.cannot for info in self._infos.values()):
+            bare = bare_read(view.case, view.exchange)
+            return [] if bare is None else [bare]
+        return whole_reads(view.case, view.exchange)
 
     def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table) -> bool:
         self._mark(name)
@@ -105,6 +116,23 @@ class Decoders:
             except ImportError as error:
                 self._loaded[name] = f"not installed here: {error}"
         return self._loaded[name]
+
+
+def _well_formed(view: View) -> bool:
+    """Whether nothing is wrong with any message, save 256-bit decimals of more digits than their type may declare.
+
+    Those are legal in BIGNUMERIC, whose extremes have 77; no table is called invalid for them.
+    """
+    if any(schema.faults for schema in view.schemas):
+        return False
+    return all(not batch.faults or _only_wide(batch) for batch in view.batches)
+
+
+def _only_wide(batch: BatchBytes) -> bool:
+    if batch.schema is None or any(fault.rule is not Rule.DECIMAL_PRECISION for fault in batch.faults):
+        return False
+    wide = {f"{path} data" for path, field in batch.schema.walk() if field.type.bit_width == _WIDE}
+    return all(fault.path in wide for fault in batch.faults)
 
 
 def _unavailable(name: str, whole: WholeRead, reason: str) -> Reading:

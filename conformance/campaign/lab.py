@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
-from conformance.campaign.step import Done, Stepper
+from conformance.campaign.step import Done, Stepper, settle
 from conformance.generate import materialise
 from conformance.readers.frames import Channel, Closed, Frame, FrameError
 from conformance.readers.worker import limit_memory
@@ -108,6 +108,7 @@ class _Runner:
                 self._channel.send({"unusable": str(error)})
                 return
             limit_memory(MEMORY)
+            settle()
             stepper = Stepper(job, target, weights=weights, mark=self.mark)
             told = {"name": target.name, "version": target.version, "capabilities": sorted(target.capabilities)}
             self._channel.send({"opened": told})

@@ -6,13 +6,14 @@ A passing case costs one short row: the clauses that passed are bits, and so are
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from conformance.contract.compared import compared
+from conformance.contract.judge import Brief
 from conformance.contract.rowmatch import row_hashes
 from conformance.contract.view import View
 from conformance.engine.outcomes import reason_classes
@@ -21,6 +22,7 @@ from conformance.records import Outcome, Reading, ReadingOutcome, Verdict, to_ro
 
 __all__ = [
     "WEIGHT",
+    "Places",
     "bytes_digest",
     "case_outcome",
     "passed_bits",
@@ -50,19 +52,43 @@ WEIGHT: Final[Mapping[Outcome, int]] = {
 }
 """Outcomes by how much they weigh for a case as a whole: one error outweighs any number of passes."""
 
+MAX_GROUPS: Final = 4096
+"""Groups of clauses whose bits are remembered: clean cases have few of them, failing ones each their own."""
 
-def case_outcome(found: Sequence[Verdict]) -> Outcome:
+
+def case_outcome(found: Brief) -> Outcome:
     """The outcome that weighs most among those of a case's verdicts."""
-    return max((verdict.outcome for verdict in found), key=WEIGHT.__getitem__, default=Outcome.UNTESTABLE)
+    outcomes = [verdict.outcome for verdict in found.others]
+    if any(found.passed):
+        outcomes.append(Outcome.PASS)
+    return max(outcomes, key=WEIGHT.__getitem__, default=Outcome.UNTESTABLE)
 
 
-def passed_bits(found: Sequence[Verdict], places: Mapping[str, int]) -> bytes:
+class Places:
+    """The places of a job's clauses in the bits of a row, and what groups of clauses come to there."""
+
+    def __init__(self, clauses: Sequence[str]) -> None:
+        self.size = (len(clauses) + 7) // 8
+        self._places = {clause: place for place, clause in enumerate(clauses)}
+        self._known: dict[tuple[str, ...], int] = {}
+
+    def bits(self, group: tuple[str, ...]) -> int:
+        """The bits of a group's clauses; those that the job does not judge have none."""
+        found = self._known.get(group)
+        if found is None:
+            if len(self._known) >= MAX_GROUPS:
+                self._known.clear()
+            found = sum(1 << self._places[clause] for clause in {*group} & self._places.keys())
+            self._known[group] = found
+        return found
+
+
+def passed_bits(groups: Iterable[tuple[str, ...]], places: Places) -> bytes:
     """The clauses that passed, as bits at their ``places``, least significant first."""
     bits = 0
-    for verdict in found:
-        if verdict.outcome is Outcome.PASS and verdict.clause in places:
-            bits |= 1 << places[verdict.clause]
-    return bits.to_bytes((len(places) + 7) // 8, "little")
+    for group in groups:
+        bits |= places.bits(group)
+    return bits.to_bytes(places.size, "little")
 
 
 def verdicts(index: int, found: Sequence[Verdict]) -> list[dict[str, Any]]:
@@ -101,11 +127,11 @@ def bytes_digest(view: View) -> int | None:
     messages = [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
     if not messages:
         return None
-    digest = hashlib.blake2b(digest_size=8)
+    digest = hashlib.sha1(usedforsecurity=False)  # it tells changes apart, and processors have it built in
     for data in messages:
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
-    return int.from_bytes(digest.digest(), "little", signed=True)
+    return int.from_bytes(digest.digest()[:8], "little", signed=True)
 
 
 def values_digest(view: View) -> int | None:

@@ -7,10 +7,11 @@ Spark nor processes. A fault of the suite costs its case and is an *error*, as i
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -20,16 +21,20 @@ from conformance.campaign.decoding import Decoders, Ended
 from conformance.campaign.guidance import Weights, draw
 from conformance.campaign.job import Job
 from conformance.campaign.sampling import sampled
+from conformance.contract.judge import Brief, judge_briefly
 from conformance.contract.view import View
 from conformance.engine.bench import Bench
-from conformance.engine.outcomes import whole_case
+from conformance.engine.outcomes import refine, whole_case
 from conformance.engine.run import Driver
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
 from conformance.records import Case, Exchange, Outcome, Verdict, to_json, to_row
 from conformance.targets import TargetError
 
-__all__ = ["Done", "Stepper", "condemned"]
+__all__ = ["Done", "Stepper", "condemned", "settle"]
+
+_THRESHOLDS: Final = (50_000, 20, 20)
+"""Objects made before the garbage collector looks at the young ones, and how many looks before it looks further."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class _Seen:
     """What became of a case; ``seconds`` are those for driving it and for all that came after."""
 
     case: Case
-    found: tuple[Verdict, ...]
+    found: Brief
     exchange: Exchange | None
     view: View | None
     seconds: tuple[float, float]
@@ -65,10 +70,11 @@ class Stepper:
         self._driver = driver
         self._weights = weights
         self._mark = mark
-        self._places = {clause: place for place, clause in enumerate(job.clauses)}
+        self._places = rows.Places(job.clauses)
         register = all_clauses()
         self._decoders = Decoders(job.readers, mark)
-        self._bench = Bench(tuple(register[clause] for clause in job.clauses), self._decoders if job.readers else None)
+        self._clauses = tuple(register[clause] for clause in job.clauses)
+        self._bench = Bench(self._clauses, self._decoders if job.readers else None)
 
     def step(self, index: int, *, ended: Mapping[str, Ended]) -> Done:
         """Work on one case; ``ended`` are decoders known to end the process on it."""
@@ -85,12 +91,12 @@ class Stepper:
             self._mark("")
             driven = time.monotonic()
             view = self._view(case, exchange, table)
-            found: tuple[Verdict, ...] = self._bench.verdicts(view)
+            found = self._judged(view)
         except TargetError as error:
-            found = (whole_case(case, Outcome.CRASH, str(error)),)
+            found = Brief((), (whole_case(case, Outcome.CRASH, str(error)),))
         except Exception as error:  # noqa: BLE001  # whatever the suite does wrong on one case costs that case only
             reason = f"the suite itself broke: {type(error).__name__}: {error}"
-            found = (whole_case(case, Outcome.ERROR, reason),)
+            found = Brief((), (whole_case(case, Outcome.ERROR, reason),))
         seconds = (driven - began, time.monotonic() - driven)
         return self._done(index, _Seen(case, found, exchange, view, seconds))
 
@@ -103,6 +109,16 @@ class Stepper:
         view.readings = tuple(agreed)
         return view
 
+    def _judged(self, view: View) -> Brief:
+        """What the bench of every run says, shortly."""
+        if view.exchange.untestable:
+            return Brief((), self._bench.verdicts(view))
+        brief = judge_briefly(view, self._clauses)
+        # One pass stands for all of them: what follows from how calls ended only asks whether there is any verdict.
+        passes = [Verdict(view.case.id, group[0], Outcome.PASS) for group in brief.passed if group][:1]
+        refined = refine(view.case, view.exchange, [*passes, *brief.others], view.obstacle)
+        return Brief(brief.passed, tuple(refined[len(passes) :]))
+
     def _done(self, index: int, seen: _Seen) -> Done:
         case, found, exchange, view = seen.case, seen.found, seen.exchange, seen.view
         outcome = rows.case_outcome(found)
@@ -110,7 +126,7 @@ class Stepper:
             "index": index,
             "case_id": case.id,
             "outcome": str(outcome),
-            "passed": rows.passed_bits(found, self._places),
+            "passed": rows.passed_bits(found.passed, self._places),
             "read": 0 if view is None else rows.read_bits(view.readings, self._job.readers),
             "bytes_digest": None if view is None else rows.bytes_digest(view),
             "values_digest": None if view is None else rows.values_digest(view),
@@ -123,10 +139,20 @@ class Stepper:
         return Done(
             plan=plan_row(index, case),
             judge=judged,
-            verdicts=rows.verdicts(index, found),
+            verdicts=rows.verdicts(index, found.others),
             readings=[] if view is None else rows.readings(index, view.readings),
             exchange=kept(index, case, exchange, why) if why and exchange is not None else None,
         )
+
+
+def settle() -> None:
+    """Take what is loaded out of the garbage collector's sight, and let it look for garbage less often.
+
+    A case leaves thousands of small objects, all of which go with it: no cycle of them outlives a case by much.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_THRESHOLDS)
 
 
 def kept(index: int, case: Case, exchange: Exchange, why: str) -> dict[str, Any]:
@@ -155,7 +181,7 @@ def plan_row(index: int, case: Case) -> dict[str, Any]:
 def condemned(job: Job, index: int, outcome: Outcome, reason: str, weights: Weights | None) -> Done:
     """The rows of a case on which the target ended the process, or did not come back."""
     case = draw(job, index, weights)
-    found = (whole_case(case, outcome, reason),)
+    verdict = whole_case(case, outcome, reason)
     judged = {
         "index": index,
         "case_id": case.id,
@@ -165,4 +191,4 @@ def condemned(job: Job, index: int, outcome: Outcome, reason: str, weights: Weig
         "calls": 0,
         "received": 0,
     }
-    return Done(plan_row(index, case), judged, rows.verdicts(index, found), [])
+    return Done(plan_row(index, case), judged, rows.verdicts(index, [verdict]), [])

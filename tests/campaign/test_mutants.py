@@ -1,0 +1,122 @@
+"""Serializers that lie, in a campaign: each is found, and judged to the letter as in every other run."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pytest
+
+from conformance.campaign.contained import Lab
+from conformance.campaign.guidance import draw
+from conformance.campaign.job import DECODERS, Job
+from conformance.campaign.rows import Places, passed_bits, verdicts
+from conformance.campaign.step import Done, Stepper
+from conformance.engine.bench import Bench, Reader
+from conformance.engine.run import Driver
+from conformance.engine.selection import all_clauses
+from conformance.generate import materialise
+from conformance.readers import ReaderPool
+from conformance.records import Outcome
+from conformance.reference.mutants import MUTANTS
+from conformance.targets import open_target
+from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
+
+ENOUGH: Final = 400
+"""Cases after which every lie that a serializer of plain batches can tell has been told."""
+
+_NO_COLUMN = (
+    "date64.",
+    "dictionary.",
+    "fixed-size-list.",
+    "list-views.",
+    "map.",
+    "null.",
+    "run-ends.",
+    "union.",
+    "views.",
+)
+"""Layouts that no column of BigQuery's has: no case asks for them."""
+_NO_CASE: Final = frozenset({"batch.no-columns-no-rows"})
+"""Drawn tables have columns."""
+
+LIARS: Final = sorted(
+    name
+    for name, mutant in MUTANTS.items()
+    if mutant.serializer is not None and not name.startswith(_NO_COLUMN) and name not in _NO_CASE
+)
+"""The mutants whose lies are told to a campaign."""
+
+
+def job(name: str, *readers: str) -> Job:
+    """A job for the serializer that tells a mutant's lie; without decoders, which may die of one, unless in a lab."""
+    entry = f"conformance.reference.mutants.serializers:{name}"
+    spec = TargetSpec(name="liar", kind=TargetKind.SERIALIZER, serializer=SerializerSpec(entry))
+    return Job(spec, cases=ENOUGH, seed=11, profile="arrow", clauses=tuple(all_clauses()), readers=readers, family=8)
+
+
+def failing(one: Job) -> Iterator[set[str]]:
+    """The clauses that fail, case by case."""
+    with open_target(one.spec, alone=True) as target:
+        stepper = Stepper(one, target, weights=None, mark=lambda what: None)
+        for index in range(one.cases):
+            done = stepper.step(index, ended={})
+            yield {row["clause"] for row in done.verdicts if row["outcome"] == Outcome.FAIL}
+
+
+def prove(name: str) -> None:
+    """A campaign over a mutant comes to a failure that the mutant may cause."""
+    mutant = MUTANTS[name]
+    wanted = (*mutant.kills, *mutant.also)
+
+    assert any(fnmatch.fnmatchcase(clause, glob) for found in failing(job(name)) for clause in found for glob in wanted)
+
+
+@pytest.mark.parametrize("name", LIARS[::9])
+def test_a_campaign_finds_a_lie(name: str) -> None:
+    """By clauses that the mutant names."""
+    prove(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIARS)
+def test_a_campaign_finds_every_lie(name: str) -> None:
+    """That a serializer can tell."""
+    prove(name)
+
+
+@pytest.mark.parametrize("name", LIARS[::6])
+def test_a_case_is_judged_as_in_every_other_run(name: str) -> None:
+    """The loop of a campaign takes short ways; they lead to the verdicts of the bench, findings included."""
+    one = job(name)
+    with open_target(one.spec, alone=True) as target:
+        stepper = Stepper(one, target, weights=None, mark=lambda what: None)
+        for index in range(0, 40, 5):
+            compare(one, stepper.step(index, ended={}), target, None)
+
+
+def test_a_case_is_read_as_in_every_other_run() -> None:
+    """By decoders in the lab and by decoders in processes of their own."""
+    one = job("value.list-reversed", *DECODERS)
+    with Lab(one) as lab, ReaderPool(1, readers=one.readers) as readers, open_target(one.spec) as target:
+        for done in lab.run(0, 12):
+            compare(one, done, target, readers)
+
+
+def compare(one: Job, done: Done, target: Driver, readers: Reader | None) -> None:
+    """Assert that the rows of a case say what the bench says of it."""
+    register = all_clauses()
+    bench = Bench(tuple(register[clause] for clause in one.clauses), readers)
+    index = done.judge["index"]
+    case = draw(one, index, None)
+    table = materialise(case.table)
+    whole = bench.assess(case, target.drive(case, table), table).verdicts
+
+    passed = tuple(verdict.clause for verdict in whole if verdict.outcome is Outcome.PASS)
+    assert done.judge["passed"] == passed_bits([passed], Places(one.clauses))
+    assert sorted(done.verdicts, key=_place) == sorted(verdicts(index, whole), key=_place)
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    return str(row["clause"])
