@@ -17,6 +17,9 @@ _DEPTH: Final = 130
 _MANY: Final = 600
 _STALE: Final = 0x5A
 _DICTIONARY: Final = {"body.buffer-count": "a column of codes has other buffers than one of texts"}
+_OTHER_ORDER: Final = dict.fromkeys(
+    ("body.*", "layouts.*", "values.*"), "bodies are little-endian all the same, and are read as the schema says"
+)
 
 
 def _whole_field(message: Message) -> dict[str, Any]:
@@ -148,7 +151,7 @@ def index_negative(message: Message) -> Message:
     return message
 
 
-@schema_lie("schema.big-endian", kills="schema.little-endian", defects=("I-18",))
+@schema_lie("schema.big-endian", kills="schema.little-endian", also=_OTHER_ORDER, defects=("I-18",))
 def big_endian(message: Message) -> Message:
     """The schema says that bodies are big-endian."""
     message.header["endianness"] = 1
