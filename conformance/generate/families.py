@@ -32,7 +32,7 @@ __all__ = ["MOST", "draw_guided", "draw_member", "redraw", "weighted", "weights_
 MOST: Final = 12
 """How often a type is repeated at most: a favoured one still leaves room for what it stands beside."""
 
-_TYPES: Final = tuple(kind for kind in BqType if kind is not BqType.RECORD)
+_TYPES: Final[tuple[BqType, ...]] = tuple(kind for kind in BqType if kind is not BqType.RECORD)
 _DIGITS: Final = "0123456789abcdef"
 _ID: Final = re.compile(
     rf"(?:generated|(guided))\.({'|'.join(PROFILES)})\.s(\d+)(?:\.f([1-9]\d*))?(?(1)\.w([0-9a-c]{{{len(_TYPES)}}}))\.i(\d+)"

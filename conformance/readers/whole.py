@@ -50,8 +50,8 @@ class WholeRead:
 
     ``label`` is the session's label in the case (:data:`SERIALIZER` for a serializer's messages).
     ``columns`` are those of the case's table. ``bare`` is the schema message and the batch messages, where they came
-    without any protobuf around them; then ``request``, ``session`` and ``streams`` are empty. ``counted`` says whether the responses' ``row_count`` is the target's
-    own, or known otherwise; where it is not, a reader does not check it.
+    without any protobuf around them; then ``request``, ``session`` and ``streams`` are empty. ``counted`` says whether
+    the responses' ``row_count`` is the target's own, or known otherwise; where it is not, a reader does not check it.
     """
 
     case_id: str
