@@ -6,12 +6,15 @@ import dataclasses
 import struct
 from typing import Any, Final
 
-from conformance.reference.flatbuffers import DEFAULT, Layout, write
+from conformance.reference.flatbuffers import Layout, write
 from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message
 
-__all__ = ["MAGIC", "FileModel", "StreamModel", "Written"]
+__all__ = ["MAGIC", "UNSHARED", "FileModel", "StreamModel", "Written"]
 
 MAGIC: Final = b"ARROW1"
+UNSHARED: Final = Layout(shared_vtables=False)
+"""Every table has a vtable of its own. Common builders write back to front and share only vtables that come later;
+this writer goes front to back, and a shared vtable that came earlier is legal and rare: a variation shows it."""
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 
 
@@ -85,7 +88,7 @@ class FileModel:
     lead: bytes = MAGIC + bytes(2)
     trail: bytes = MAGIC
     length: int | None = None
-    layout: Layout = DEFAULT
+    layout: Layout = UNSHARED
 
     def complete(self) -> tuple[bytes, dict[str, Any]]:
         """Everything before the Footer, and the Footer's tree, blocks filled in."""

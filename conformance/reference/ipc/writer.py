@@ -15,7 +15,7 @@ import pyarrow as pa
 from conformance.reference.body import Part
 from conformance.reference.ipc.dictionaries import Dictionaries, dictionary_count
 from conformance.reference.ipc.endian import swap
-from conformance.reference.ipc.models import FileModel, StreamModel
+from conformance.reference.ipc.models import UNSHARED, FileModel, StreamModel
 from conformance.reference.ipc.options import CODECS, VERSIONS, WriterOptions
 from conformance.reference.message import END_OF_STREAM, Message, batch_message, schema_message
 
@@ -73,6 +73,7 @@ def stream_model(
     for message in messages:
         message.tree["version"] = VERSIONS[options.version]
         message.alignment = options.alignment
+        message.layout = UNSHARED
         message.continuation = b"" if options.legacy else message.continuation
     marker = bytes(4) if options.legacy else END_OF_STREAM
     return StreamModel(list(messages), marker if options.end == "marker" else b"")

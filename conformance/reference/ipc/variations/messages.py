@@ -69,7 +69,7 @@ def _laid_out(name: str, layout: Layout, what: str) -> None:
     variation(f"file.flatbuffers.{name}", "https://flatbuffers.dev/internals/", kind="file", on=on)(vary)
 
 
-_laid_out("vtables-unshared", Layout(shared_vtables=False), "The Footer and all messages repeat equal vtables.")
+_laid_out("vtables-shared", Layout(), "Equal vtables are written once, and later tables point back to the first.")
 _laid_out(
     "vtables-last", Layout(vtables_last=True, shared_vtables=False), "Vtables follow their tables, also in the Footer."
 )
