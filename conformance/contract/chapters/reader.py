@@ -247,7 +247,9 @@ _accepts(
 )
 _accepts(
     Feature.LEGACY,
-    """A reader may read messages framed as before Arrow 0.15, which have their length alone in front.""",
+    """A reader reads messages framed as before Arrow 0.15, which have their length alone in front.
+
+    What is older than 1.0 has no promise to be readable by later libraries; most kept to it all the same.""",
     f"{COLUMNAR}#encapsulated-message-format",
     "whoever kept data from before Arrow 0.15",
 )
@@ -283,7 +285,7 @@ _accepts(
 )
 _accepts(
     Feature.NESTED_DICTIONARIES,
-    """A reader may read dictionaries whose values are dictionary-encoded in turn.
+    """A reader reads dictionaries whose values are dictionary-encoded in turn.
 
     The definition of DictionaryEncoding has been read as forbidding them; golden files of the Arrow project hold
     them.""",

@@ -14,7 +14,7 @@ from typing import Final
 from conformance import wire
 from conformance.contract.ipc.view import IpcView
 from conformance.records import Level
-from conformance.wire import Endianness, Field, Header, Kind, Rule, TypeKind
+from conformance.wire import BatchMessage, Endianness, Field, Header, Kind, Rule, TypeKind
 
 __all__ = ["LEVEL_OF", "Feature", "asked_of", "features"]
 
@@ -45,7 +45,14 @@ class Feature(enum.StrEnum):
 
 
 _MUST: Final = (Feature.CORE, Feature.V4, Feature.DICTIONARIES)
-_SHOULD: Final = (Feature.DELTAS, Feature.REPLACEMENT, Feature.FILE_ORDER, Feature.UNUSUAL)
+_SHOULD: Final = (
+    Feature.DELTAS,
+    Feature.REPLACEMENT,
+    Feature.NESTED_DICTIONARIES,
+    Feature.FILE_ORDER,
+    Feature.LEGACY,
+    Feature.UNUSUAL,
+)
 LEVEL_OF: Final = {
     each: Level.MUST if each in _MUST else Level.SHOULD if each in _SHOULD else Level.MAY for each in Feature
 }
@@ -60,6 +67,7 @@ _NEWER: Final = frozenset(
         TypeKind.LARGE_LIST_VIEW,
     }
 )
+_FIXED: Final = TypeKind.FIXED_SIZE_LIST
 _USUAL: Final = frozenset(
     {
         Rule.PREFIX_CONTINUATION_MISSING,
@@ -106,9 +114,9 @@ def _used(view: IpcView) -> Iterator[Feature]:
         yield Feature.TRAILING_BYTES
     if any(message.version == "V4" for message in view.messages):
         yield Feature.V4
-    if rules - _USUAL:
-        yield Feature.UNUSUAL
     dictionaries, batches = view.read
+    if rules - _USUAL or any(made.id < 0 for made in dictionaries) or any(map(_has_longer_child, batches)):
+        yield Feature.UNUSUAL
     if any(batch.codec for batch in (*batches, *(made.batch for made in dictionaries))):
         yield Feature.COMPRESSION
     schema = view.stream.schema if view.stream is not None else view.file.schema if view.file is not None else None
@@ -116,6 +124,15 @@ def _used(view: IpcView) -> Iterator[Feature]:
         yield from _declared(schema)
     if dictionaries:
         yield from _defined(view)
+
+
+def _has_longer_child(batch: BatchMessage) -> bool:
+    """Whether a fixed-size list's child has slots to spare, which the wire does not remark on."""
+    if batch.body is None:
+        return False
+    nodes = batch.body.nodes
+    lists = (op for op in batch.body.plan.ops if op.field.type.kind is _FIXED and op.field.dictionary is None)
+    return any(nodes[2 * op.index + 2] > nodes[2 * op.index] * op.field.type.list_size for op in lists)
 
 
 def _declared(schema: wire.Schema) -> Iterator[Feature]:
