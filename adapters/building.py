@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from adapters.spec import AdapterSpec, placeholders
 
-__all__ = ["CACHE", "Built", "NotBuiltError", "build", "cache_directory", "find"]
+__all__ = ["CACHE", "Built", "NotBuiltError", "build", "cache_directory", "find", "obstacle"]
 
 CACHE: Final = Path(".conformance") / "adapters"
 """Where adapters are built, below the current directory, unless ``CONFORMANCE_ADAPTERS`` names another place."""
@@ -74,6 +74,15 @@ def find(spec: AdapterSpec, root: Path | None = None) -> Built | None:
     if record["made_of"] != _made_of(spec, runtimes):
         return None
     return Built(spec.name, tuple(record["command"]), record["version"], found=True)
+
+
+def obstacle(spec: AdapterSpec) -> str:
+    """The runtime that is missing or too old for the adapter, in a sentence; empty where it can be tried to build."""
+    try:
+        _runtimes(spec)
+    except NotBuiltError as error:
+        return str(error)
+    return ""
 
 
 def build(spec: AdapterSpec, root: Path | None = None) -> Built:

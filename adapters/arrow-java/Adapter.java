@@ -240,12 +240,21 @@ public final class Adapter {
     }
   }
 
+  /** Whether the library says that it lacks a feature; of decimals, and of unions before V5, in words alone. */
+  private static boolean lacking(Throwable thrown) {
+    String message = String.valueOf(thrown.getMessage());
+    return thrown instanceof UnsupportedOperationException
+        || message.startsWith("Library only supports")
+        || message.matches("(?s)Cannot (read|write) union with V4.*");
+  }
+
   private static ObjectNode failure(Throwable thrown) {
     ObjectNode made = JSON.createObjectNode();
-    if (thrown instanceof UnsupportedOperationException) {
-      return made.put("status", "unsupported").put("message", String.valueOf(thrown.getMessage()));
-    }
     String name = thrown.getClass().getName();
+    if (lacking(thrown)) {
+      String message = thrown.getMessage() == null ? name : thrown.getMessage();
+      return made.put("status", "unsupported").put("message", message);
+    }
     made.put("status", "error").put("message", String.valueOf(thrown.getMessage()));
     if (!stage.isEmpty()) {
       made.put("stage", stage);

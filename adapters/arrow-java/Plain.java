@@ -134,6 +134,10 @@ final class Plain {
     }
     FieldVector values = dictionaries.lookup(encoding.getId()).getVector();
     long key = ((BaseIntVector) vector).getValueAsLong(index);
+    // As the library's own DictionaryEncoder.decode: what a vector holds beyond its count are no values.
+    if (key < 0 || key >= values.getValueCount()) {
+      throw new IllegalArgumentException("Provided dictionary does not contain value for index " + key);
+    }
     return of(values, Math.toIntExact(key));
   }
 

@@ -1,0 +1,77 @@
+"""The adapters that stand built here, each in one process for all tests."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from adapters.building import Built, find, obstacle
+from adapters.spec import shipped
+
+NAMES = sorted(shipped())
+
+
+class Program:
+    """A started adapter: one request, one answer."""
+
+    def __init__(self, name: str, built: Built) -> None:
+        self.name = name
+        self.version = built.version
+        self._asked = 0
+        self._process = subprocess.Popen(
+            built.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+
+    def line(self, line: bytes) -> dict[str, Any]:
+        """The answer to a line, whatever it holds."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line + b"\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+    def ask(self, op: str, *, data: bytes = b"", schema: bytes = b"", **members: Any) -> dict[str, Any]:
+        """The answer to a request, whose id it repeats."""
+        self._asked += 1
+        request = {
+            "id": self._asked,
+            "op": op,
+            "data": base64.b64encode(data).decode(),
+            "schema": base64.b64encode(schema).decode(),
+            **members,
+        }
+        answer = self.line(json.dumps(request).encode())
+        assert answer.pop("id") == self._asked
+        return answer
+
+    def read(self, data: bytes, kind: str = "stream", **options: Any) -> dict[str, Any]:
+        """The answer to a request to read."""
+        return self.ask("read", kind=kind, data=data, options=options)
+
+    def write(self, data: bytes, kind: str = "stream", **options: Any) -> bytes:
+        """What the library writes of a stream; fails with the answer where it does not."""
+        answer = self.ask("write", kind=kind, data=data, options=options)
+        assert answer["status"] == "ok", answer
+        return base64.b64decode(answer["data"])
+
+    def close(self) -> None:
+        """Let the program end by itself, as it does when its input ends."""
+        self._process.communicate()
+
+
+@pytest.fixture(scope="session", params=NAMES)
+def program(request: pytest.FixtureRequest) -> Iterator[Program]:
+    """Every adapter that stands built here; the tests of the others are skipped, and say what to do."""
+    spec = shipped()[request.param]
+    built = find(spec)
+    if built is None:
+        pytest.skip(obstacle(spec) or f"{spec.name} is not built: run python -m adapters {spec.name}")
+    started = Program(spec.name, built)
+    yield started
+    started.close()

@@ -1,0 +1,157 @@
+"""Building adapters: once, again when something changed, and with the reason where it cannot be done."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from adapters.__main__ import main
+from adapters.building import BUILD_SECONDS, NotBuiltError, build, find, obstacle
+from adapters.spec import AdapterSpec, SpecError, shipped
+from tests.adapters.conftest import NAMES
+
+SPEAKS = 'import json; input(); print(json.dumps({"id": 1, "status": "ok", "version": "1.2"}))\n'
+
+
+def adapter(here: Path, *, program: str = SPEAKS, build: str = "[]", needs: str = "[]") -> AdapterSpec:
+    """A small adapter in Python."""
+    here.mkdir(exist_ok=True)
+    (here / "program.py").write_text(program)
+    (here / "adapter.toml").write_text(
+        'name = "small"\ntitle = "Small"\nlanguage = "Python"\nsources = ["program.py"]\n'
+        f'build = {build}\ncommand = ["{{python}}", "{{cache}}/program.py"]\nneeds = {needs}\n'
+    )
+    return AdapterSpec.load(here / "adapter.toml")
+
+
+def test_four_adapters_ship() -> None:
+    """Their names are permanent, and each directory has the name of its adapter."""
+    assert NAMES == ["arrow-go", "arrow-java", "arrow-js", "flechette"]
+    assert all(spec.here.name == name for name, spec in shipped().items())
+
+
+def test_a_build_is_done_once(tmp_path: Path) -> None:
+    """The program says hello, is recorded, and is found the next time."""
+    spec = adapter(tmp_path / "small")
+
+    assert find(spec, tmp_path / "cache") is None
+    first, second = build(spec, tmp_path / "cache"), build(spec, tmp_path / "cache")
+
+    assert (first.found, second.found) == (False, True)
+    assert first.version == second.version == "1.2"
+    assert first.command == (sys.executable, str(tmp_path / "cache" / "small" / "program.py"))
+
+
+def test_a_changed_source_is_built_again(tmp_path: Path) -> None:
+    """What was built of something else is not found."""
+    build(adapter(tmp_path / "small"), tmp_path / "cache")
+
+    changed = adapter(tmp_path / "small", program=SPEAKS.replace("1.2", "1.3"))
+
+    assert find(changed, tmp_path / "cache") is None
+    assert build(changed, tmp_path / "cache").version == "1.3"
+
+
+@pytest.mark.parametrize(
+    ("needs", "reason"),
+    [
+        ('["numpy>=999"]', "needs numpy>=999, and numpy is"),
+        ('["nosuchthing"]', "needs nosuchthing, and nosuchthing is not installed"),
+        ('["a b"]', "expected a need such as node>=18 but got 'a b'"),
+    ],
+)
+def test_a_missing_runtime_is_named(tmp_path: Path, needs: str, reason: str) -> None:
+    """Nothing is built where something that it needs is missing or too old."""
+    spec = adapter(tmp_path / "small", needs=needs)
+
+    with pytest.raises(NotBuiltError, match=reason):
+        build(spec, tmp_path)
+    assert reason in obstacle(spec)
+
+
+def test_a_failed_build_tells_why(tmp_path: Path) -> None:
+    """The line that speaks of an error, and where the rest is; nothing is recorded."""
+    fails = r"raise SystemExit('some words\\nError: no such host\\nmore')"
+    spec = adapter(tmp_path / "small", build=f"""["{{python}}", "-c", "{fails}"]""")
+
+    with pytest.raises(NotBuiltError, match=r"ended with status 1: Error: no such host .*build\.log"):
+        build(spec, tmp_path / "cache")
+    assert find(spec, tmp_path / "cache") is None
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("raise SystemExit('no way')", "it did not answer hello; it said: no way"),
+        ('print(\'{"status": "error"}\')', "it answered hello with {'status': 'error'}"),
+    ],
+)
+def test_a_program_that_does_not_speak_is_not_built(tmp_path: Path, program: str, reason: str) -> None:
+    """A build counts when the program answers."""
+    with pytest.raises(NotBuiltError, match=re.escape(reason)):
+        build(adapter(tmp_path / "small", program=program), tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("name = 3", "expected name to be a text but got 3"),
+        ('name = "a"\ntitle = "A"\nlanguage = "B"\ncommand = "c"', "expected command to be a list of texts"),
+        ('name = "a"\ntitle = "A"\nlanguage = "B"', "expected command to name a program but got an empty list"),
+        ("nmae = 1", "expected only name, .* but got nmae"),
+        ("name =", "adapter.toml: Invalid value"),
+    ],
+)
+def test_an_unusable_file_is_told_apart(tmp_path: Path, text: str, reason: str) -> None:
+    """The key, what it should hold, what it holds."""
+    (tmp_path / "adapter.toml").write_text(text)
+
+    with pytest.raises(SpecError, match=reason):
+        AdapterSpec.load(tmp_path / "adapter.toml")
+
+
+def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command says which names there are, and ends with 2."""
+    with pytest.raises(SystemExit) as ended:
+        main(["arrow-cobol"])
+
+    assert ended.value.code == 2
+    assert (
+        "expected names among arrow-go, arrow-java, arrow-js, flechette but got arrow-cobol" in capsys.readouterr().err
+    )
+
+
+def test_a_skipped_adapter_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its reason; it fails the command only where it was asked for by name."""
+    spec = adapter(tmp_path / "small", needs='["nosuchthing"]')
+    monkeypatch.setattr("adapters.__main__.shipped", lambda: {"small": spec})
+
+    assert main(["--cache", str(tmp_path)]) == 0
+    assert main(["--cache", str(tmp_path), "small"]) == 1
+    line = "small  skipped: needs nosuchthing, and nosuchthing is not installed\n"
+    assert capsys.readouterr().out == line * 2
+
+
+def test_lock_files_name_no_registry() -> None:
+    """Which registry packages come from is for the machine that installs them to say."""
+    for spec in shipped().values():
+        for lock in (*spec.here.glob("package-lock.json"), *spec.here.glob("go.sum")):
+            assert "://" not in lock.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(BUILD_SECONDS + 100)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_adapter_builds_from_nothing(tmp_path: Path, name: str) -> None:
+    """With the runtimes and the network that this machine has."""
+    spec = shipped()[name]
+    reason = obstacle(spec)
+    if reason:
+        pytest.skip(reason)
+
+    assert build(spec, tmp_path).version

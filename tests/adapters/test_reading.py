@@ -1,0 +1,145 @@
+"""What the adapters read of what pyarrow wrote."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.wire.plain import PlainTable, differences, plain_table
+from tests.adapters.conftest import Program
+from tests.adapters.deviations import LACKING, READING, expect
+from tests.adapters.families import FAMILIES, REPLACING, stream_of
+
+KINDS = ("stream", "file")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_values_are_those_that_were_written(
+    request: pytest.FixtureRequest, program: Program, family: str, kind: str
+) -> None:
+    """Every value of every type arrives exactly, and a type that the library lacks is told as that."""
+    if kind == "file" and family in REPLACING:
+        pytest.skip("a file cannot replace a dictionary")
+    expect(request, program, READING.get(program.name, {}).get((kind, family)))
+    batches = FAMILIES[family]()
+
+    answer = program.read(stream_of(batches, file=kind == "file"), kind)
+
+    if family in LACKING.get(program.name, ()):
+        assert answer["status"] == "unsupported"
+        return
+    assert answer["status"] == "ok", answer
+    assert len(answer["types"]) == len(answer["names"])
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+@pytest.mark.parametrize("family", ["integers", "texts", "text-views", "nested", "dictionary-delta", "thousand-rows"])
+def test_compressed_buffers_are_read(program: Program, family: str, codec: str) -> None:
+    """Both codecs of the format, in record batches and in dictionaries."""
+    batches = FAMILIES[family]()
+
+    answer = program.read(stream_of(batches, compression=codec))
+
+    assert answer["status"] == "ok", answer
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+def test_messages_without_a_continuation_marker_are_read(program: Program) -> None:
+    """The framing before Arrow 0.15."""
+    batches = FAMILIES["integers"]()
+
+    answer = program.read(stream_of(batches, use_legacy_format=True))
+
+    assert answer["status"] == "ok", answer
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+def test_unions_of_version_4_are_read(request: pytest.FixtureRequest, program: Program) -> None:
+    """In metadata of version 4 a union has a bitmap, which a reader skips, or says that it cannot."""
+    known = {"arrow-js": "the bitmap of a union is not skipped, its types are read from it: wrong values, no error"}
+    expect(request, program, known.get(program.name))
+    batches = FAMILIES["unions"]()
+
+    answer = program.read(stream_of(batches, metadata_version=pa.ipc.MetadataVersion.V4))
+
+    if program.name == "arrow-java":
+        assert answer["status"] == "unsupported"
+        return
+    assert answer["status"] == "ok", answer
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+def test_a_schema_and_a_batch_apart(program: Program) -> None:
+    """Where the library takes single messages, it reads the two without a stream around them."""
+    if "message" not in program.ask("hello")["reads"]:
+        pytest.skip(f"{program.name} takes no single messages")
+    batches = FAMILIES["integers"]()
+    schema, data = batches[0].schema.serialize().to_pybytes(), batches[0].serialize().to_pybytes()
+
+    answer = program.ask("read", kind="message", schema=schema, data=data)
+
+    assert answer["status"] == "ok", answer
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 4096])
+def test_chunks_of_any_size_make_the_same_table(program: Program, size: int) -> None:
+    """Where the library can be pushed bytes, the sizes of the pieces do not show."""
+    if "chunk" not in program.ask("hello")["read_options"]:
+        pytest.skip(f"{program.name} is not pushed bytes")
+    batches = FAMILIES["dictionary-delta"]()
+
+    answer = program.read(stream_of(batches), chunk=size)
+
+    assert answer["status"] == "ok", answer
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_byte_order_option_changes_nothing_natively(program: Program, native: bool) -> None:  # noqa: FBT001
+    """What is in this machine's byte order is read the same, whether it may be swapped or not."""
+    if "native_endian" not in program.ask("hello")["read_options"]:
+        pytest.skip(f"{program.name} has no such option")
+    batches = FAMILIES["integers"]()
+
+    answer = program.read(stream_of(batches), native_endian=native)
+
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("stream", b"this is no Arrow data at all, not one byte of it"),
+        ("stream", b"\xff" * 64),
+        ("stream", stream_of(FAMILIES["integers"]())[:-100]),
+        ("stream", stream_of(FAMILIES["integers"]())[:100]),
+        ("file", stream_of(FAMILIES["integers"](), file=True)[:-7]),
+    ],
+    ids=["text", "ones", "body cut", "metadata cut", "file cut"],
+)
+def test_garbage_is_an_error_and_the_next_request_is_served(program: Program, kind: str, data: bytes) -> None:
+    """What the library raises comes back with class and message, and leaves nothing behind."""
+    batches = FAMILIES["integers"]()
+
+    broken, sound = program.read(data, kind), program.read(stream_of(batches))
+
+    assert broken["status"] == "error"
+    assert broken["class"]
+    assert broken["message"]
+    assert differences(plain_table(batches), PlainTable.from_json(sound)) == []
+
+
+def test_an_index_beyond_its_dictionary_is_no_value(program: Program) -> None:
+    """Bytes that the library did not refuse are not read as if they were in bounds: no invented value, no end."""
+    indices = pa.array([0, 1], pa.int32())
+    whole = pa.record_batch([pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]))], ["x"])
+    data = stream_of([whole])
+    at = data.rindex(b"\0\0\0\0\1\0\0\0")
+
+    answer = program.read(data[:at] + b"\0\0\0\0\xff\0\0\0" + data[at + 8 :])
+
+    assert answer["status"] == "error" or answer["columns"] == [["a", {"undefined": True}]]
+    assert program.ask("hello")["status"] == "ok"

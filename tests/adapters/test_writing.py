@@ -1,0 +1,125 @@
+"""What the adapters write of what pyarrow wrote, judged by our own reading and read again by pyarrow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conformance.wire import read_stream
+from conformance.wire.faults import Severity
+from conformance.wire.file import read_file
+from conformance.wire.plain import differences, plain_table
+from tests.adapters.conftest import Program
+from tests.adapters.deviations import LACKING, WRITING, expect
+from tests.adapters.families import FAMILIES, REPLACING, stream_of
+
+OF_EVERY_FILE = {"arrow-js": {"stream.schema-first"}}
+"""What is wrong with every file of a library, and has a test of its own."""
+
+
+def violations(data: bytes, kind: str) -> dict[str, str]:
+    """What the format forbids of it, by rule; what it leaves to the writer is not asked here."""
+    reading = read_stream(data) if kind == "stream" else read_file(data)
+    found = [*reading.faults, *reading.violations]
+    return {str(one.rule): str(one) for one in found if one.severity is Severity.VIOLATION}
+
+
+def reread(data: bytes, kind: str) -> list[pa.RecordBatch]:
+    """The batches, by pyarrow."""
+    if kind == "stream":
+        return list(pa.ipc.open_stream(data))
+    with pa.ipc.open_file(data) as file:
+        return [file.get_batch(number) for number in range(file.num_record_batches)]
+
+
+def may_refuse(program: Program, family: str) -> bool:
+    """Whether a writer of files may say that it writes no such dictionaries; Go's takes a delta for a replacement."""
+    return family in REPLACING or (program.name, family) == ("arrow-go", "dictionary-delta")
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_written_conforms_and_is_read_equal(
+    request: pytest.FixtureRequest, program: Program, family: str, kind: str
+) -> None:
+    """The library's own writer, by its defaults: nothing that the format forbids, and the same values."""
+    if family in LACKING.get(program.name, ()):
+        pytest.skip(f"{program.name} lacks a type of it")
+    batches = FAMILIES[family]()
+    why = WRITING.get(program.name, {}).get((kind, family))
+    if why is None and kind == "file" and may_refuse(program, family):
+        answer = program.ask("write", kind=kind, data=stream_of(batches))
+        assert answer["status"] in ("error", "unsupported")
+        assert "replacement" in answer["message"]
+        return
+    expect(request, program, why)
+
+    written = program.write(stream_of(batches), kind)
+
+    found = violations(written, kind)
+    if kind == "file":
+        found = {rule: text for rule, text in found.items() if rule not in OF_EVERY_FILE.get(program.name, ())}
+    assert found == {}
+    assert differences(plain_table(batches), plain_table(reread(written, kind))) == []
+
+
+def test_the_stream_in_a_file_begins_with_its_schema(request: pytest.FixtureRequest, program: Program) -> None:
+    """The format: a file holds, between magic and footer, a whole stream."""
+    known = {"arrow-js": "RecordBatchFileWriter writes the magic in place of the schema message"}
+    expect(request, program, known.get(program.name))
+
+    written = program.write(stream_of(FAMILIES["integers"]()), "file")
+
+    assert "stream.schema-first" not in violations(written, "file")
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+@pytest.mark.parametrize("family", ["texts", "thousand-rows"])
+def test_compressed_buffers_are_written(
+    request: pytest.FixtureRequest, program: Program, family: str, codec: str
+) -> None:
+    """A codec that is asked for is used, and what is compressed conforms and is read equal."""
+    known = {
+        ("arrow-js", "texts"): "the length before a compressed buffer is the compressed one, not the uncompressed",
+        ("arrow-js", "thousand-rows"): "the length before a compressed buffer is the compressed one",
+        # pyarrow reads such a ZSTD buffer, and refuses such an LZ4 one.
+        ("arrow-java", "thousand-rows"): "a batch without rows has buffers of a length of 0 and no frame"
+        if codec == "lz4"
+        else None,
+    }
+    expect(request, program, known.get((program.name, family)))
+    batches = FAMILIES[family]()
+
+    written = program.write(stream_of(batches), codec=codec)
+
+    assert written != program.write(stream_of(batches))
+    assert violations(written, "stream") == {}
+    assert differences(plain_table(batches), plain_table(reread(written, "stream"))) == []
+
+
+@pytest.mark.parametrize(
+    "asked", [{"legacy": True}, {"version": "V4"}, {"min_space_savings": 0.99, "codec": "zstd"}], ids=str
+)
+def test_options_are_the_library_s_own(program: Program, asked: dict[str, Any]) -> None:
+    """What hello offers changes the bytes, and what it does not offer is unsupported."""
+    offered = program.ask("hello")["write_options"]
+    batches = FAMILIES["integers"]()
+
+    answer = program.ask("write", kind="stream", data=stream_of(batches), options=asked)
+
+    if not asked.keys() <= offered.keys():
+        assert answer["status"] == "unsupported"
+        return
+    written = program.write(stream_of(batches), **asked)
+    assert written != program.write(stream_of(batches))
+    assert differences(plain_table(batches), plain_table(reread(written, "stream"))) == []
+
+
+def test_the_source_is_told_from_the_writer(program: Program) -> None:
+    """What cannot be read cannot be written, and the answer says which of the two failed."""
+    answer = program.ask("write", kind="stream", data=stream_of(FAMILIES["integers"]())[:-100])
+
+    assert answer["status"] == "error"
+    assert answer["stage"] == "source"
