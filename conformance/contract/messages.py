@@ -70,7 +70,10 @@ class MessageFacet:
         return state
 
     def _state(self, view: View) -> Shown | None:
-        if any(message.faults for message in _all(view)):
+        if any(message.faults or not is_message(message) for message in _all(view)):
+            return None
+        # Of whole streams, that a message is of another kind or broke off is no fault of its own.
+        if any(message.message.schema is None for message in view.schemas) or not all(map(_has_body, view.batches)):
             return None
         if any(found for schema in view.schemas for found in self._found(schema).values()):
             return None
@@ -141,6 +144,9 @@ def is_message(message: Message) -> bool:
 
 
 def _is_prefixed(message: Message) -> bool:
+    first = message.first
+    if first is not None and first.legacy and first.header is Header.UNKNOWN:
+        return False
     return not any(fault.rule in _NO_PREFIX for fault in message.faults)
 
 

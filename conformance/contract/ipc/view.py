@@ -15,6 +15,7 @@ import pyarrow as pa
 from conformance import wire
 from conformance.contract.ipc.messages import (
     OF_A_TENSOR,
+    SOMETIMES_OF_THE_WHOLE,
     Container,
     MessageInBatches,
     MessageOfSchema,
@@ -30,7 +31,7 @@ __all__ = ["IPC_CASE", "IpcView"]
 IPC_CASE: Final = Case(id="ipc", title="A stream, file or tensor", table=Table(columns=(), rows=()))
 """The case that the verdicts on a stream, file or tensor name: it has no table."""
 
-_NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY, Header.END_OF_STREAM})
+_NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 
 
 class IpcView(View):
@@ -92,10 +93,17 @@ class IpcView(View):
         gaps = [] if self.tensor is None else [fault for fault in self.found if fault.rule in OF_A_TENSOR]
         return Container([*self._divided[0], *gaps])
 
+    @functools.cached_property
+    def _of_the_footer(self) -> list[Fault]:
+        """What is wrong with the metadata behind the stream of a file, which is the footer's."""
+        loose = (fault for fault in self._divided[0] if not is_of_the_whole(fault.rule))
+        return [] if self.file is None else [fault for fault in loose if fault.rule not in SOMETIMES_OF_THE_WHOLE]
+
     @property
     def legible(self) -> bool:
-        """Whether any message could be followed: noise shows nothing of what streams have to be."""
-        return any(message.header not in _NO_MESSAGE for message in self.messages)
+        """Whether there is any message, or an end, that can be followed: noise shows nothing of streams."""
+        messages = self.messages if self.stream is None else self.stream.messages
+        return any(message.header not in _NO_MESSAGE for message in messages)
 
     @functools.cached_property
     def schemas(self) -> list[SchemaBytes]:
@@ -106,11 +114,11 @@ class IpcView(View):
             first = self.messages[0]
             schema = None if stream is None else stream.schema
             found.append(MessageOfSchema(self.data, first, schema, self._divided[1][first]))
-        if self.file is not None and self.file.footer is not None:
-            footer = self.file.footer
-            place = Message(footer.start, footer.end, Header.SCHEMA, version=footer.version)
-            faults = [fault for fault in self.found if footer.start <= fault.start and not is_of_the_whole(fault.rule)]
-            found.append(MessageOfSchema(self.data, place, footer.schema, faults))
+        if self.file is not None and (self.file.footer is not None or self._of_the_footer):
+            footer, faults = self.file.footer, self._of_the_footer
+            start, end = (faults[0].start, len(self.data)) if footer is None else (footer.start, footer.end)
+            place = Message(start, end, Header.SCHEMA)
+            found.append(MessageOfSchema(self.data, place, None if footer is None else footer.schema, faults))
         return found
 
     @functools.cached_property

@@ -1,0 +1,209 @@
+"""Whole streams, files and tensors: every clause passes good bytes and fails bytes with its deviation, once."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.clause import CLAUSES, IPC, Role
+from conformance.contract.ipc.judging import ipc_clauses, judge_ipc
+from conformance.contract.ipc.messages import is_of_the_whole
+from conformance.contract.ipc.rules import asked_rules, clauses_of_rules
+from conformance.contract.ipc.selectors import Wholes
+from conformance.contract.messages import NOT_ASKED
+from conformance.records import Outcome, Verdict
+from conformance.wire import Kind, Rule
+from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
+from tests.wire.corpus import batches
+from tests.wire.forge import batch_message, field, i4, schema_message
+
+INT = field("x", "Int", bitWidth=32, is_signed=1)
+SCHEMA = schema_message(INT)
+BATCH = batch_message(2, [(2, 0)], [b"", i4(1, 2)])
+ON_WHOLES = [one for profile in IPC for one in ipc_clauses(profile, writer=True) if isinstance(one.over, Wholes)]
+
+
+def failures(data: bytes, kind: Kind, *, writer: bool = True) -> list[str]:
+    """The clauses that fail."""
+    return [one.clause for one in judge_ipc(data, kind, writer=writer) if one.outcome is Outcome.FAIL]
+
+
+def told(verdicts: list[Verdict], clause_id: str) -> Verdict:
+    """The verdict of one clause."""
+    return next(one for one in verdicts if one.clause == clause_id)
+
+
+# --- good bytes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("name", [name for name in batches() if "sliced" not in name and "many" not in name])
+def test_what_pyarrow_writes_is_clean(name: str, kind: str) -> None:
+    """Every type, twice over, breaks no clause on bytes or writers."""
+    batch = batches()[name]
+
+    assert failures(written(kind, batch, batch), Kind(kind)) == []
+
+
+def test_every_clause_on_sequences_is_shown() -> None:
+    """A stream and a file with dictionaries, and a tensor, show all but what only other contents can."""
+    seen = {one.clause for kind in ("stream", "file") for one in judge_ipc(written(kind, GOOD), Kind(kind))}
+    seen |= {one.clause for one in judge_ipc(tensor(), Kind.TENSOR)}
+
+    wanted = {one.id for one in ON_WHOLES if one.chapter != "sparse" and one.role is Role.BYTES}
+    assert wanted <= seen
+
+
+def test_messages_inside_are_judged_as_messages_are() -> None:
+    """The clauses on any batch are asked of those in streams and files, dictionary batches among them."""
+    seen = {one.clause for one in judge_ipc(written("stream", GOOD), Kind.STREAM)}
+
+    alone = {one.id for one in CLAUSES.values() if "ipc-stream" in one.profiles and "ipc-message" in one.profiles}
+    assert len(alone) >= 85
+    assert alone <= seen
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_compressed_bytes_are_clean(kind: str, codec: str) -> None:
+    """Compression of dictionaries and batches breaks nothing."""
+    assert failures(written(kind, GOOD, compression=codec), Kind(kind)) == []
+
+
+@pytest.mark.parametrize("options", [{"use_legacy_format": True}, {"metadata_version": pa.ipc.MetadataVersion.V4}])
+def test_what_older_writers_wrote_is_clean(options: dict[str, object]) -> None:
+    """Framing as before 0.15 and V4 are legal from end to end."""
+    assert failures(written("stream", GOOD, **options), Kind.STREAM) == []
+
+
+def test_a_stream_may_just_stop() -> None:
+    """To close the transport after a message ends a stream."""
+    assert failures(SCHEMA + BATCH, Kind.STREAM) == []
+    assert failures(SCHEMA, Kind.STREAM) == []
+
+
+# --- broken bytes -------------------------------------------------------------------------------------
+
+CASCADES = {
+    Rule.STREAM_SCHEMA_FIRST: {"stream.one-schema"},
+    Rule.STREAM_MESSAGE_KIND: {"structure.required-slots"},
+    Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8: {
+        "file.blocks-are-messages",
+        "file.block-lengths",
+        "framing.metadata-alignment",
+    },
+    Rule.BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8: {"file.block-lengths"},
+    Rule.BLOCK_NO_MESSAGE: {"file.blocks-inside"},
+    Rule.BLOCK_NOT_IN_STREAM: {"body.buffer-count"},
+    Rule.BLOCK_OVERLAP: {"body.buffer-count", "file.blocks-are-messages"},
+    Rule.SPARSE_BUFFER_OVERLAP: {"tensor.padding"},
+}
+"""Rules that cannot be broken alone, with the clauses that fail beside the rule's own."""
+
+
+@pytest.mark.parametrize("rule", [rule for rule in broken() if rule not in NOT_ASKED])
+def test_a_broken_rule_is_told_by_its_clause_and_no_other(rule: Rule) -> None:
+    """One fault, one clause: what follows from it is told only where the bytes cannot be without it."""
+    kind, data = broken()[rule]
+
+    assert set(failures(data, kind)) == {clauses_of_rules(f"ipc-{kind}")[rule], *CASCADES.get(rule, ())}
+
+
+def test_every_clause_on_wholes_fails_something() -> None:
+    """No clause on wholes asks about rules that nothing breaks."""
+    cut = {failures(data, Kind.STREAM)[0] for data in (b"", b"noise, and more", SCHEMA + BATCH[:-3])}
+    second = set(failures(tensor() + tensor(), Kind.TENSOR)) | set(failures(SCHEMA, Kind.TENSOR))
+    found = {one for rule, (kind, data) in broken().items() for one in failures(data, kind) if rule not in NOT_ASKED}
+
+    missing = {one.id for one in ON_WHOLES} - found - cut - second
+    assert missing == set()
+
+
+def test_every_rule_is_asked_about() -> None:
+    """Each rule of the wire is asked about in streams, files or tensors, or by a server's profile, or for a reason."""
+    assert set(Rule) - asked_rules() == set(NOT_ASKED)
+
+
+@pytest.mark.parametrize("profile", IPC)
+def test_a_rule_has_one_clause(profile: str) -> None:
+    """The lookup names clauses of the profile."""
+    clauses = {one.id for one in ipc_clauses(profile, writer=True)}
+
+    assert set(clauses_of_rules(profile).values()) <= clauses
+
+
+def test_places_count_from_the_first_byte() -> None:
+    """A fault in the second batch, of a stream or of a file, is found where it lies."""
+    wrong = batch_message(2, [(2, 3)], [b"", i4(1, 2)])
+    data = SCHEMA + BATCH + wrong + END
+
+    (finding,) = told(judge_ipc(data, Kind.STREAM), "body.null-count-range").findings
+
+    assert (finding.call, finding.response) == (0, None)
+    assert (finding.start or 0) >= len(SCHEMA + BATCH)
+    assert data[finding.start : finding.end] != b""
+
+
+@pytest.mark.parametrize(
+    ("data", "clauses"),
+    [
+        (b"", ["stream.not-empty"]),
+        (b"not Arrow at all", ["stream.prefixes", "stream.whole"]),
+        (SCHEMA + BATCH + END[:3], ["stream.whole"]),
+        (SCHEMA + BATCH[:20], ["stream.whole"]),
+        (SCHEMA + BATCH[:-1], ["stream.whole"]),
+        (SCHEMA + BATCH + b"\xff\xff\xff\xff\xf0\xff\xff\xff", ["framing.metadata-length"]),
+        (SCHEMA + BATCH + bytes(4), ["stream.one-framing"]),
+        (SCHEMA + SCHEMA + END, ["stream.one-schema"]),
+        (BATCH + END, ["stream.schema-first"]),
+        (END, ["stream.schema-first"]),
+        (SCHEMA + BATCH + END + END, ["stream.nothing-after-end"]),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, list) else "",
+)
+def test_how_a_stream_is_framed(data: bytes, clauses: list[str]) -> None:
+    """Each way to begin and end wrongly has its clause."""
+    assert failures(data, Kind.STREAM) == clauses
+
+
+def test_noise_passes_nothing_about_what_streams_hold() -> None:
+    """Bytes that are no message show nothing about schemas, batches and dictionaries."""
+    passed = {one.clause for one in judge_ipc(b"\x7fnoise" * 9, Kind.STREAM) if one.outcome is Outcome.PASS}
+
+    assert passed <= {"stream.not-empty", "framing.metadata-length"}
+
+
+def test_the_footer_is_judged_as_metadata() -> None:
+    """A footer whose FlatBuffers lead elsewhere breaks the clauses on metadata."""
+    data = bytearray(written("file", GOOD))
+    size = int.from_bytes(data[-10:-6], "little")
+    data[-10 - size : -6 - size] = (1 << 20).to_bytes(4, "little")
+
+    assert "structure.root-in-range" in failures(bytes(data), Kind.FILE)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mutated_bytes_are_judged(seed: int) -> None:
+    """Flipped and cut bytes end in verdicts, never in an exception, and every finding lies inside the bytes."""
+    rng = random.Random(seed)
+    corpus = [(Kind.STREAM, written("stream", GOOD)), (Kind.FILE, written("file", GOOD)), (Kind.TENSOR, tensor())]
+    for _ in range(150):
+        kind, good = rng.choice(corpus)
+        data = bytearray(good[: rng.randrange(1, len(good))] if rng.random() < 0.2 else good)
+        for _ in range(rng.randrange(1, 4)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+
+        for verdict in judge_ipc(bytes(data), kind, writer=True):
+            for finding in verdict.findings:
+                assert finding.start is None or 0 <= finding.start <= len(data)
+                assert finding.call == 0
+
+
+def test_a_fault_has_one_owner() -> None:
+    """The rules of wholes and those of messages divide what the wire can say."""
+    for profile in ("ipc-stream", "ipc-file"):
+        for rule, clause_id in clauses_of_rules(profile).items():
+            if rule is not Rule.PREFIX_CONTINUATION_MISSING:
+                assert isinstance(CLAUSES[clause_id].over, Wholes) is is_of_the_whole(rule), rule
