@@ -36,6 +36,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "expect": "Rewrite the expected failures of a target from a run.",
     "report": "Make reports from the log of an earlier run, or from those of its shards.",
     "diff": "Compare two reports: regressions, repairs, new and gone deviations.",
+    "drift": "Compare versions of pyarrow on the same cases, written and read.",
     "matrix": "Lay reports side by side: a site of implementations and clauses.",
     "freeze": "Freeze this version's clauses, or check against what was frozen.",
     "cases": "Check case files, or print their JSON Schema.",
@@ -59,6 +60,7 @@ _UNUSABLE: Final = (
     ("conformance.report.reading", "ReportError"),
     ("conformance.report.matrix", "MatrixError"),
     ("conformance.engine.requirements", "FrozenError"),
+    ("conformance.engine.drift.versions", "DriftError"),
     ("conformance.generate.casefile", "CaseFileError"),
 )
 """Exceptions that say what is wrong with the user's input; named, not imported, for most commands need few of them."""

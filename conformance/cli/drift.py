@@ -1,0 +1,115 @@
+"""``conformance drift``: what changes between versions of pyarrow, before an upgrade meets it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from conformance.cli._group import Unusable
+from conformance.engine.drift.digests import check_digests, read_digests, write_digests
+from conformance.engine.drift.run import MUTANTS, Drift, Plan, run_drift
+from conformance.engine.drift.versions import find_version, ordered
+from conformance.engine.files import data_file
+from conformance.report.drift import as_json, as_text, write_html
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("--from", "older", metavar="VERSION", multiple=True, help="A version, the older one; repeatable.")
+@click.option("--to", "newer", metavar="VERSION", multiple=True, help="A version, the newer one; repeatable.")
+@click.option("--versions", "listed", metavar="VERSION…", multiple=True, help="Several versions at once.")
+@click.argument("more", metavar="[VERSION]…", nargs=-1)
+@click.option("--seed", type=int, default=0, show_default=True, help="What cases are drawn.")
+@click.option("--share", type=click.FloatRange(0, 1), default=1.0, help="The part of the cases to write.")
+@click.option("--mutants", type=click.IntRange(0), default=MUTANTS, show_default=True, help="How many mutants to read.")
+@click.option("--case", "case", metavar="ID", default="", help="One case alone, as a replay line names it.")
+@click.option("--every", is_flag=True, help="Tell every difference, not one for each group.")
+@click.option("--json", "json_file", metavar="FILE", type=_FILE, help="Write everything as JSON.")
+@click.option("--html", metavar="FILE", type=_FILE, help="Write one HTML page.")
+@click.option("--save", metavar="DIR", type=_FOLDER, help="Write the bytes of every difference.")
+@click.option("--record", is_flag=True, help="Record the digests of what each version writes.")
+@click.option("--check", is_flag=True, help="Compare with the recorded digests; exit with status 1 where they differ.")
+@click.option(
+    "--golden",
+    metavar="DIR",
+    type=_FOLDER,
+    default=lambda: data_file("golden") / "pyarrow",
+    show_default="golden/pyarrow",
+    help="Where the recorded digests stand.",
+)
+def command(
+    *,
+    older: tuple[str, ...],
+    newer: tuple[str, ...],
+    listed: tuple[str, ...],
+    more: tuple[str, ...],
+    seed: int,
+    share: float,
+    mutants: int,
+    case: str,
+    every: bool,
+    json_file: Path | None,
+    html: Path | None,
+    save: Path | None,
+    record: bool,
+    check: bool,
+    golden: Path,
+) -> None:
+    """Write and read the same cases with several versions of pyarrow, and tell what changed between neighbours.
+
+    \b
+    conformance drift --from 24.0.0 --to 26.0.1
+    conformance drift --versions 14.0.2 16.1.0 18.1.0 20.0.0
+    conformance drift --from 24.0.0 --to installed --html drift.html
+
+    Each version gets an environment of its own, made once. ``installed`` is the one that the suite runs under.
+
+    \b
+    Exit status: 0 nothing that matters, 1 drift that matters or digests that differ, 2 unusable input.
+    """  # noqa: D301  # click wants the character, not the escape
+    names = ordered([*older, *newer, *listed, *more])
+    if len(names) < 2 and not (names and (record or check)):
+        raise Unusable("expected two versions at least, such as --from 24.0.0 --to 26.0.1")
+    if (record or check) and (case or share != 1.0):
+        raise Unusable("digests are those of all cases; leave out --case and --share")
+    versions = [find_version(name, say=_say) for name in names]
+    drift = run_drift(versions, Plan(seed, share, mutants, case), say=_say)
+    complaints = list(_digests(drift, golden, record=record, check=check))
+    _write(drift, json_file, html, save)
+    click.echo(as_text(drift, every=every))
+    for complaint in complaints:
+        click.echo(complaint)
+    if drift.matters or complaints:
+        raise click.exceptions.Exit(1)
+
+
+def _say(line: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(line, err=True)
+
+
+def _digests(drift: Drift, folder: Path, *, record: bool, check: bool) -> list[str]:
+    found: list[str] = []
+    for version, now in drift.digests.items():
+        if check:
+            found += check_digests(version, read_digests(folder, version), now)
+        if record:
+            write_digests(folder, version, now)
+    return found
+
+
+def _write(drift: Drift, json_file: Path | None, html: Path | None, save: Path | None) -> None:
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(as_json(drift), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if html is not None:
+        write_html(drift, html)
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)
+        for name, data in drift.saved.items():
+            (save / name).write_bytes(data)

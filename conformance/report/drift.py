@@ -1,0 +1,298 @@
+"""Drift as text for people, JSON for programs, and one HTML page.
+
+Differences that are alike (same step, same change, same words but for their numbers) are told once, with how many there
+are and the command that shows the first of them again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+
+import conformance
+from conformance.engine.drift.comparing import Change, Difference
+from conformance.engine.drift.run import Drift, Step
+
+__all__ = ["Group", "as_json", "as_text", "groups", "write_html"]
+
+FORMAT: Final = 1
+"""Version of the JSON form; it rises when a reader of the old form would misread the new one."""
+
+SIGNS: Final = {
+    Change.CRASH: "C",
+    Change.HANG: "H",
+    Change.VALUES: "V",
+    Change.SPILL: "M",
+    Change.NONCONFORMING: "N",
+    Change.ACCEPTED: "A",
+    Change.REFUSED: "R",
+    Change.TYPE: "T",
+    Change.ERROR: "E",
+    Change.CURED: "c",
+    Change.LAYOUT: "L",
+    Change.RECOMPRESSED: "Z",
+    Change.EQUAL: "=",
+    Change.ABSENT: "-",
+}
+"""How a change stands in a cell of the matrix."""
+
+SHOWN: Final = 3
+"""Ids and places that are shown of a group; the JSON has them all."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Group:
+    """Differences that are alike; ``first`` stands for them."""
+
+    first: Difference
+    cases: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """Step, change, and how many cases of which classes."""
+        kinds = ", ".join(self.kinds[:SHOWN]) + (
+            f" and {len(self.kinds) - SHOWN} more" if len(self.kinds) > SHOWN else ""
+        )
+        count = "1 case" if len(self.cases) == 1 else f"{len(self.cases)} cases"
+        return f"{_step(self.first)}  {self.first.change}: {count} ({kinds})"
+
+
+def groups(drift: Drift) -> list[Group]:
+    """The differences in groups: what matters first, then by step, gravest change and size."""
+    found: dict[tuple[object, ...], list[Difference]] = {}
+    for difference in drift.differences:
+        found.setdefault(_likeness(difference), []).append(difference)
+    order, gravity = {step: number for number, step in enumerate(drift.steps)}, list(Change)
+    made = [
+        Group(alike[0], tuple(one.case for one in alike), tuple(dict.fromkeys(one.kind for one in alike)))
+        for alike in found.values()
+    ]
+
+    def rank(group: Group) -> tuple[bool, int, int, int]:
+        first = group.first
+        return not first.matters, order[first.old, first.new], gravity.index(first.change), -len(group.cases)
+
+    return sorted(made, key=rank)
+
+
+_NUMBERS: Final = re.compile(r"\d+")
+
+
+def _likeness(difference: Difference) -> tuple[object, ...]:
+    if difference.places:
+        words: list[str] = sorted({_NUMBERS.sub("#", place.label) for place in difference.places[:1]})
+    else:
+        words = [_NUMBERS.sub("#", difference.before), _NUMBERS.sub("#", difference.after)]
+    return difference.old, difference.new, difference.change, difference.matters, *words
+
+
+def _step(difference: Difference) -> str:
+    return f"{difference.old} → {difference.new}"
+
+
+# --- the matrix -------------------------------------------------------------------------------------
+
+
+def _kinds(drift: Drift) -> list[str]:
+    return list(dict.fromkeys(kind for kinds in drift.counts.values() for kind in kinds))
+
+
+def _mattering(drift: Drift) -> set[tuple[str, str, str, Change]]:
+    return {(one.old, one.new, one.kind, one.change) for one in drift.differences if one.matters}
+
+
+def cell(drift: Drift, step: Step, kind: str) -> str:
+    """What became of a class in a step: ``=`` alone, or each other change with its count, ``!`` before what matters."""
+    counts, bad = drift.counts.get(step, {}).get(kind, {}), _mattering(drift)
+    parts = [
+        f"{'!' if (*step, kind, change) in bad else ''}{sign}{counts[change]}"
+        for change, sign in SIGNS.items()
+        if counts.get(change) and change is not Change.EQUAL
+    ]
+    return " ".join(parts) or ("=" if counts else "")
+
+
+# --- text -------------------------------------------------------------------------------------------
+
+
+def as_text(drift: Drift, *, every: bool = False) -> str:
+    """The whole comparison; ``every`` difference instead of one for each group."""
+    return "\n".join(
+        [*_head(drift), "", *_matrix(drift), *_standing(drift), *_listed(drift, every=every), "", verdict(drift)]
+    )
+
+
+def verdict(drift: Drift) -> str:
+    """The last line: whether anything matters."""
+    count = sum(difference.matters for difference in drift.differences)
+    if not count:
+        return f"no drift that matters, {len(drift.differences)} differences otherwise"
+    return f"DRIFT: {count} differences matter, {len(drift.differences) - count} do not"
+
+
+def _head(drift: Drift) -> Iterator[str]:
+    yield f"pyarrow {' → '.join(drift.versions)}"
+    inputs = ", ".join(f"{count} {kind}" for kind, count in drift.inputs.items())
+    yield f"seed {drift.plan.seed}: {drift.writings} writings of {drift.recipes} cases; read: {inputs}"
+
+
+def _matrix(drift: Drift) -> Iterator[str]:
+    kinds, steps = _kinds(drift), drift.steps
+    rows = [["", *(f"{old} → {new}" for old, new in steps)]]
+    rows += [[kind, *(cell(drift, step, kind) for step in steps)] for kind in kinds]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(steps) + 1)]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    yield ""
+    yield "; ".join(f"{sign} {change}" for change, sign in SIGNS.items()) + "; ! it matters"
+
+
+def _standing(drift: Drift) -> Iterator[str]:
+    """What is no drift, and is to be known: what versions lack, and what is wrong with what they write."""
+    said: dict[str, list[str]] = {}
+    for version in drift.versions:
+        for line in _alone(drift, version):
+            said.setdefault(line, []).append(version)
+    if said:
+        yield "\nIn versions themselves, without any drift"
+    for line, versions in said.items():
+        where = ", ".join(versions) if len(versions) < len(drift.versions) else "every version"
+        yield f"  {where}: {line}"
+
+
+def _alone(drift: Drift, version: str) -> Iterator[str]:
+    lacking = ", ".join(text.rpartition(" has no ")[2] for text in drift.lacking[version])
+    if lacking:
+        yield f"lacks {lacking}: not applicable"
+    for rule, cases in drift.broken[version].items():
+        yield f"breaks {rule}: {cases[0]}{_more(cases)}"
+    if spills := drift.spills[version]:
+        yield f"publishes memory from beyond the buffers: {spills[0]}{_more(spills)}"
+    if misread := drift.misread[version]:
+        yield f"does not read back what it wrote: {misread[0]}{_more(misread)}"
+
+
+def _more(cases: Sequence[str]) -> str:
+    return f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+
+
+def _listed(drift: Drift, *, every: bool) -> Iterator[str]:
+    found = [Group(one, (one.case,), (one.kind,)) for one in drift.differences] if every else groups(drift)
+    for title, matters in (("What matters", True), ("What changed otherwise", False)):
+        chosen = [group for group in found if group.first.matters is matters]
+        if chosen:
+            yield f"\n{title} ({sum(len(group.cases) for group in chosen)})"
+        for group in chosen:
+            yield from _group(drift, group)
+
+
+def _group(drift: Drift, group: Group) -> Iterator[str]:
+    first = group.first
+    yield f"\n  {group.title}"
+    yield f"    before  {_short(first.before)}"
+    yield f"    after   {_short(first.after)}"
+    if first.rules:
+        yield f"    breaks  {', '.join(first.rules[:SHOWN])}"
+    for place in first.places[:SHOWN]:
+        yield f"    bytes   {place.start}..{place.end}{' of the old' if place.gone else ''}  {place.label}"
+        if place.old or place.new:
+            yield f"            {_short(place.old)} → {_short(place.new)}"
+        if place.permitted:
+            yield f"            permitted: {place.permitted}"
+    if len(first.places) > SHOWN:
+        yield f"            and {len(first.places) - SHOWN} places more"
+    yield f"    replay  {drift.replay(first)}"
+
+
+_WIDTH: Final = 160
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+
+
+# --- files ------------------------------------------------------------------------------------------
+
+
+def as_json(drift: Drift) -> dict[str, Any]:
+    """Everything but the bytes, in a stable order."""
+    return {
+        "format": FORMAT,
+        "suite": conformance.__version__,
+        "versions": list(drift.versions),
+        "seed": drift.plan.seed,
+        "cases": drift.recipes,
+        "writings": drift.writings,
+        "inputs": dict(drift.inputs),
+        "matters": drift.matters,
+        "matrix": [
+            {
+                "from": old,
+                "to": new,
+                "class": kind,
+                "counts": {str(change): counts[change] for change in sorted(counts)},
+            }
+            for (old, new), kinds in drift.counts.items()
+            for kind, counts in kinds.items()
+        ],
+        "lacking": {version: dict(found) for version, found in drift.lacking.items()},
+        "broken": {
+            version: {rule: list(cases) for rule, cases in found.items()} for version, found in drift.broken.items()
+        },
+        "misread": {version: list(found) for version, found in drift.misread.items()},
+        "spills": {version: list(found) for version, found in drift.spills.items()},
+        "groups": [_grouped(drift, group) for group in groups(drift)],
+    }
+
+
+def _grouped(drift: Drift, group: Group) -> dict[str, Any]:
+    first = group.first
+    return {
+        "from": first.old,
+        "to": first.new,
+        "change": str(first.change),
+        "matters": first.matters,
+        "before": first.before,
+        "after": first.after,
+        "rules": list(map(str, first.rules)),
+        "places": [dataclasses.asdict(place) for place in first.places],
+        "replay": drift.replay(first),
+        "classes": list(group.kinds),
+        "cases": list(group.cases),
+    }
+
+
+def write_html(drift: Drift, path: Path) -> None:
+    """Write the comparison as one page that needs nothing else."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("conformance.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("drift.html.j2").render(
+        drift=drift,
+        head=list(_head(drift)),
+        verdict=verdict(drift),
+        kinds=_kinds(drift),
+        cell=lambda step, kind: cell(drift, step, kind),
+        signs=SIGNS,
+        standing=[line.strip() for line in _standing(drift)],
+        lists=_lists(groups(drift)),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page + "\n", encoding="utf-8")
+
+
+def _lists(found: Sequence[Group]) -> list[tuple[str, list[Group]]]:
+    return [
+        ("What matters", [group for group in found if group.first.matters]),
+        ("What changed otherwise", [group for group in found if not group.first.matters]),
+    ]
