@@ -10,6 +10,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from conformance.readers.info import Rewrite
+
 __all__ = [
     "Decoded",
     "Hello",
@@ -39,7 +41,8 @@ class _Info:
     ``name`` is permanent. ``package`` is the distribution that it comes from, where it is a Python library.
     ``module`` is the import path of a :class:`LibraryModule`; ``adapter`` the directory of a program's
     ``adapter.toml``. ``kinds`` and ``options`` are what it takes, and which values of which options;
-    a program tells them in its hello, and they are empty here.
+    a program tells them in its hello, and they are empty here. ``lacks`` is a regular expression for the errors
+    (``class: text``) by which a Python library says that it lacks a feature; an adapter knows its library's itself.
     """
 
     name: str
@@ -50,11 +53,18 @@ class _Info:
     adapter: Path | None = None
     kinds: tuple[str, ...] = ()
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class IpcReaderInfo(_Info):
-    """The facts about a reader; an option without values listed takes any (``included_fields``)."""
+    """The facts about a reader; an option without values listed takes any (``included_fields``).
+
+    ``rewrites`` are the changes of type, and so of values, that its maintainers document;
+    :func:`~conformance.readers.ipc.rewrites.as_read_by` makes them on the rows that it is expected to return.
+    """
+
+    rewrites: tuple[Rewrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Outcome(enum.StrEnum):
     REFUSED = "refused"
     """The library raised an error; :attr:`Answer.panicked` tells a broken assertion of its own from a refusal."""
     UNSUPPORTED = "unsupported"
-    """The library says that it lacks the feature, or cannot be asked for it."""
+    """The library says that it lacks the feature, be it by a panic, or cannot be asked for it."""
     DIED = "died"
     """The process ended by a signal, or by an exit that nobody asked for."""
     HUNG = "hung"

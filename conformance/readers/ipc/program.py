@@ -73,7 +73,8 @@ class ProgramRunner:
         try:
             return running.hello()
         except (FrameError, ProtocolError) as error:
-            running.process.wait_for_exit(EXIT_SECONDS)
+            if isinstance(error, FrameError) and error.end is CallEnd.CRASH:
+                running.process.wait_for_exit(EXIT_SECONDS)
             self._gone = f"the program did not answer hello: {error}; {running.process.last_words()}"
             self._discard()
             raise Unavailable(self._gone) from None

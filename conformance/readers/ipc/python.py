@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -95,7 +97,15 @@ class PythonRunner:
             said = self._discard()
             text = f"the worker itself broke: {error}{said}"
             return Answer(job.id, name, Outcome.UNAVAILABLE, error_class="worker", error_text=text)
-        return _answer(name, op, job, frame, self._limits)
+        answer = _answer(name, op, job, frame, self._limits)
+        if answer.outcome is Outcome.REFUSED and self._lacks(answer):
+            return dataclasses.replace(answer, outcome=Outcome.UNSUPPORTED)
+        return answer
+
+    def _lacks(self, answer: Answer) -> bool:
+        """Whether the error says that the library lacks a feature."""
+        pattern = self._info.lacks
+        return bool(pattern and re.search(pattern, f"{answer.error_class}: {answer.error_text}"))
 
     def _ready(self) -> _WorkerProcess:
         self.start()
@@ -197,6 +207,9 @@ def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> Answer
     if end == "late":
         text = f"no answer within {limits.seconds:g} s{said}"
         return ending(Outcome.HUNG, error_class="deadline", error_text=text, seconds=limits.seconds)
+    if end == "garbage":
+        text = f"the process answered with what is no answer{said}"
+        return ending(Outcome.DIED, error_class="frame", error_text=text)
     if end < 0:
         number = signal.Signals(-end).name
         text = f"the process was ended by {number}{said}"

@@ -8,7 +8,7 @@ Started as ``python -m conformance.readers.ipc.worker FD``; FD is its end of a c
 ``{"do": "run", "op": "read" or "write", "kind", "options", "seconds", "memory", "cpu", "values", "reuse"}``, with data
 and schema
     Answers ``{"end": how the fork ended, "stage": how far it had got, "answer": its answer, or null, "said": …}``
-    with the answer's byte strings. ``end`` is ``""`` where it answered, ``late``, or the exit status.
+    with the answer's byte strings. ``end`` is ``""`` where it answered, ``late``, ``garbage``, or the exit status.
 
 Only forks touch the data, so what a job does to its memory is gone with the fork. This process runs one thread of
 ours, and starts none of the library's: a fork would inherit their locks without them.
@@ -65,8 +65,11 @@ class _Fork:
         except TimeoutError:
             self.kill()
             end: int | str = "late"
-        except (FrameError, OSError):
+        except Closed:
             end = self.kill()
+        except (FrameError, OSError):  # it ended inside a frame, or sent what is none and may still be running
+            end = self.kill()
+            end = "garbage" if end == -signal.SIGKILL else end
         return {"end": end, "stage": stage, "answer": None, "said": _said()}, ()
 
     def kill(self) -> int:

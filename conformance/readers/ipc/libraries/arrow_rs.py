@@ -10,11 +10,13 @@ import importlib.metadata
 import io
 import types
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+
+_LACKS: Final = r"Not ?[Yy]et ?[Ii]mplemented|[Nn]ot (yet |currently )?supported"
 
 READER = IpcReaderInfo(
     name="arro3",
@@ -23,6 +25,7 @@ READER = IpcReaderInfo(
     package="arro3-io",
     module=__name__,
     kinds=("stream", "file"),
+    lacks=_LACKS,
 )
 WRITER = IpcWriterInfo(
     name="arro3",
@@ -32,6 +35,7 @@ WRITER = IpcWriterInfo(
     module=__name__,
     kinds=("stream", "file"),
     options=types.MappingProxyType({"codec": ("", "lz4", "zstd")}),
+    lacks=_LACKS,
 )
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+
+_LACKS: Final = r"\(95\)|not (yet )?supported"
+"""It answers ENOTSUP, which is 95 on Linux."""
 
 READER = IpcReaderInfo(
     name="nanoarrow",
@@ -21,6 +24,7 @@ READER = IpcReaderInfo(
     package="nanoarrow",
     module=__name__,
     kinds=("stream",),
+    lacks=_LACKS,
 )
 WRITER = IpcWriterInfo(
     name="nanoarrow",
@@ -29,6 +33,7 @@ WRITER = IpcWriterInfo(
     package="nanoarrow",
     module=__name__,
     kinds=("stream",),
+    lacks=_LACKS,
 )
 
 

@@ -10,11 +10,18 @@ from __future__ import annotations
 import io
 import types
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.readers.info import Rewrite
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+
+_DATA_TYPES: Final = "https://docs.pola.rs/api/python/stable/reference/datatypes.html"
+_LACKS: Final = (
+    "not yet implemented|not supported|does not support primitive|cannot create series from|could not import from"
+)
+"""It says so by panics as often as by errors."""
 
 READER = IpcReaderInfo(
     name="polars",
@@ -24,6 +31,13 @@ READER = IpcReaderInfo(
     module=__name__,
     kinds=("stream", "file"),
     options=types.MappingProxyType({"included_fields": ()}),
+    lacks=_LACKS,
+    rewrites=(
+        *(Rewrite(f"time32[{unit}]", "time64[ns]", _DATA_TYPES) for unit in ("s", "ms")),
+        Rewrite("time64[us]", "time64[ns]", _DATA_TYPES),
+        Rewrite("timestamp[s]", "timestamp[ms]", _DATA_TYPES),
+        Rewrite("duration[s]", "duration[ms]", _DATA_TYPES),
+    ),
 )
 WRITER = IpcWriterInfo(
     name="polars",
@@ -33,6 +47,7 @@ WRITER = IpcWriterInfo(
     module=__name__,
     kinds=("stream", "file"),
     options=types.MappingProxyType({"codec": ("", "lz4", "zstd"), "compat_level": (0, 1)}),
+    lacks=_LACKS,
 )
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
 
+_LACKS: Final = "^ArrowNotImplementedError"
 _READ_OPTIONS: Final = types.MappingProxyType(
     {"included_fields": (), "native_endian": (True, False), "threads": (True, False)}
 )
@@ -27,6 +28,7 @@ READER = IpcReaderInfo(
     module=__name__,
     kinds=("message", "stream", "file", "tensor"),
     options=_READ_OPTIONS,
+    lacks=_LACKS,
 )
 WRITER = IpcWriterInfo(
     name="pyarrow",
@@ -45,6 +47,7 @@ WRITER = IpcWriterInfo(
             "allow_64bit": (False, True),
         }
     ),
+    lacks=_LACKS,
 )
 
 

@@ -1,0 +1,150 @@
+"""Programs by line JSON: whatever a program does, there is an answer, and it costs one job."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.readers.ipc import Answer, IpcReaderInfo, Job, Limits, Outcome, Stage, Unavailable
+from conformance.readers.ipc.program import ProgramRunner
+
+INFO = IpcReaderInfo("liar", "a program that lies", "Python")
+PROGRAM = [sys.executable, str(Path(__file__).parent / "lying_program.py")]
+LIMITS = Limits(seconds=10, memory=100 << 20)
+
+
+@pytest.fixture(scope="module")
+def liar() -> Iterator[ProgramRunner]:
+    """A program that does what the bytes say."""
+    with contextlib.closing(ProgramRunner(INFO, lambda: PROGRAM, LIMITS)) as runner:
+        yield runner
+
+
+def told(runner: ProgramRunner, word: bytes) -> Answer:
+    """The program's answer to a word."""
+    return runner.run("read", Job(word.decode(), "stream", word))
+
+
+@pytest.mark.parametrize(
+    ("word", "outcome", "error_class", "said"),
+    [
+        (b"segv", Outcome.DIED, "SIGSEGV", "about to crash"),
+        (b"exit", Outcome.DIED, "exit", "fatal error: stack overflow"),
+        (b"allocate", Outcome.EXHAUSTED, "limit", "MiB more than before, of 100 allowed"),
+        (b"garbage", Outcome.UNAVAILABLE, "protocol", "expected a JSON object on one line but got b'warning"),
+        (b"wrong id", Outcome.UNAVAILABLE, "protocol", "but got the id 99"),
+        (b"no columns", Outcome.UNAVAILABLE, "protocol", "'columns' is a required property"),
+        (b"bad value", Outcome.UNAVAILABLE, "protocol", "expected plain values in column 0, but got 1.5"),
+        (b"wrong count", Outcome.UNAVAILABLE, "protocol", "has 2 values in a table of 1 rows"),
+        (b"refuse", Outcome.REFUSED, "java.io.IOException", "bad magic"),
+        (b"no memory", Outcome.EXHAUSTED, "java.lang.OutOfMemoryError", "Java heap space"),
+        (b"unsupported", Outcome.UNSUPPORTED, "", "no such type"),
+    ],
+)
+def test_deed_and_outcome(liar: ProgramRunner, word: bytes, outcome: Outcome, error_class: str, said: str) -> None:
+    """Each way to end or to break the protocol has its outcome, and the job after it is answered."""
+    answer = told(liar, word)
+
+    assert (answer.outcome, answer.error_class) == (outcome, error_class)
+    assert said in answer.error_text
+    assert told(liar, b"healthy").outcome is Outcome.ROWS
+
+
+def test_no_answer_in_time(liar: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that does not answer has hung, and a new one answers the next job."""
+    with monkeypatch.context() as patch:
+        patch.setattr(liar, "_limits", Limits(seconds=0.2))
+        answer = told(liar, b"block")
+
+    assert (answer.outcome, answer.error_class) == (Outcome.HUNG, "deadline")
+    assert told(liar, b"healthy").outcome is Outcome.ROWS
+
+
+def test_processor_time_is_limited(liar: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that loops within the deadline is ended at the limit of processor time."""
+    monkeypatch.setattr(liar, "_limits", Limits(seconds=60, cpu=0.1))
+    answer = told(liar, b"loop")
+
+    assert (answer.outcome, answer.error_class) == (Outcome.EXHAUSTED, "limit")
+    assert "of processor time" in answer.error_text
+
+
+def test_program_stays_warm(liar: ProgramRunner) -> None:
+    """Jobs that go well are answered by one process."""
+    first, second = told(liar, b"one"), told(liar, b"two")
+
+    assert first.table == second.table is not None
+
+
+def test_panic(liar: ProgramRunner) -> None:
+    """An adapter tells a broken assertion from a refusal, and how far it had got."""
+    answer = told(liar, b"panic")
+
+    assert (answer.outcome, answer.panicked, answer.stage) == (Outcome.REFUSED, True, Stage.VALUES)
+
+
+def test_schema_of_a_message(liar: ProgramRunner) -> None:
+    """The schema message travels beside the record batch message."""
+    answer = liar.run("read", Job("1", "message", b"batch", schema=b"the schema"))
+
+    assert answer.table is not None
+    assert answer.table.names == ("the schema",)
+
+
+def test_written(liar: ProgramRunner) -> None:
+    """A writer's bytes come back."""
+    answer = liar.run("write", Job("1", "file", b"stream"))
+
+    assert (answer.outcome, answer.data) == (Outcome.WRITTEN, b"stream")
+
+
+def test_what_it_cannot_be_asked_for(liar: ProgramRunner) -> None:
+    """What hello does not declare is not asked for."""
+    assert liar.run("read", Job("1", "tensor", b"")).outcome is Outcome.UNSUPPORTED
+    assert liar.run("write", Job("1", "file", b"", options={"codec": "lz4"})).outcome is Outcome.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [("mute", "cannot load the library"), ("old", "1 was expected")],
+)
+def test_no_hello(how: str, said: str) -> None:
+    """A program that does not start, or speaks another protocol, is unavailable with the reason, and is left alone."""
+    with contextlib.closing(ProgramRunner(INFO, lambda: [*PROGRAM, how], LIMITS)) as runner:
+        with pytest.raises(Unavailable, match=said):
+            runner.hello()
+
+        assert told(runner, b"healthy").outcome is Outcome.UNAVAILABLE
+
+
+def test_program_that_is_not_there() -> None:
+    """A command that cannot be started is unavailable."""
+    with contextlib.closing(ProgramRunner(INFO, lambda: ["/no/such/program"], LIMITS)) as runner:
+        answer = told(runner, b"healthy")
+
+    assert answer.outcome is Outcome.UNAVAILABLE
+    assert "No such file" in answer.error_text
+
+
+def test_command_that_is_not_ready() -> None:
+    """An adapter that has not been built is unavailable, with what to do."""
+
+    def command() -> list[str]:
+        raise Unavailable("not built: run python -m adapters liar")
+
+    with contextlib.closing(ProgramRunner(INFO, command, LIMITS)) as runner:
+        answer = told(runner, b"healthy")
+
+    assert (answer.outcome, answer.error_text) == (Outcome.UNAVAILABLE, "not built: run python -m adapters liar")
+
+
+def test_closed_runner() -> None:
+    """Once closed, nothing is started again."""
+    runner = ProgramRunner(INFO, lambda: PROGRAM, LIMITS)
+    runner.close()
+
+    assert told(runner, b"healthy").outcome is Outcome.UNAVAILABLE

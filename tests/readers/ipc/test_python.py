@@ -1,0 +1,220 @@
+"""Python libraries in forks: whatever a library does, there is an answer, and it costs one job."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from conformance.readers.ipc import Answer, Job, Limits, Outcome, Stage, Unavailable
+from conformance.readers.ipc.python import PythonRunner
+from tests.readers.ipc import absent_library, lying_library
+
+LIMITS = Limits(seconds=5, memory=256 << 20, values=1000)
+
+
+@pytest.fixture(scope="module")
+def liar() -> Iterator[PythonRunner]:
+    """A library that does what the bytes say."""
+    with contextlib.closing(PythonRunner(lying_library.READER, lying_library.WRITER, LIMITS)) as runner:
+        yield runner
+
+
+def told(runner: PythonRunner, word: bytes, **options: object) -> Answer:
+    """The library's answer to a word."""
+    return runner.run("read", Job(word.decode(), "stream", word, options=options))
+
+
+def process(answer: Answer) -> object:
+    """The number of the process that answered."""
+    assert answer.table is not None, answer
+    return answer.table.columns[0][0]
+
+
+@pytest.mark.parametrize(
+    ("word", "outcome", "error_class"),
+    [
+        (b"segv", Outcome.DIED, "SIGSEGV"),
+        (b"abort", Outcome.DIED, "SIGABRT"),
+        (b"exit", Outcome.DIED, "exit"),
+        (b"abort without memory", Outcome.EXHAUSTED, "SIGABRT"),
+        (b"allocate", Outcome.EXHAUSTED, "MemoryError"),
+        (b"processor", Outcome.EXHAUSTED, "SIGXCPU"),
+        (b"panic", Outcome.REFUSED, "PanicException"),
+        (b"panic for lack", Outcome.UNSUPPORTED, "PanicException"),
+        (b"refuse", Outcome.REFUSED, "ValueError"),
+        (b"unsupported", Outcome.UNSUPPORTED, ""),
+        (b"scribble", Outcome.DIED, "frame"),
+    ],
+)
+def test_deed_and_outcome(liar: PythonRunner, word: bytes, outcome: Outcome, error_class: str) -> None:
+    """Each way to end has its outcome and its class, and the job after it is answered."""
+    answer = told(liar, word)
+
+    assert (answer.outcome, answer.error_class) == (outcome, error_class)
+    assert answer.panicked == word.startswith(b"panic")
+    assert answer.stage is Stage.LIBRARY
+    assert told(liar, b"healthy").outcome is Outcome.ROWS
+
+
+@pytest.mark.parametrize("word", [b"loop", b"block"])
+def test_no_answer_in_time(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch, word: bytes) -> None:
+    """A library that loops or waits has hung, and the next job is answered."""
+    with monkeypatch.context() as patch:
+        patch.setattr(liar, "_limits", Limits(seconds=0.2))
+        answer = told(liar, word)
+
+    assert (answer.outcome, answer.error_class, answer.seconds) == (Outcome.HUNG, "deadline", 0.2)
+    assert told(liar, b"healthy").outcome is Outcome.ROWS
+
+
+def test_processor_time_is_limited(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop within the deadline ends at the limit of processor time."""
+    monkeypatch.setattr(liar, "_limits", Limits(seconds=60, cpu=0.1))
+    answer = told(liar, b"loop")
+
+    assert (answer.outcome, answer.error_class) == (Outcome.EXHAUSTED, "SIGXCPU")
+
+
+def test_last_words(liar: PythonRunner) -> None:
+    """What a library wrote to standard error before it died is in the answer."""
+    assert "assertion failed: offsets.len() > 0" in told(liar, b"abort").error_text
+
+
+def test_words_of_an_earlier_job_are_gone(liar: PythonRunner) -> None:
+    """A death without words does not borrow those of the death before."""
+    told(liar, b"abort")
+
+    assert "assertion" not in told(liar, b"segv").error_text
+
+
+def test_end_while_the_values_are_looked_at(liar: PythonRunner) -> None:
+    """A death after the library had read is told apart from one in it."""
+    answer = told(liar, b"unsound")
+
+    assert (answer.outcome, answer.error_class, answer.stage) == (Outcome.DIED, "SIGSEGV", Stage.VALUES)
+
+
+def test_each_job_has_its_own_process(liar: PythonRunner) -> None:
+    """By default no two jobs share memory."""
+    assert process(told(liar, b"one")) != process(told(liar, b"two"))
+
+
+def test_poison_does_not_outlive_its_job(liar: PythonRunner) -> None:
+    """What one job did to the library's memory does not reach the next."""
+    told(liar, b"poison segv")
+
+    assert told(liar, b"healthy").outcome is Outcome.ROWS
+
+
+def test_reused_fork(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With reuse, jobs share a process as often as they may."""
+    monkeypatch.setattr(liar, "_limits", Limits(reuse=2))
+    first, second, third, _ = (process(told(liar, word)) for word in (b"one", b"two", b"three", b"four"))
+
+    assert first == second != third
+
+
+def test_death_in_a_reused_fork_is_tried_alone(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that dies of what an earlier one did is answered by a fresh process."""
+    monkeypatch.setattr(liar, "_limits", Limits(reuse=2))
+    told(liar, b"poison segv")
+
+    assert told(liar, b"healthy").outcome is Outcome.ROWS
+    assert told(liar, b"segv").outcome is Outcome.DIED
+
+
+def test_too_many_values(liar: PythonRunner) -> None:
+    """Rows beyond the limit of values are counted and not brought back."""
+    answer = told(liar, b"1001")
+
+    assert (answer.outcome, answer.rows, answer.table) == (Outcome.ROWS, 1001, None)
+    assert "more than 1000 values" in answer.error_text
+
+
+def test_no_batches(liar: PythonRunner) -> None:
+    """Without batches there are columns, and no rows."""
+    answer = told(liar, b"0")
+
+    assert answer.table is not None
+    assert answer.table.to_json() == {"names": ["a"], "rows": 0, "columns": [[]]}
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        (Job("1", "file", b""), "liar does not read kind file, only stream"),
+        (Job("1", "stream", b"", options={"native_endian": True}), "liar cannot be asked for native_endian"),
+        (Job("1", "stream", b"", options={"threads": False}), "liar cannot be asked for threads False, only [True]"),
+    ],
+)
+def test_what_it_cannot_be_asked_for(liar: PythonRunner, job: Job, said: str) -> None:
+    """A kind or an option that the library does not declare is unsupported, and says which."""
+    answer = liar.run("read", job)
+
+    assert answer.outcome is Outcome.UNSUPPORTED
+    assert said in answer.error_text
+
+
+def test_option_with_any_value(liar: PythonRunner) -> None:
+    """An option without values listed takes any."""
+    assert told(liar, b"healthy", chunk=7).outcome is Outcome.ROWS
+
+
+def test_written(liar: PythonRunner) -> None:
+    """A writer's bytes come back."""
+    answer = liar.run("write", Job("1", "stream", b"stream"))
+
+    assert (answer.outcome, answer.data) == (Outcome.WRITTEN, b"streamstream")
+
+
+@pytest.mark.parametrize(("word", "stage"), [(b"bad source", Stage.SOURCE), (b"refuse", Stage.LIBRARY)])
+def test_refused_source(liar: PythonRunner, word: bytes, stage: Stage) -> None:
+    """A library that cannot read what it is to write is told apart from one that cannot write it."""
+    answer = liar.run("write", Job("1", "stream", word))
+
+    assert (answer.outcome, answer.stage) == (Outcome.REFUSED, stage)
+
+
+def test_death_of_a_writer(liar: PythonRunner) -> None:
+    """A writer that dies costs its job, in its own stage."""
+    answer = liar.run("write", Job("1", "stream", b"segv"))
+
+    assert (answer.outcome, answer.stage) == (Outcome.DIED, Stage.LIBRARY)
+
+
+def test_absent_library() -> None:
+    """A library that is not installed is unavailable, with the reason."""
+    with contextlib.closing(PythonRunner(absent_library.READER, None, LIMITS)) as runner:
+        answer = told(runner, b"healthy")
+
+        assert (answer.outcome, answer.error_text) == (
+            Outcome.UNAVAILABLE,
+            "not installed here: No module named 'absent'",
+        )
+        with pytest.raises(Unavailable, match="not installed here"):
+            runner.hello()
+
+
+def test_worker_that_is_killed() -> None:
+    """A worker that is gone says nothing about the library; a new one answers the next job."""
+    with contextlib.closing(PythonRunner(lying_library.READER, None, LIMITS)) as runner:
+        told(runner, b"healthy")
+        assert runner._process is not None
+        os.kill(runner._process._process.pid, signal.SIGKILL)
+
+        lost, after = told(runner, b"healthy"), told(runner, b"healthy")
+
+    assert (lost.outcome, lost.error_class) == (Outcome.UNAVAILABLE, "worker")
+    assert after.outcome is Outcome.ROWS
+
+
+def test_closed_runner() -> None:
+    """Once closed, nothing is started again."""
+    runner = PythonRunner(lying_library.READER, None, LIMITS)
+    runner.close()
+
+    assert told(runner, b"healthy").outcome is Outcome.UNAVAILABLE
