@@ -94,9 +94,11 @@ def build(spec: AdapterSpec, root: Path | None = None) -> Built:
     """
     runtimes = _runtimes(spec)
     standing = find(spec, root)
-    if standing is not None:
-        return standing
     cache = cache_directory(spec.name, root)
+    if standing is not None:
+        # A checkout gives files new times and no new content; the record is as young as this comparison.
+        (cache / RECORD).touch()
+        return standing
     # Not emptied: compilers and package managers know best what of their own they can use again.
     cache.mkdir(parents=True, exist_ok=True)
     (cache / RECORD).unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 /**
  * Plain values: the JSON form of single values that every adapter answers, whatever the library holds them in.
  *
- * `undefined` stands for itself, as `{"undefined": true}`: it is what a JavaScript library gives its user where it reads
- * past the end of a buffer, and no Arrow value.
+ * `undefined`, which a JavaScript library gives its user without an error where it reads past the end of a buffer, is
+ * null, as it is to `JSON.stringify`: rows were answered, and hold nothing there.
  */
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -20,7 +20,7 @@ export function hex(bytes) {
   return { hex: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex") };
 }
 
-/** A whole number or a text, as the library gives it. */
+/** A truth value, whole number or text, as the library gives it. */
 export function same(value) {
   return value === undefined ? missing() : value;
 }
@@ -42,6 +42,7 @@ export function decimalOfWords(words) {
   return decimal(BigInt.asIntN(32 * words.length, unscaled));
 }
 
+/** What stands where the library gives `undefined`. */
 export function missing() {
-  return { undefined: true };
+  return null;
 }
