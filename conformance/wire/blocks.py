@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from conformance.wire.faults import Fault, Rule, report
@@ -42,7 +42,7 @@ class Listed:
 
 
 def follow_blocks(
-    view: memoryview, footer: Footer, messages: Iterable[Message] | None, faults: list[Fault]
+    view: memoryview, footer: Footer, messages: Collection[Message] | None, faults: list[Fault]
 ) -> tuple[list[Listed], list[Listed]]:
     """The dictionary batches and the record batches that the footer lists, in its order; the others are reported.
 
@@ -53,15 +53,17 @@ def follow_blocks(
 
 class _Follower:
     def __init__(
-        self, view: memoryview, footer: Footer, messages: Iterable[Message] | None, faults: list[Fault]
+        self, view: memoryview, footer: Footer, messages: Collection[Message] | None, faults: list[Fault]
     ) -> None:
         self.view = view
         self.footer = footer
         self.faults = faults
-        self.streamed = messages is not None
         self.known: Mapping[int, Message] = {
             message.start: message for message in messages or () if message.header not in _NONE
         }
+        # Behind a message that cannot be followed, nobody knows what belongs to the stream.
+        broken = [message.start for message in messages or () if message.header in (Header.STRAY, Header.UNKNOWN)]
+        self.reach = (broken or [footer.start])[0] if messages is not None else -1
         blocks = itertools.chain(footer.dictionaries or (), footer.batches or ())
         self.starts = sorted({block.offset for block in blocks} | {footer.start})
         self.seen: set[int] = set()
@@ -111,7 +113,7 @@ class _Follower:
                 self.fault(Rule.BLOCK_NO_MESSAGE, place, path, observed)
                 return None
             message = frame.message
-            if self.streamed:
+            if offset < self.reach:
                 self.fault(Rule.BLOCK_NOT_IN_STREAM, place, path, f"a {message.header} message at {offset}")
         self.lengths(block, path, message)
         if message.header is not kind:

@@ -199,14 +199,14 @@ class _Dissector:
         ended = bool(reading.messages) and reading.messages[-1].header is Header.END_OF_STREAM
         self.rest(at, end, "after the end of the stream" if ended and at == reading.end else "not read")
 
-    def following(self, messages: Iterable[Message], judged: Mapping[int, BatchMessage], start: int, end: int) -> int:
+    def following(self, messages: Sequence[Message], judged: Mapping[int, BatchMessage], start: int, end: int) -> int:
         """Adds messages that have been read before, and what lies between them; where they end."""
         at = start
-        for message in messages:
+        for message, limit in zip(messages, [*(each.start for each in messages[1:]), end], strict=False):
             if message.start < at or len(self.messages) >= MAX_MESSAGES:
                 continue
             self.rest(at, message.start, "not read")
-            frame = read_frame(self.view[:end], message.start, [])
+            frame = read_frame(self.view[:limit], message.start, [])
             if frame is not None:
                 self.message(frame, judged.get(message.start))
                 at = frame.message.end
@@ -222,7 +222,10 @@ class _Dissector:
         if stream is not None:
             judged = _judged([one.batch for one in stream.dictionaries], stream.batches) | judged
             # What only the footer leads to: of a file in which the stream breaks off.
-            messages = [*stream.messages, *(one for one in messages if one.start >= stream.end)]
+            last = stream.messages[-1] if stream.messages else None
+            broken = last is not None and last.header in (Header.STRAY, Header.UNKNOWN)
+            reach = last.start + 1 if last is not None and broken else stream.end
+            messages = [*stream.messages, *(one for one in messages if one.start >= reach)]
             self.schema = self.schema or stream.schema
             self.sections.append(Section(0, HEAD, SectionKind.OTHER, f"head of the file, bytes 0 to {HEAD}"))
             self.regions += cover(list(head_claims(self.view)), 0, HEAD, self.view)

@@ -55,7 +55,7 @@ def cover(claims: list[Region], start: int, end: int, data: memoryview) -> Itera
     """Claims in order, clipped where they overlap, with what lies between them as padding."""
     covered = start
     for claim in sorted(claims, key=lambda region: (region.start, region.end)):
-        if claim.end <= covered or claim.start >= end:
+        if claim.end <= max(covered, claim.start) or claim.start >= end:
             continue
         if claim.start > covered:
             yield _gap(covered, claim.start, data)
@@ -266,12 +266,18 @@ class _Metadata:
         for number in range(count):
             at = start + 4 + number * size
             if slot.kind is SlotKind.STRUCTS:
-                value = f"{self.struct(slot.of, at)}{self.owner(slot.of, number, at)}"
+                shown = self.block(at) if slot.of == "Block" else self.struct(slot.of, at)
+                value = f"{shown}{self.owner(slot.of, number, at)}"
             elif slot.kind is SlotKind.SCALARS:
                 value = str(struct.unpack_from("<" + CODES[slot.of], self.meta, at)[0])
             else:
                 value = self.target(at)
             yield self.region((at, at + size), RegionKind.VECTOR, path, f"[{number}]", value)
+
+    def block(self, at: int) -> str:
+        """A block in short: its names would leave no room for what it leads to."""
+        offset, metadata, body = struct.unpack_from("<qi4xq", self.meta, at)
+        return f"at {offset}, metadata {metadata}, body {body}"
 
     def owner(self, struct_name: str, number: int, at: int) -> str:
         """Whose node, buffer or block the element of a vector is, where that is known."""

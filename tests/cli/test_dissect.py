@@ -1,0 +1,98 @@
+"""``conformance dissect`` of whole streams, files and tensors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance.cli._group import cli
+from conformance.wire import Rule
+from tests.wire.breaking import GOOD_BATCH, GOOD_SCHEMA
+from tests.wire.breaking_files import FILES, GOOD_FILE, GOOD_TENSOR
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
+    """A runner in a folder with bytes of every kind."""
+    monkeypatch.chdir(tmp_path)
+    Path("table.arrow").write_bytes(GOOD_FILE)
+    Path("table.arrows").write_bytes(GOOD_SCHEMA + GOOD_BATCH)
+    Path("box.tensor").write_bytes(GOOD_TENSOR)
+    Path("cut.arrow").write_bytes(GOOD_FILE[:200])
+    Path("wrong.arrow").write_bytes(FILES[Rule.BLOCK_BODY_LENGTH_DIFFERS])
+    Path("schema.bin").write_bytes(GOOD_SCHEMA)
+    return CliRunner()
+
+
+def _dissect(run: CliRunner, *arguments: str) -> Result:
+    return run.invoke(cli, ["dissect", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("file", "heading"),
+    [("table.arrow", "head of the file"), ("table.arrows", "1. Schema message"), ("box.tensor", "1. Tensor message")],
+)
+def test_kind_is_found_out(run: CliRunner, file: str, heading: str) -> None:
+    """No option is needed to dissect a file, a stream or a tensor."""
+    result = _dissect(run, file)
+
+    assert result.output.startswith(f"── {heading}")
+    assert result.exit_code == (1 if file == "table.arrows" else 0)
+
+
+def test_parts_are_dumped_alone(run: CliRunner) -> None:
+    """Several parts may be asked for at once."""
+    result = _dissect(run, "table.arrow", "--dump", "footer", "--dump", "schema")
+
+    headings = [line for line in result.output.splitlines() if line.startswith("──")]
+    assert [heading.split(",")[0] for heading in headings] == ["── 1. Schema message V5", "── footer of the file"]
+    assert result.exit_code == 0
+
+
+def test_json_names_kind_and_sections(run: CliRunner) -> None:
+    """The JSON form of a file says what it is and where its parts lie; it can be limited as well."""
+    whole = json.loads(_dissect(run, "table.arrow", "--json").stdout)
+    footer = json.loads(_dissect(run, "table.arrow", "--json", "--dump", "footer").stdout)
+
+    assert whole["kind"] == "file"
+    assert whole["sections"][-1] == footer["sections"][0]
+    assert footer["regions"] == [
+        region for region in whole["regions"] if region["start"] >= footer["sections"][0]["start"]
+    ]
+
+
+def test_a_cut_file_is_printed_up_to_the_break(run: CliRunner) -> None:
+    """What is there is annotated, and what is missing is said."""
+    result = _dissect(run, "cut.arrow")
+
+    assert "1. Schema message V5" in result.output
+    assert "!! file.magic-end" in result.output
+    assert "!! metadata.truncated" in result.output
+    assert result.exit_code == 1
+
+
+def test_a_lie_of_the_footer_stands_at_its_place(run: CliRunner) -> None:
+    """The fault follows the block that is wrong."""
+    lines = _dissect(run, "wrong.arrow", "--dump", "footer").output.splitlines()
+
+    at = next(number for number, line in enumerate(lines) if "block.body-length-differs" in line)
+    assert any("[1]" in line and "RecordBatch" in line for line in lines[at - 4 : at])
+
+
+def test_kind_may_be_said(run: CliRunner) -> None:
+    """Bytes are read as what they are said to be, whatever they are."""
+    result = _dissect(run, "table.arrow", "--kind", "tensor")
+
+    assert result.exit_code == 1
+    assert "head of the file" not in result.output
+
+
+def test_schema_belongs_to_bare_messages(run: CliRunner) -> None:
+    """A stream has a schema of its own, and another one is refused."""
+    result = _dissect(run, "table.arrow", "--kind", "file", "--schema", "schema.bin")
+
+    assert result.exit_code == 2
+    assert "--schema: expected a bare message to read by it, got --kind file" in result.output

@@ -1,0 +1,231 @@
+"""Whole files: what the footer says against the stream, and batches by random access."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.wire import Rule, UndecodableError, read_file, read_stream
+from tests.fixtures import fixture
+from tests.wire.breaking_files import FILES, GOOD_FILE
+from tests.wire.corpus import batches
+from tests.wire.forge import batch_message, dictionary_message, i4
+from tests.wire.sealing import BATCH, DELTA, END, VALUES, encoded, plain
+from tests.wire.test_real_bytes import OLD, QUIRKS
+
+NULLS = batch_message(2, [(2, 2)], [b"\0", i4(0, 0)])
+BEYOND = batch_message(2, [(2, 0)], [b"", i4(0, 2)])
+"""Indices of which the second needs a dictionary of three values."""
+
+
+def _rules(data: bytes) -> list[Rule]:
+    return [fault.rule for fault in read_file(data).faults]
+
+
+def _written(*parts: pa.RecordBatch, metadata: dict[str, str] | None = None, **options: object) -> bytes:
+    sink = pa.BufferOutputStream()
+    chosen = pa.ipc.IpcWriteOptions(**options)
+    more = {"metadata": metadata} if metadata else {}
+    with pa.ipc.new_file(sink, parts[0].schema, options=chosen, **more) as writer:
+        for part in parts:
+            writer.write_batch(part)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _encoded(*values: str | None) -> pa.RecordBatch:
+    return pa.record_batch({"x": pa.array(values).dictionary_encode()})
+
+
+@pytest.mark.parametrize("name", [name for name in batches() if "sliced" not in name])
+def test_files_of_pyarrow_have_no_fault(name: str) -> None:
+    """Every type, written as a file, is read by its footer and as a stream, without a remark."""
+    reading = read_file(_written(batches()[name], batches()[name]))
+
+    assert reading.faults == []
+    assert reading.stream is not None
+    assert reading.batches == reading.stream.batches
+    assert len(reading.batches) == 2
+    assert reading.schema == reading.stream.schema
+
+
+def test_batches_are_decoded_with_the_dictionaries_of_the_file() -> None:
+    """Deltas count for all batches, wherever they stand."""
+    parts = [_encoded("a", "b"), _encoded("a", "b", "c")]
+
+    reading = read_file(_written(*parts, emit_dictionary_deltas=True))
+
+    assert reading.faults == []
+    assert [batch.to_pydict() for batch in reading.to_batches()] == [part.to_pydict() for part in parts]
+
+
+def test_offsets_count_from_the_start_of_the_file() -> None:
+    """Stream and footer speak of the same places."""
+    reading = read_file(GOOD_FILE)
+
+    assert reading.stream is not None
+    assert reading.footer is not None
+    assert reading.stream.messages[0].start == 8
+    assert [block.offset for block in reading.footer.batches or ()] == [
+        message.start for message in reading.stream.messages[1:3]
+    ]
+    assert (
+        GOOD_FILE[reading.footer.end :] == (reading.footer.end - reading.footer.start).to_bytes(4, "little") + b"ARROW1"
+    )
+
+
+@pytest.mark.parametrize("rule", [rule for rule in FILES if rule.startswith(("file.", "footer."))], ids=str)
+def test_a_deviation_of_magic_or_footer_is_told_once(rule: Rule) -> None:
+    """One lie is one finding, and a list of deltas out of order is an order of blocks as well."""
+    assert [found for found in _rules(FILES[rule]) if found is not Rule.BLOCK_ORDER] == [rule]
+
+
+def test_dictionaries_may_stand_after_the_batches() -> None:
+    """What a stream may not do, a file may."""
+    file = encoded(BATCH, VALUES)
+    data = file.seal(file.blocks[2:], file.blocks[1:2])
+
+    reading = read_file(data)
+
+    assert reading.faults == []
+    assert reading.stream is not None
+    assert [fault.rule for fault in reading.stream.faults] == [Rule.DICTIONARY_MISSING]
+    assert reading.to_batches()[0].to_pydict() == {"x": [10, 20]}
+
+
+def test_a_delta_after_the_batch_that_needs_it_is_enough() -> None:
+    """Indices are judged by all that the dictionary comes to."""
+    file = encoded(VALUES, BEYOND, DELTA)
+
+    assert _rules(file.seal([file.blocks[1], file.blocks[3]], [file.blocks[2]])) == []
+    assert _rules(file.seal([file.blocks[1]], [file.blocks[2]])) == [Rule.BLOCK_UNLISTED, Rule.DICTIONARY_INDEX_RANGE]
+
+
+def test_a_dictionary_that_the_file_lacks_is_missing() -> None:
+    """Values that point into no dictionary are a violation, nulls are a note."""
+    for batch, rule in ((BATCH, Rule.DICTIONARY_MISSING), (NULLS, Rule.DICTIONARY_LATE)):
+        file = encoded(batch)
+        assert _rules(file.seal([], file.blocks[1:])) == [rule]
+
+
+def test_a_delta_listed_before_its_dictionary_has_no_base() -> None:
+    """Deltas apply in the order of the footer."""
+    file = encoded(VALUES, DELTA, BATCH)
+    base, delta, batch = file.blocks[1:]
+
+    found = _rules(file.seal([delta, base], [batch]))
+
+    assert found == [Rule.BLOCK_ORDER, Rule.DICTIONARY_DELTA_WITHOUT_BASE]
+
+
+def test_the_footer_alone_leads_to_the_batches() -> None:
+    """Without a magic in front there is no stream, but what the footer names is read and judged."""
+    file = encoded(VALUES, BEYOND)
+    data = b"\0" * 8 + file.seal(file.blocks[1:2], file.blocks[2:])[8:]
+
+    reading = read_file(data)
+
+    assert reading.stream is None
+    assert [fault.rule for fault in reading.faults] == [Rule.FILE_MAGIC_START, Rule.DICTIONARY_INDEX_RANGE]
+    assert len(reading.batches) == 1
+
+
+def test_an_unfinished_file_is_read_as_a_stream() -> None:
+    """A writer that was never closed leaves batches, and no footer."""
+    data = GOOD_FILE[: GOOD_FILE.index(END)]
+
+    reading = read_file(data)
+
+    assert [fault.rule for fault in reading.faults] == [Rule.FILE_MAGIC_END, Rule.FILE_END_MISSING]
+    assert reading.stream is not None
+    assert len(reading.stream.batches) == 2
+    with pytest.raises(UndecodableError, match="no footer"):
+        reading.to_batches()
+
+
+def test_metadata_in_the_footer_alone_is_told() -> None:
+    """What pyarrow is given for a file's footer it does not write to the stream's first message."""
+    data = _written(pa.record_batch({"x": [1]}), metadata={"origin": "somewhere"})
+
+    (fault,) = read_file(data).faults
+
+    assert fault.rule is Rule.FOOTER_METADATA_DIFFERS
+    assert fault.observed == "1 pairs; the stream's first message has 0"
+
+
+def test_blocks_that_name_one_message_cost_no_more_than_one() -> None:
+    """Thousands of blocks of the same message are not read thousands of times."""
+    file = plain()
+    data = file.seal(batches=file.blocks[1:] * 2000)
+
+    reading = read_file(data)
+
+    assert len(reading.batches) == 2
+    assert {fault.rule for fault in reading.faults} == {Rule.BLOCK_REPEATED}
+
+
+def test_an_inner_dictionary_may_grow_after_the_outer_one() -> None:
+    """Indices among a dictionary's values are judged by all that the inner one comes to."""
+    inner = pa.array(["a", "b"]).dictionary_encode()
+    nested = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.StructArray.from_arrays([inner], names=["y"]))
+
+    reading = read_file(_written(pa.record_batch({"x": nested})))
+
+    assert reading.faults == []
+    assert reading.to_batches()[0].to_pydict() == {"x": [{"y": "a"}, {"y": "b"}]}
+
+
+def test_compressed_files_have_no_fault() -> None:
+    """A footer says nothing of compression, and nothing is wrong with it."""
+    for codec in ("lz4", "zstd"):
+        assert _rules(_written(_encoded("a" * 100, None), compression=codec)) == []
+
+
+WITHOUT_VERSION = {"generated_decimal", "generated_primitive_no_batches", "generated_primitive_zerolength"}
+"""Files of 0.14.1 whose footer has no version, which says V1."""
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"), [("0.14.1", OLD), ("0.17.1", {Rule.MESSAGE_VERSION_V4}), ("1.0.0-littleendian", set())]
+)
+def test_golden_files_have_no_fault_but_the_known(folder: str, expected: set[Rule]) -> None:
+    """Golden files are legal, and say by their footer what their stream says."""
+    files = sorted(fixture("arrow-testing", folder).glob("*.arrow_file"))
+    assert files
+    found: set[Rule] = set()
+
+    for file in files:
+        reading, stream = read_file(file.read_bytes()), read_stream(file.with_suffix(".stream").read_bytes())
+
+        rules = {fault.rule for fault in reading.faults}
+        lacks = folder == "0.14.1" and file.stem in WITHOUT_VERSION
+        assert (Rule.FOOTER_VERSION_DIFFERS in rules) is lacks
+        found |= rules - {Rule.FOOTER_VERSION_DIFFERS}
+        assert [batch.length for batch in reading.batches] == [batch.length for batch in stream.batches]
+        assert reading.schema is not None
+        assert reading.stream is not None
+        assert reading.stream.schema is not None
+        assert reading.schema.fields == reading.stream.schema.fields
+
+    assert found - QUIRKS == expected
+
+
+def test_a_dictionary_twice_is_told_even_where_the_footer_names_one() -> None:
+    """What a reader of the stream would take for a replacement is no less of one for not being listed."""
+    file = encoded(VALUES, dictionary_message(7, [30, 40]), BATCH)
+
+    found = _rules(file.seal([file.blocks[1]], [file.blocks[3]]))
+
+    assert found == [Rule.BLOCK_UNLISTED, Rule.FILE_DICTIONARY_REPLACED]
+
+
+def test_behind_a_broken_message_the_footer_still_leads() -> None:
+    """Where the stream breaks off, what lies behind is read by its block, and not held to be outside of the stream."""
+    data = bytearray(GOOD_FILE)
+    first = read_file(GOOD_FILE).batches[0].message
+    assert first is not None
+    data[first.start + 4 : first.start + 8] = i4(1 << 20)
+
+    reading = read_file(bytes(data))
+
+    assert [fault.rule for fault in reading.faults] == [Rule.METADATA_TRUNCATED, Rule.BLOCK_NO_MESSAGE]
+    assert [batch.length for batch in reading.batches] == [2]
