@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
-from conformance.campaign.lab import frame_done, job_frame
+from conformance.campaign.lab import FLUSH, frame_done, job_frame
 from conformance.campaign.step import Done, condemned
 from conformance.readers.frames import Channel, Frame, FrameError
 from conformance.readers.process import last_words
@@ -43,12 +43,13 @@ _ENVIRONMENT: Final = {
 
 
 class _Died(Exception):  # noqa: N818  # an event, not an error of the caller's
-    """The runner is gone: why in words, what it was doing, and whether it did not come back."""
+    """The runner is gone: why in words, what it was doing on which case, and whether it did not come back."""
 
-    def __init__(self, text: str, doing: str, *, hung: bool) -> None:
+    def __init__(self, text: str, mark: str, *, hung: bool) -> None:
         super().__init__(text)
+        case, _, self.doing = mark.partition(" ")
+        self.case = int(case) if case.isdecimal() else 0
         self.text = text
-        self.doing = doing
         self.hung = hung
 
 
@@ -103,29 +104,37 @@ class Lab:
     def run(self, first: int, last: int) -> Iterator[Done]:
         """The rows of every case from ``first`` to ``last`` (excluded), in order, one per case whatever happens.
 
-        A case on which the process ends is tried once more: somebody else may have ended it.
+        A case on which the process ends is tried once more: somebody else may have ended it. Cases before it whose
+        rows had not been sent are worked on again.
         """
         index = first
         ended: dict[str, dict[str, tuple[str, str]]] = {}
-        suspect = ""
+        suspect: tuple[int, str] | None = None
+        fates: dict[int, _Died] = {}
         while index < last:
+            if index in fates:
+                yield self._condemned(index, fates.pop(index))
+                index += 1
+                continue
+            stop = min([last, *fates])
             try:
                 self.open()
-                self._send({"do": "range", "first": index, "last": last, "ended": ended})
-                while index < last:
-                    done = frame_done(self._answer())
-                    yield done
-                    index += 1
+                careful = -1 if suspect is None else suspect[0]
+                self._send({"do": "range", "first": index, "last": stop, "careful": careful, "ended": ended})
+                while index < stop:
+                    for done in frame_done(self._answer()):
+                        yield done
+                        index += 1
             except _Died as died:
-                again = f"{index}/{died.doing}"
-                if not died.hung and suspect != again:
-                    suspect = again
+                # What a target may have written into the marks is not believed beyond the range that was asked for.
+                case = min(max(index, died.case), stop - 1)
+                if not died.hung and suspect != (case, died.doing):
+                    suspect = case, died.doing
                 elif died.doing in self._job.readers:
                     outcome = ReadingOutcome.HANG if died.hung else ReadingOutcome.CRASH
-                    ended.setdefault(str(index), {})[died.doing] = (outcome, died.text)
+                    ended.setdefault(str(case), {})[died.doing] = (outcome, died.text)
                 else:
-                    yield self._condemned(index, died)
-                    index += 1
+                    fates[case] = died
 
     def drive(self, case: Case, _table: pa.Table) -> Exchange:
         """Put one case to the target; where that ends the process, the exchange says so."""
@@ -194,7 +203,7 @@ class Lab:
     def _answer(self, seconds: float | None = None) -> Frame:
         assert self._channel is not None
         try:
-            frame = self._channel.receive(seconds=self._deadline if seconds is None else seconds)
+            frame = self._channel.receive(seconds=self._deadline + FLUSH if seconds is None else seconds)
         except (FrameError, OSError) as error:
             raise self._lost(error) from error
         if "died" in frame.header:

@@ -6,8 +6,9 @@ in milliseconds. Frames that the runner takes:
 
 ``{"do": "open", "job": ..., "weights": ...}``
     Open the target. Answers ``{"opened": {name, version, capabilities}}`` or ``{"unusable": why}``.
-``{"do": "range", "first": a, "last": b, "ended": {index: {reader: [outcome, text]}}}``
-    Answers one frame per case, in order: its rows, the bytes of its exchange as byte strings.
+``{"do": "range", "first": a, "last": b, "careful": k, "ended": {index: {reader: [outcome, text]}}}``
+    Answers with the rows of every case, in order, those of several cases in one frame: the bytes of their exchanges
+    are its byte strings. Whatever is done is sent before case *k* is begun, which may be the end of the process.
 ``{"do": "drive", "case": ...}``
     Put one case to the target. Answers with its exchange.
 
@@ -18,14 +19,14 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 import os
 import pickle
 import resource
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.campaign.guidance import Weights
@@ -37,10 +38,16 @@ from conformance.readers.worker import limit_memory
 from conformance.records import Case, ReadingOutcome, from_json, to_json
 from conformance.targets import TargetError, open_target
 
-__all__ = ["done_frame", "frame_done", "job_frame", "main"]
+__all__ = ["FLUSH", "done_frame", "frame_done", "job_frame", "main"]
 
 MEMORY: Final = 4 << 30
 """Bytes that a runner may map beyond its libraries: several copies of the largest exchange, and slack."""
+FRAME: Final = 32
+"""Cases whose rows make a frame: as many are worked on again where the process ends."""
+FRAME_BYTES: Final = 4 << 20
+"""Bytes of exchanges that make a frame."""
+FLUSH: Final = 0.5
+"""Seconds that rows may wait for others."""
 
 
 def job_frame(job: Job, weights: Weights | None) -> tuple[dict[str, Any], tuple[bytes, ...]]:
@@ -48,16 +55,19 @@ def job_frame(job: Job, weights: Weights | None) -> tuple[dict[str, Any], tuple[
     return {"do": "open"}, (pickle.dumps((job, weights)),)
 
 
-def done_frame(done: Done) -> tuple[dict[str, Any], list[bytes]]:
-    """A case's rows as a frame; the bytes of responses are byte strings, all other bytes are base64 text."""
+def done_frame(several: Sequence[Done]) -> tuple[dict[str, Any], list[bytes]]:
+    """The rows of cases as a frame; the bytes of responses are byte strings, all other bytes are base64 text."""
     blobs: list[bytes] = []
+    return {"done": [_header(done, blobs) for done in several]}, blobs
+
+
+def _header(done: Done, blobs: list[bytes]) -> list[Any]:
     exchange = None
     if done.exchange is not None:
         exchange = dict(done.exchange)
         exchange["calls"] = [_cut(call, blobs) for call in exchange["calls"]]
-    passed = base64.b64encode(done.judge["passed"]).decode()
-    header = dataclasses.asdict(dataclasses.replace(done, judge={**done.judge, "passed": passed}, exchange=None))
-    return {"done": {**header, "exchange": exchange}}, blobs
+    judge = {**done.judge, "passed": base64.b64encode(done.judge["passed"]).decode()}
+    return [done.plan, judge, done.verdicts, done.readings, exchange]
 
 
 def _cut(call: Mapping[str, Any], blobs: list[bytes]) -> dict[str, Any]:
@@ -67,11 +77,14 @@ def _cut(call: Mapping[str, Any], blobs: list[bytes]) -> dict[str, Any]:
     return {**call, "responses": len(call["responses"]), "request": request, "trailers": trailers}
 
 
-def frame_done(frame: Frame) -> Done:
+def frame_done(frame: Frame) -> list[Done]:
     """The rows in a frame that :func:`done_frame` made."""
-    done: dict[str, Any] = frame.header["done"]
     blobs = iter(frame.blobs)
-    exchange = done["exchange"]
+    return [_done(held, blobs) for held in frame.header["done"]]
+
+
+def _done(held: Sequence[Any], blobs: Iterator[bytes]) -> Done:
+    plan, judge, verdicts, readings, exchange = held
     if exchange is not None:
         exchange["calls"] = [
             {
@@ -82,8 +95,32 @@ def frame_done(frame: Frame) -> Done:
             }
             for call in exchange["calls"]
         ]
-    judge = {**done["judge"], "passed": base64.b64decode(done["judge"]["passed"])}
-    return Done(done["plan"], judge, done["verdicts"], done["readings"], exchange)
+    judge["passed"] = base64.b64decode(judge["passed"])
+    return Done(plan, judge, verdicts, readings, exchange)
+
+
+class _Outbox:
+    """Rows on their way: sent several at a time, for a frame costs both sides more than the rows in it."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._held: list[Done] = []
+        self._size = 0
+        self._since = time.monotonic()
+
+    def add(self, done: Done) -> None:
+        """Take the rows of a case; they are sent at once where they are large or the others have waited."""
+        self._held.append(done)
+        if done.exchange is not None:
+            self._size += sum(len(data) for call in done.exchange["calls"] for data in call["responses"])
+        if len(self._held) >= FRAME or self._size >= FRAME_BYTES or time.monotonic() - self._since >= FLUSH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is held."""
+        if self._held:
+            self._channel.send(*done_frame(self._held))
+        self._held, self._size, self._since = [], 0, time.monotonic()
 
 
 class _Runner:
@@ -92,10 +129,11 @@ class _Runner:
     def __init__(self, channel: Channel, marks: int) -> None:
         self._channel = channel
         self._marks = marks
+        self._index = 0
 
     def mark(self, what: str) -> None:
-        """Leave word of what is done next, where it outlives this process."""
-        os.pwrite(self._marks, what.encode().ljust(64), 0)
+        """Leave word of what is done next and on which case, where it outlives this process."""
+        os.pwrite(self._marks, f"{self._index} {what}".encode().ljust(64), 0)
 
     def serve(self) -> None:
         """Answer frames; the target is closed at the end."""
@@ -123,12 +161,17 @@ class _Runner:
                     self._channel.send({"exchange": to_json(exchange)})
 
     def _range(self, stepper: Stepper, header: Mapping[str, Any]) -> None:
+        outbox = _Outbox(self._channel)
         for index in range(header["first"], header["last"]):
+            if index == header["careful"]:
+                outbox.flush()
+            self._index = index
             ended = {
                 reader: (ReadingOutcome(outcome), text)
                 for reader, (outcome, text) in header["ended"].get(str(index), {}).items()
             }
-            self._channel.send(*done_frame(stepper.step(index, ended=ended)))
+            outbox.add(stepper.step(index, ended=ended))
+        outbox.flush()
 
 
 def main() -> None:
