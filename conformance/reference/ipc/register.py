@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import pyarrow as pa
 
+from conformance.contract.ipc.rules import clauses_of_rules
 from conformance.reference.ipc.models import FileModel, StreamModel
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.samples.tensors import TENSORS
@@ -58,7 +59,7 @@ class IpcMutant:
     """One deviation: the ``lie``, and the rules that it breaks.
 
     A judge has to report one of ``rules``, and no violation of any other but those in ``also``, each with the reason
-    why it may honestly be found too. ``kills`` are the clauses that have to fail, as far as they are named one by one.
+    why it may honestly be found too.
     """
 
     name: str
@@ -68,7 +69,12 @@ class IpcMutant:
     source: str
     kind: Kind
     make: Callable[[], Iterator[Made]]
-    kills: tuple[str, ...] = ()
+
+    @property
+    def kills(self) -> tuple[str, ...]:
+        """The clauses that tell of the rules: one of them has to fail. Empty for what is a note to every clause."""
+        told = clauses_of_rules(f"ipc-{self.kind}")
+        return tuple(dict.fromkeys(told[rule] for rule in self.rules if rule in told))
 
 
 _VARIATIONS: dict[str, IpcVariation] = {}
@@ -129,7 +135,6 @@ def mutant(
     also: Mapping[Rule, str] | None = None,
     source: str = "",
     choices: Choices = _NONE,
-    kills: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Registers a lie: a function as :func:`variation` takes it."""
 
@@ -137,7 +142,7 @@ def mutant(
         _free(name, _MUTANTS)
         broken = (rules,) if isinstance(rules, Rule) else rules
         make = _maker(kind, on, choices, told, told=False)
-        _MUTANTS[name] = IpcMutant(name, _docstring(name, told), broken, dict(also or {}), source, kind, make, kills)
+        _MUTANTS[name] = IpcMutant(name, _docstring(name, told), broken, dict(also or {}), source, kind, make)
         return told
 
     return register

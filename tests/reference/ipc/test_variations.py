@@ -6,7 +6,6 @@ from typing import Final
 
 import pyarrow as pa
 import pytest
-from conformance.wire.tensors import read_tensor
 
 from conformance.reference.ipc.register import Made
 from conformance.reference.ipc.variations import IPC_VARIATIONS, IpcVariation
@@ -15,6 +14,7 @@ from conformance.wire import read_stream
 from conformance.wire.faults import Rule, Severity
 from conformance.wire.file import read_file
 from conformance.wire.plain import plain_table
+from conformance.wire.tensors import read_tensor
 
 REFUSED: Final = {"schema.index-type-absent": "Arrow C++ demands an index type (Schema.fbs: absent means int32)"}
 """What Arrow C++ should read, and does not."""

@@ -8,25 +8,24 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from conformance.reference.body import Node, Part
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import STANDARD, variation
-from conformance.reference.ipc.variations.sources import ALIGNMENT, BATCH, COL, COMPRESSION
+from conformance.reference.ipc.variations.sources import ALIGNMENT, BATCH, COL
 from conformance.reference.message import Message, frame
 
-__all__: list[str] = []
+__all__ = ["batches_of"]
 
 _WITH_TEXT: Final = ("types.utf8", "rows.several", "nested.mixed", "types.large-utf8")
 _LISTS: Final = ("types.list", "types.large-list", "types.map", "nested.mixed")
-_COMPRESSED: Final = ("rows.thousand", "dictionary.two", "nested.mixed", "types.string-view", "rows.zero")
 _VALIDITY: Final = f"{COL}#validity-bitmaps"
 _BINARY: Final = f"{COL}#variable-size-binary-layout"
 _VIEW: Final = f"{COL}#variable-size-binary-view-layout"
 
 
-def _all(model: StreamModel) -> Iterator[Message]:
+def batches_of(model: StreamModel) -> Iterator[Message]:
+    """The dictionary batches and the record batches."""
     yield from model.dictionaries
     yield from model.batches
 
@@ -39,7 +38,7 @@ def _parts(model: StreamModel, role: str) -> Iterator[tuple[Message, int, Part]]
     """
     found = [
         (message, number, part)
-        for message in _all(model)
+        for message in batches_of(model)
         for number, part in enumerate(message.parts)
         if part.role == role and part.data
     ]
@@ -80,7 +79,7 @@ def boolean_padding(model: StreamModel) -> None:
 @variation("body.padding-dirty", ALIGNMENT)
 def padding_dirty(model: StreamModel) -> None:
     """The padding between buffers holds something."""
-    for message in _all(model):
+    for message in batches_of(model):
         tree, body = message.complete()
         header = tree["header"]["data"] if tree["header_type"] == 2 else tree["header"]
         out = bytearray(body)
@@ -93,7 +92,7 @@ def padding_dirty(model: StreamModel) -> None:
 @variation("body.empty-buffers-anywhere", BATCH, on=("rows.zero", "rows.several", "nested.mixed", "dictionary.two"))
 def empty_anywhere(model: StreamModel) -> None:
     """Buffers of no bytes stand at offset 0, wherever their turn was."""
-    for message in _all(model):
+    for message in batches_of(model):
         buffers, _ = message.body()
         message.batch["buffers"] = [(start if length else 0, length) for start, length in buffers]
 
@@ -318,108 +317,3 @@ def dense_unused(model: StreamModel) -> None:
         bitmap.data = np.packbits(np.append(bits, [1]), bitorder="little").tobytes()
         data.data += bytes(4)
         node.length += 1
-
-
-# --- compression --------------------------------------------------------------------------------------
-
-
-@variation("body.lz4", COMPRESSION, on=_COMPRESSED, grade="optional", choices={"codec": "lz4"})
-def lz4(_: StreamModel) -> None:
-    """Buffers are compressed with LZ4, dictionaries too, where that makes them smaller."""
-
-
-@variation("body.zstd", COMPRESSION, on=_COMPRESSED, grade="optional", choices={"codec": "zstd"})
-def zstd(_: StreamModel) -> None:
-    """Buffers are compressed with ZSTD, dictionaries too, where that makes them smaller."""
-
-
-@variation(
-    "body.never-smaller",
-    COMPRESSION,
-    on=_COMPRESSED,
-    grade="optional",
-    choices={"codec": "zstd", "min_space_savings": 1.0},
-)
-def stored(_: StreamModel) -> None:
-    """Compression is announced, and every buffer is stored as it is, under the length -1."""
-
-
-@variation(
-    "body.compressed-v4", COMPRESSION, on=_COMPRESSED, grade="optional", choices={"codec": "lz4", "version": "V4"}
-)
-def compressed_v4(_: StreamModel) -> None:
-    """Buffers are compressed, and the metadata version is V4."""
-
-
-def _squeeze(model: StreamModel, codec: str) -> None:
-    """Compresses every buffer, also where it grows."""
-    made = pa.Codec(codec)
-    for message in _all(model):
-        for part in message.parts:
-            if part.data:
-                part.data = struct.pack("<q", len(part.data)) + made.compress(part.data, asbytes=True)
-        message.batch["compression"] = {"codec": int(codec == "zstd")}
-
-
-@variation("body.always-compressed", COMPRESSION, on=_COMPRESSED, grade="optional")
-def always_compressed(model: StreamModel) -> None:
-    """Every buffer is compressed, also where that makes it larger, as Arrow C++ writes."""
-    _squeeze(model, "lz4")
-
-
-@variation("body.always-compressed-zstd", COMPRESSION, on=_COMPRESSED, grade="optional")
-def always_compressed_zstd(model: StreamModel) -> None:
-    """Every buffer is compressed with ZSTD, also where that makes it larger."""
-    _squeeze(model, "zstd")
-
-
-@variation(
-    "body.codecs-differ", COMPRESSION, on=("rows.several", "dictionary.replaced", "dictionary.delta"), grade="optional"
-)
-def codecs_differ(model: StreamModel) -> None:
-    """One message is not compressed, the next is with LZ4, the next with ZSTD."""
-    for number, message in enumerate(_all(model)):
-        message.codec = ("", "LZ4_FRAME", "ZSTD")[number % 3]
-
-
-@variation(
-    "body.dictionaries-compressed", COMPRESSION, on=("dictionary.many-values", "dictionary.two"), grade="optional"
-)
-def dictionaries_compressed(model: StreamModel) -> None:
-    """Dictionary batches are compressed, record batches are not (https://github.com/apache/arrow/pull/38371)."""
-    for message in model.dictionaries:
-        message.codec = "LZ4_FRAME"
-
-
-@variation("body.empty-prefixed", COMPRESSION, on=("rows.several", "rows.zero"), grade="ambiguous")
-def empty_prefixed(model: StreamModel) -> None:
-    """A buffer of no bytes is stored as the length 0 and nothing after it."""
-    _prefix_empty(model, struct.pack("<q", 0))
-
-
-@variation("body.empty-stored", COMPRESSION, on=("rows.several", "rows.zero"), grade="ambiguous")
-def empty_stored(model: StreamModel) -> None:
-    """A buffer of no bytes is stored as the length -1 and nothing after it."""
-    _prefix_empty(model, struct.pack("<q", -1))
-
-
-@variation("body.empty-framed", COMPRESSION, on=("rows.several", "rows.zero"), grade="optional")
-def empty_framed(model: StreamModel) -> None:
-    """A buffer of no bytes is stored as the length 0 and a frame of nothing."""
-    _prefix_empty(model, struct.pack("<q", 0) + pa.Codec("lz4").compress(b"", asbytes=True))
-
-
-def _prefix_empty(model: StreamModel, data: bytes) -> None:
-    _squeeze(model, "lz4")
-    for message in _all(model):
-        for part in message.parts:
-            part.data = part.data or (b"" if part.role == "validity" else data)
-
-
-@variation("body.longer-than-needed", COMPRESSION, on=("rows.several", "nulls.words", "types.int32"), grade="optional")
-def longer_than_needed(model: StreamModel) -> None:
-    """Buffers decompress to more than their slots need (https://github.com/apache/arrow/issues/48883)."""
-    for message in _all(model):
-        for part in message.parts:
-            part.data += bytes(-len(part.data) % 64)
-    _squeeze(model, "zstd")

@@ -90,9 +90,12 @@ def features_replacement(model: StreamModel) -> None:
 
 
 @variation(
-    "schema.features-compressed", f"{_SCHEMA_FBS} (Feature)", on=("rows.thousand",), grade="optional",
+    "schema.features-compressed",
+    f"{_SCHEMA_FBS} (Feature)",
+    on=("rows.thousand",),
+    grade="optional",
     choices={"codec": "zstd"},
-)  # fmt: skip
+)
 def features_compressed(model: StreamModel) -> None:
     """The schema lists the feature COMPRESSED_BODY, of which the stream makes use."""
     model.schema.header["features"] = [2]

@@ -154,16 +154,22 @@ def big_endian_dictionaries(_: StreamModel) -> None:
 
 
 @variation(
-    "stream.big-endian-compressed", ORDER, on=("rows.thousand",), grade="optional",
+    "stream.big-endian-compressed",
+    ORDER,
+    on=("rows.thousand",),
+    grade="optional",
     choices={"big_endian": True, "codec": "lz4"},
-)  # fmt: skip
+)
 def big_endian_compressed(_: StreamModel) -> None:
     """Big-endian buffers are compressed; the lengths before them stay little-endian."""
 
 
 @variation(
-    "stream.big-endian-views-and-runs", ORDER, on=("types.string-view", "types.run-end-encoded-32"), grade="optional",
+    "stream.big-endian-views-and-runs",
+    ORDER,
+    on=("types.string-view", "types.run-end-encoded-32"),
+    grade="optional",
     choices={"big_endian": True},
-)  # fmt: skip
+)
 def big_endian_views(_: StreamModel) -> None:
     """Big-endian views and run ends, which not every reader that converts can convert."""

@@ -56,6 +56,12 @@ def rows_padded(model: TensorModel) -> None:
     model.header["strides"] = [16, 4]
 
 
+@variation("tensor.of-booleans", _TENSOR, kind="tensor", on=("dense.i8", "dense.u8"), grade="ambiguous")
+def of_booleans(model: TensorModel) -> None:
+    """The values are booleans, a byte each; how they lie in a tensor is not said."""
+    model.header.update(type_type=6, type={})
+
+
 @variation("tensor.names-of-some", _TENSOR, kind="tensor", on=("dense.cube",))
 def names_of_some(model: TensorModel) -> None:
     """One dimension of three has a name."""

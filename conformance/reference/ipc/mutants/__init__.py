@@ -1,0 +1,18 @@
+"""Mutants of streams, files and tensors: each breaks one thing, and says which rule that is."""
+
+from __future__ import annotations
+
+from conformance.reference.ipc.mutants import (  # noqa: F401  # each registers its mutants
+    blocks,
+    dictionaries,
+    files,
+    messages,
+    metadata,
+    sparse,
+    streams,
+    tensors,
+    values,
+)
+from conformance.reference.ipc.register import IPC_MUTANTS, IpcMutant
+
+__all__ = ["IPC_MUTANTS", "IpcMutant"]

@@ -1,0 +1,185 @@
+"""Lies of a file's blocks: where the Footer says that batches lie, and how long they are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.reference.ipc.models import FileModel, Written
+from conformance.reference.ipc.mutants.files import Blocks, change_blocks
+from conformance.reference.ipc.register import mutant
+from conformance.reference.message import END_OF_STREAM
+from conformance.wire.faults import Rule
+
+__all__: list[str] = []
+
+_SOME: Final = ("rows.several", "dictionary.two", "nested.mixed")
+_SEVERAL: Final = ("rows.several",)
+_JS: Final = "https://issues.apache.org/jira/browse/ARROW-3256"
+_CHECKS: Final = "https://github.com/apache/arrow/pull/48845"
+
+
+def _changed(blocks: Blocks, *, offset: int = 0, metadata: int = 0, body: int = 0) -> Blocks:
+    first = blocks[0]
+    return [(first[0] + offset, first[1] + metadata, first[2] + body), *blocks[1:]]
+
+
+@mutant(
+    "block.offset-odd",
+    (Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, Rule.BLOCK_NO_MESSAGE, Rule.BLOCK_NOT_IN_STREAM),
+    kind="file",
+    on=_SEVERAL,
+    also={
+        Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8: "what lies there is not aligned",
+        Rule.BLOCK_METADATA_LENGTH_DIFFERS: "what lies there has other lengths",
+        Rule.BLOCK_BODY_LENGTH_DIFFERS: "what lies there has other lengths",
+        Rule.BLOCK_HEADER_KIND: "what lies there is something else",
+    },
+)
+def offset_odd(model: FileModel) -> bytes:
+    """A block's offset is 4 more than that of its message."""
+    return change_blocks(model, lambda blocks: _changed(blocks, offset=4))
+
+
+@mutant(
+    "block.metadata-odd",
+    Rule.BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8,
+    kind="file",
+    on=_SOME,
+    also={Rule.BLOCK_METADATA_LENGTH_DIFFERS: "the message's own length is a multiple of 8"},
+    source="https://issues.apache.org/jira/browse/ARROW-6682",
+)
+def metadata_odd(model: FileModel) -> bytes:
+    """A block's metadata length leaves out the padding: it is no multiple of 8."""
+    return change_blocks(model, lambda blocks: _changed(blocks, metadata=-4))
+
+
+@mutant("block.metadata-without-prefix", Rule.BLOCK_METADATA_LENGTH_DIFFERS, kind="file", on=_SOME, source=_JS)
+def metadata_without_prefix(model: FileModel) -> bytes:
+    """A block's metadata length leaves out the prefix of 8 bytes."""
+    return change_blocks(model, lambda blocks: _changed(blocks, metadata=-8))
+
+
+@mutant(
+    "block.offset-after-prefix",
+    (Rule.BLOCK_NO_MESSAGE, Rule.BLOCK_NOT_IN_STREAM),
+    kind="file",
+    on=_SEVERAL,
+    also={
+        Rule.BLOCK_METADATA_LENGTH_DIFFERS: "what lies there has other lengths",
+        Rule.BLOCK_BODY_LENGTH_DIFFERS: "what lies there has other lengths",
+        Rule.BLOCK_HEADER_KIND: "what lies there is something else",
+    },
+    source=_JS,
+)
+def offset_after_prefix(model: FileModel) -> bytes:
+    """A block's offset is that of the metadata, behind the prefix, as a comment in File.fbs has it."""
+    return change_blocks(model, lambda blocks: _changed(blocks, offset=8, metadata=-8))
+
+
+@mutant("block.body-differs", Rule.BLOCK_BODY_LENGTH_DIFFERS, kind="file", on=_SOME, source=_CHECKS)
+def body_differs(model: FileModel) -> bytes:
+    """A block's body length is 8 less than its message's."""
+    return change_blocks(model, lambda blocks: _changed(blocks, body=-8))
+
+
+@mutant(
+    "block.beyond-file",
+    Rule.BLOCK_OUT_OF_FILE,
+    kind="file",
+    on=_SOME,
+    also={Rule.DICTIONARY_MISSING: "a dictionary that cannot be read is missing"},
+    source="https://github.com/apache/arrow/pull/49897",
+)
+def beyond_file(model: FileModel) -> bytes:
+    """A block lies beyond the end of the file."""
+    return change_blocks(model, lambda blocks: _changed(blocks, offset=1 << 40))
+
+
+@mutant("block.offset-negative", Rule.BLOCK_OUT_OF_FILE, kind="file", on=_SOME)
+def offset_negative(model: FileModel) -> bytes:
+    """A block's offset is negative."""
+    return change_blocks(model, lambda blocks: [(-8, blocks[0][1], blocks[0][2]), *blocks[1:]])
+
+
+@mutant(
+    "block.body-huge", (Rule.BLOCK_OUT_OF_FILE, Rule.BLOCK_BODY_LENGTH_DIFFERS), kind="file", on=_SOME, source=_CHECKS
+)
+def body_huge(model: FileModel) -> bytes:
+    """A block's body is said to be an exbibyte long."""
+    return change_blocks(model, lambda blocks: _changed(blocks, body=1 << 60))
+
+
+@mutant("block.body-negative", (Rule.BLOCK_OUT_OF_FILE, Rule.BLOCK_BODY_LENGTH_DIFFERS), kind="file", on=_SOME)
+def body_negative(model: FileModel) -> bytes:
+    """A block's body length is negative."""
+    return change_blocks(model, lambda blocks: [(*blocks[0][:2], -8), *blocks[1:]])
+
+
+@mutant("block.metadata-negative", (Rule.BLOCK_OUT_OF_FILE, Rule.BLOCK_METADATA_LENGTH_DIFFERS), kind="file", on=_SOME)
+def metadata_negative(model: FileModel) -> bytes:
+    """A block's metadata length is negative."""
+    return change_blocks(model, lambda blocks: [(blocks[0][0], -8, blocks[0][2]), *blocks[1:]])
+
+
+@mutant("block.schema", Rule.BLOCK_HEADER_KIND, kind="file", on=_SEVERAL)
+def of_schema(model: FileModel) -> bytes:
+    """A block of a record batch is that of the schema."""
+    length = len(model.stream.schema.encode())
+    return change_blocks(model, lambda blocks: [(8, length, 0), *blocks])
+
+
+@mutant(
+    "block.of-other-kind",
+    Rule.BLOCK_HEADER_KIND,
+    kind="file",
+    on=("dictionary.two",),
+    also={Rule.DICTIONARY_MISSING: "what is not listed as a dictionary is not defined"},
+)
+def of_other_kind(model: FileModel) -> bytes:
+    """Dictionary batches are listed among the record batches."""
+    before, footer = model.complete()
+    footer["recordBatches"] = [*footer["dictionaries"], *footer["recordBatches"]]
+    footer["dictionaries"] = []
+    return model.assemble(before, footer)
+
+
+@mutant("block.to-the-end-marker", Rule.BLOCK_NO_MESSAGE, kind="file", on=_SEVERAL)
+def to_the_end_marker(model: FileModel) -> bytes:
+    """A block leads to the end marker."""
+    before, _ = model.complete()
+    return change_blocks(model, lambda blocks: [*blocks, (len(before) - len(END_OF_STREAM), 8, 0)])
+
+
+@mutant("block.repeated", Rule.BLOCK_REPEATED, kind="file", on=_SEVERAL)
+def repeated(model: FileModel) -> bytes:
+    """The Footer lists a batch twice."""
+    return change_blocks(model, lambda blocks: [*blocks, blocks[0]])
+
+
+@mutant("block.behind-the-end", Rule.BLOCK_NOT_IN_STREAM, kind="file", on=_SEVERAL)
+def behind_the_end(model: FileModel) -> None:
+    """The last batch stands behind the stream's end marker: by the Footer it is there, by the stream it is not."""
+    stream = model.stream
+    last = stream.messages.pop()
+    stream.messages += [Written(END_OF_STREAM), last]
+    stream.end = b""
+
+
+@mutant(
+    "block.overlap",
+    Rule.BLOCK_OVERLAP,
+    kind="file",
+    on=("types.binary",),
+    also={Rule.BLOCK_NOT_IN_STREAM: "a message inside another is none of the stream's"},
+)
+def overlap(model: FileModel) -> bytes:
+    """A block leads to a batch that lies inside the data of another."""
+    batch = model.stream.batches[0]
+    data = batch.part("data")
+    inner = batch.encode()
+    data.data = data.data + bytes(-len(data.data) % 8) + inner
+    before, footer = model.complete()
+    place = before.rindex(inner)
+    (outer,) = footer["recordBatches"]
+    footer["recordBatches"] = [outer, (place, outer[1], len(inner) - outer[1])]
+    return model.assemble(before, footer)

@@ -1,0 +1,288 @@
+"""Lies about files: magic, Footer, and the blocks that say where batches lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from conformance.reference.flatbuffers import write
+from conformance.reference.ipc.models import MAGIC, FileModel
+from conformance.reference.ipc.register import STANDARD, mutant
+from conformance.wire.faults import Rule
+
+__all__ = ["Blocks", "change_blocks"]
+
+_SOME: Final = ("rows.several", "dictionary.two", "nested.mixed")
+_SEVERAL: Final = ("rows.several",)
+_JS: Final = "https://issues.apache.org/jira/browse/ARROW-3256"
+_CHECKS: Final = "https://github.com/apache/arrow/pull/48845"
+Blocks = list[tuple[int, int, int]]
+
+
+def _footer(model: FileModel, change: Callable[[dict[str, Any]], None]) -> bytes:
+    before, footer = model.complete()
+    footer["schema"] = dict(footer["schema"])
+    change(footer)
+    return model.assemble(before, footer)
+
+
+def change_blocks(model: FileModel, change: Callable[[Blocks], Blocks], name: str = "recordBatches") -> bytes:
+    """The file with one of the Footer's lists of blocks changed."""
+    before, footer = model.complete()
+    footer[name] = change(list(footer[name]))
+    return model.assemble(before, footer)
+
+
+@mutant("file.magic-missing", Rule.FILE_MAGIC_START, kind="file", on=_SOME)
+def magic_missing(model: FileModel) -> None:
+    """The file begins with eight zeros instead of the magic."""
+    model.lead = bytes(8)
+
+
+@mutant("file.magic-of-old", Rule.FILE_MAGIC_START, kind="file", on=_SOME)
+def magic_of_old(model: FileModel) -> None:
+    """The file begins with the magic of the first Feather format."""
+    model.lead = b"FEA1\0\0\0\0"
+
+
+@mutant(
+    "file.magic-unpadded",
+    (Rule.METADATA_TRUNCATED, Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, Rule.BLOCK_NOT_IN_STREAM),
+    kind="file",
+    on=_SOME,
+    source="https://issues.apache.org/jira/browse/ARROW-3236",
+)
+def magic_unpadded(model: FileModel) -> None:
+    """The stream follows the magic at once, without the two bytes of padding."""
+    model.lead = MAGIC
+
+
+@mutant("file.trail-missing", Rule.FILE_MAGIC_END, kind="file", on=_SOME)
+def trail_missing(model: FileModel) -> None:
+    """The magic at the end is missing: the writer was not finished."""
+    model.trail = b""
+
+
+@mutant("file.cut-off", Rule.FILE_MAGIC_END, kind="file", on=_SOME)
+def cut_off(model: FileModel) -> bytes:
+    """The file ends with its stream; the writer was never closed."""
+    before, _ = model.complete()
+    return before
+
+
+@mutant("file.trail-padded", Rule.FILE_MAGIC_END, kind="file", on=_SOME)
+def trail_padded(model: FileModel) -> None:
+    """The magic at the end is padded like the one at the start."""
+    model.trail = MAGIC + bytes(2)
+
+
+@mutant("file.footer-length-zero", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME)
+def length_zero(model: FileModel) -> None:
+    """The Footer's length is 0."""
+    model.length = 0
+
+
+@mutant("file.footer-length-negative", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME)
+def length_negative(model: FileModel) -> None:
+    """The Footer's length is negative."""
+    model.length = -8
+
+
+@mutant("file.footer-length-beyond", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME)
+def length_beyond(model: FileModel) -> None:
+    """The Footer's length is more than the file has."""
+    model.length = 1 << 30
+
+
+@mutant("file.footer-length-highest", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME)
+def length_highest(model: FileModel) -> None:
+    """The Footer's length is the highest that there is."""
+    model.length = (1 << 31) - 1
+
+
+@mutant("file.footer-root-beyond", Rule.FLATBUF_ROOT, kind="file", on=_SOME)
+def root_beyond(model: FileModel) -> bytes:
+    """The Footer's root table lies beyond the Footer."""
+    before, footer = model.complete()
+    data = b"\xff\xff\xff\x7f" + write("Footer", footer)[4:]
+    return before + data + len(data).to_bytes(4, "little") + MAGIC
+
+
+@mutant("file.footer-empty-table", (Rule.FOOTER_SCHEMA_MISSING, Rule.FOOTER_VERSION_DIFFERS), kind="file", on=_SOME)
+def empty_table(model: FileModel) -> bytes:
+    """The Footer is a table without any slot."""
+    before, _ = model.complete()
+    return model.assemble(before, {})
+
+
+@mutant(
+    "file.footer-schema-missing",
+    Rule.FOOTER_SCHEMA_MISSING,
+    kind="file",
+    on=_SOME,
+    source="https://github.com/apache/arrow-rs/pull/10744",
+)
+def schema_missing(model: FileModel) -> bytes:
+    """The Footer has no schema."""
+    return _footer(model, lambda footer: footer.pop("schema"))
+
+
+@mutant(
+    "file.footer-version-differs",
+    Rule.FOOTER_VERSION_DIFFERS,
+    kind="file",
+    on=_SOME,
+    source="https://github.com/apache/arrow-julia/pull/321",
+)
+def version_differs(model: FileModel) -> None:
+    """The Footer says V4, the stream V5."""
+    model.footer["version"] = 3
+
+
+@mutant("file.footer-version-absent", Rule.FOOTER_VERSION_DIFFERS, kind="file", on=_SOME)
+def version_absent(model: FileModel) -> None:
+    """The Footer says no version, which means V1."""
+    del model.footer["version"]
+
+
+@mutant("file.footer-version-unknown", Rule.MESSAGE_VERSION_UNKNOWN, kind="file", on=_SOME)
+def version_unknown(model: FileModel) -> None:
+    """The Footer says a version that is not defined."""
+    model.footer["version"] = 9
+
+
+@mutant("file.footer-field-renamed", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SOME)
+def field_renamed(model: FileModel) -> bytes:
+    """A field has another name in the Footer than in the stream."""
+
+    def change(footer: dict[str, Any]) -> None:
+        first, *others = footer["schema"]["fields"]
+        footer["schema"]["fields"] = [{**first, "name": "other"}, *others]
+
+    return _footer(model, change)
+
+
+@mutant("file.footer-nullability", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SEVERAL)
+def nullability(model: FileModel) -> bytes:
+    """A field is nullable in the stream, and not in the Footer."""
+
+    def change(footer: dict[str, Any]) -> None:
+        first, *others = footer["schema"]["fields"]
+        footer["schema"]["fields"] = [{**first, "nullable": 0}, *others]
+
+    return _footer(model, change)
+
+
+@mutant(
+    "file.footer-ids-differ",
+    Rule.FOOTER_SCHEMA_DIFFERS,
+    kind="file",
+    on=("dictionary.two",),
+    also={
+        Rule.DICTIONARY_ID_UNKNOWN: "the Footer's fields name other dictionaries",
+        Rule.DICTIONARY_MISSING: "the Footer's fields name other dictionaries",
+    },
+    source="https://github.com/apache/arrow-rs/pull/6711",
+)
+def ids_differ(model: FileModel) -> bytes:
+    """A field has another dictionary's id in the Footer than in the stream."""
+
+    def change(footer: dict[str, Any]) -> None:
+        first, *others = footer["schema"]["fields"]
+        changed = {**first, "dictionary": {**first["dictionary"], "id": 77}}
+        footer["schema"]["fields"] = [changed, *others]
+
+    return _footer(model, change)
+
+
+@mutant(
+    "file.footer-endianness",
+    Rule.FOOTER_SCHEMA_DIFFERS,
+    kind="file",
+    on=("types.int32",),
+    source="https://github.com/apache/arrow/pull/49968",
+)
+def endianness(model: FileModel) -> bytes:
+    """The Footer says big-endian, the stream little-endian."""
+    return _footer(model, lambda footer: footer["schema"].update(endianness=1))
+
+
+@mutant("file.footer-schema-metadata", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("names.schema-metadata",))
+def schema_metadata(model: FileModel) -> bytes:
+    """The schema's metadata is missing in the Footer."""
+    return _footer(model, lambda footer: footer["schema"].pop("custom_metadata"))
+
+
+@mutant(
+    "file.footer-metadata-missing",
+    Rule.FOOTER_METADATA_DIFFERS,
+    kind="file",
+    on=_SOME,
+    choices={"opening_metadata": {"k": "v"}},
+)
+def metadata_missing(model: FileModel) -> None:
+    """The first message has metadata, and the Footer none."""
+    del model.footer["custom_metadata"]
+
+
+@mutant("file.footer-metadata-alone", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME)
+def metadata_alone(model: FileModel) -> None:
+    """The Footer has metadata, and the first message none."""
+    model.footer["custom_metadata"] = [{"key": "k", "value": "v"}]
+
+
+@mutant(
+    "file.dictionary-replaced", Rule.FILE_DICTIONARY_REPLACED, kind="file", on=("dictionary.same", "dictionary.two")
+)
+def dictionary_replaced(model: FileModel) -> None:
+    """A dictionary is defined twice, neither time as a delta."""
+    model.stream.messages.insert(len(model.stream.messages) - 1, model.stream.dictionaries[0])
+
+
+@mutant(
+    "file.delta-order",
+    Rule.FILE_DELTA_ORDER,
+    kind="file",
+    on=("dictionary.deltas",),
+    also={Rule.BLOCK_ORDER: "the Footer's order is not the stream's"},
+)
+def delta_order(model: FileModel) -> bytes:
+    """The Footer lists two deltas in the wrong order, so that they are applied so."""
+    return change_blocks(model, lambda blocks: [blocks[0], blocks[2], blocks[1], *blocks[3:]], "dictionaries")
+
+
+@mutant("file.dictionary-unlisted", (Rule.BLOCK_UNLISTED, Rule.DICTIONARY_MISSING), kind="file", on=("dictionary.two",))
+def dictionary_unlisted(model: FileModel) -> bytes:
+    """The Footer does not list a dictionary that its batches need."""
+    return change_blocks(model, lambda blocks: blocks[1:], "dictionaries")
+
+
+@mutant("file.lost-batch", Rule.BLOCK_UNLISTED, kind="file", on=("rows.several",))
+def lost_batch(model: FileModel) -> bytes:
+    """The Footer lists no batch, although the stream has three."""
+    return change_blocks(model, lambda _: [])
+
+
+@mutant("file.second-schema", Rule.STREAM_SECOND_SCHEMA, kind="file", on=STANDARD)
+def second_schema(model: FileModel) -> None:
+    """The stream inside has its schema twice."""
+    model.stream.messages.append(model.stream.schema)
+
+
+@mutant("file.index-beyond", Rule.DICTIONARY_INDEX_RANGE, kind="file", on=("dictionary.index-int32",))
+def index_beyond(model: FileModel) -> None:
+    """An index points beyond the end of the dictionary, wherever in the file that stands."""
+    part = next(part for part in model.stream.batches[0].parts if part.role == "indices")
+    part.data = b"\x63\0\0\0" + part.data[4:]
+
+
+@mutant("file.dictionary-missing", Rule.DICTIONARY_MISSING, kind="file", on=("dictionary.index-int32",))
+def dictionary_missing(model: FileModel) -> None:
+    """The file has no dictionary batch for its encoded column."""
+    model.stream.messages = [model.stream.schema, *model.stream.batches]
+
+
+@mutant("file.delta-without-base", Rule.DICTIONARY_DELTA_WITHOUT_BASE, kind="file", on=("dictionary.index-int32",))
+def delta_without_base(model: FileModel) -> None:
+    """The file's only definition of a dictionary is a delta."""
+    model.stream.dictionaries[0].header["isDelta"] = 1
