@@ -13,7 +13,7 @@ from conformance.engine.drift.digests import check_digests, read_digests, write_
 from conformance.engine.drift.run import MUTANTS, Drift, Plan, run_drift
 from conformance.engine.drift.versions import find_version, ordered
 from conformance.engine.files import data_file
-from conformance.report.drift import as_json, as_text, write_html
+from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -32,6 +32,12 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--json", "json_file", metavar="FILE", type=_FILE, help="Write everything as JSON.")
 @click.option("--html", metavar="FILE", type=_FILE, help="Write one HTML page.")
 @click.option("--save", metavar="DIR", type=_FOLDER, help="Write the bytes of every difference.")
+@click.option(
+    "--known",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An earlier JSON report: what matters in it does not fail this run.",
+)
 @click.option("--record", is_flag=True, help="Record the digests of what each version writes.")
 @click.option("--check", is_flag=True, help="Compare with the recorded digests; exit with status 1 where they differ.")
 @click.option(
@@ -56,6 +62,7 @@ def command(
     json_file: Path | None,
     html: Path | None,
     save: Path | None,
+    known: Path | None,
     record: bool,
     check: bool,
     golden: Path,
@@ -77,14 +84,15 @@ def command(
         raise Unusable("expected two versions at least, such as --from 24.0.0 --to 26.0.1")
     if (record or check) and (case or share != 1.0):
         raise Unusable("digests are those of all cases; leave out --case and --share")
+    excused = read_known(known) if known is not None else frozenset()
     versions = [find_version(name, say=_say) for name in names]
     drift = run_drift(versions, Plan(seed, share, mutants, case), say=_say)
     complaints = list(_digests(drift, golden, record=record, check=check))
     _write(drift, json_file, html, save)
-    click.echo(as_text(drift, every=every))
+    click.echo(as_text(drift, every=every, known=excused))
     for complaint in complaints:
         click.echo(complaint)
-    if drift.matters or complaints:
+    if unknown(drift, excused) or complaints:
         raise click.exceptions.Exit(1)
 
 

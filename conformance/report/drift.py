@@ -7,6 +7,7 @@ are and the command that shows the first of them again.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,8 +18,9 @@ import jinja2
 import conformance
 from conformance.engine.drift.comparing import Change, Difference
 from conformance.engine.drift.run import Drift, Step
+from conformance.engine.drift.versions import DriftError
 
-__all__ = ["Group", "as_json", "as_text", "groups", "write_html"]
+__all__ = ["Group", "Known", "as_json", "as_text", "groups", "read_known", "unknown", "write_html"]
 
 FORMAT: Final = 1
 """Version of the JSON form; it rises when a reader of the old form would misread the new one."""
@@ -121,19 +123,20 @@ def cell(drift: Drift, step: Step, kind: str) -> str:
 # --- text -------------------------------------------------------------------------------------------
 
 
-def as_text(drift: Drift, *, every: bool = False) -> str:
+def as_text(drift: Drift, *, every: bool = False, known: Known = frozenset()) -> str:
     """The whole comparison; ``every`` difference instead of one for each group."""
-    return "\n".join(
-        [*_head(drift), "", *_matrix(drift), *_standing(drift), *_listed(drift, every=every), "", verdict(drift)]
-    )
+    lists = _listed(drift, every=every)
+    return "\n".join([*_head(drift), "", *_matrix(drift), *_standing(drift), *lists, "", verdict(drift, known)])
 
 
-def verdict(drift: Drift) -> str:
-    """The last line: whether anything matters."""
+def verdict(drift: Drift, known: Known = frozenset()) -> str:
+    """The last line: whether anything matters that is not known."""
     count = sum(difference.matters for difference in drift.differences)
-    if not count:
-        return f"no drift that matters, {len(drift.differences)} differences otherwise"
-    return f"DRIFT: {count} differences matter, {len(drift.differences) - count} do not"
+    new, other = len(unknown(drift, known)), len(drift.differences) - count
+    excused = f", {count - new} more are known" if known else ""
+    if not new:
+        return f"no drift that matters{excused}, {other} differences otherwise"
+    return f"DRIFT: {new} differences matter{excused}, {other} do not"
 
 
 def _head(drift: Drift) -> Iterator[str]:
@@ -215,6 +218,35 @@ _WIDTH: Final = 160
 
 def _short(text: str) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+
+
+# --- what is known ----------------------------------------------------------------------------------
+
+Known = frozenset[tuple[str, str, str, str]]
+"""Differences by older and newer version, change, and case."""
+
+
+def read_known(path: Path) -> Known:
+    """The differences that matter in an earlier report; raises :class:`DriftError` where the file is none."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["format"] != FORMAT:
+            raise DriftError(f"{path}: expected format {FORMAT}, got {document['format']}")
+        return frozenset(
+            (group["from"], group["to"], group["change"], case)
+            for group in document["groups"]
+            if group["matters"]
+            for case in group["cases"]
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise DriftError(f"{path}: expected a report of conformance drift --json: {error!r}") from None
+
+
+def unknown(drift: Drift, known: Known) -> list[Difference]:
+    """The differences that matter and are not known."""
+    return [
+        one for one in drift.differences if one.matters and (one.old, one.new, str(one.change), one.case) not in known
+    ]
 
 
 # --- files ------------------------------------------------------------------------------------------

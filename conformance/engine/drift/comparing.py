@@ -154,7 +154,10 @@ def compare_readings(read: Input, versions: tuple[str, str], old: Answer, new: A
         Change.VALUES: read.valid,
     }
     matters = change in _ALWAYS or wrong.get(change, False)
-    return Difference(read.id, read.kind, *versions, change, matters, old.said, new.said, read.broken)
+    said = [one.said for one in (old, new)]
+    if change is Change.TYPE:
+        said = [f"read as {', '.join(one.types)}" for one in (old, new)]
+    return Difference(read.id, read.kind, *versions, change, matters, *said, read.broken)
 
 
 _TOLD: Final = {"lacking": 0, "refused": 0, "unsound": 1, "rows": 2}

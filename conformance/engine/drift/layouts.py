@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from conformance.wire import Kind
 from conformance.wire.dissect import Region, RegionKind, dissect
-from conformance.wire.file import read_file
 
 __all__ = ["Place", "differing_places"]
 
@@ -49,29 +49,30 @@ def differing_places(container: str, old: bytes, new: bytes) -> tuple[Place, ...
     return tuple(found[:MOST])
 
 
+OUTSIDE: Final = -1
+"""In place of a message's number: the magic and the footer of a file."""
+
 _Key = tuple[int, str, str, int]
 _Held = tuple[Region, bytes]
 
 
 def _labelled(container: str, data: bytes) -> Iterator[tuple[_Key, _Held]]:
-    base, end = 0, len(data)
-    if container == "file":
-        footer = read_file(data).footer
-        base, end = 8, footer.start if footer is not None else len(data)
-    dissection = dissect(data[base:end])
-    ends = [message.end for message in dissection.messages]
+    dissection = dissect(data, kind=Kind(container))
+    messages = dissection.messages
     counts: collections.Counter[tuple[int, str, str]] = collections.Counter()
     for region in dissection.regions:
-        number = sum(region.start >= message for message in ends)
-        counts[number, region.path, region.meaning] += 1
-        key = number, region.path, region.meaning, counts[number, region.path, region.meaning]
-        moved = dataclasses.replace(region, start=region.start + base, end=region.end + base)
-        yield key, (moved, data[moved.start : moved.end])
-    if container == "file":
-        yield (
-            (len(ends), "footer", "footer", 1),
-            (Region(end, len(data), RegionKind.UNKNOWN, "footer", "footer"), data[end:]),
-        )
+        number = next((n for n, message in enumerate(messages) if message.start <= region.start < message.end), OUTSIDE)
+        path = _part(region, messages[number].metadata_end if number != OUTSIDE else len(data))
+        counts[number, path, region.meaning] += 1
+        key = number, path, region.meaning, counts[number, path, region.meaning]
+        yield key, (dataclasses.replace(region, path=path), data[region.start : region.end])
+
+
+def _part(region: Region, metadata_end: int) -> str:
+    """The region's path; of padding, which has none, the part of the message in which it lies."""
+    if region.kind is not RegionKind.PADDING:
+        return region.path
+    return "metadata" if region.start < metadata_end else "body"
 
 
 def _compare(old: dict[_Key, _Held], new: dict[_Key, _Held]) -> Iterator[Place]:
@@ -91,7 +92,8 @@ def _compare(old: dict[_Key, _Held], new: dict[_Key, _Held]) -> Iterator[Place]:
 
 def _label(key: _Key) -> str:
     number, path, meaning, _ = key
-    return f"message {number}, {path}: {meaning}" if path and path != meaning else f"message {number}, {meaning}"
+    where = "" if number == OUTSIDE else f"message {number}, "
+    return f"{where}{path}: {meaning}" if path else f"{where}{meaning}"
 
 
 def _value(region: Region, content: bytes) -> str | bytes:
@@ -111,6 +113,10 @@ def _permission(region: Region) -> str:
 
 
 _PERMISSIONS: Final[tuple[tuple[Callable[[Region], bool], str], ...]] = (
+    (
+        lambda region: region.kind is RegionKind.PADDING and region.path == "metadata",
+        f"objects are aligned by padding, which may lie anywhere between them, {_FLATBUFFERS}",
+    ),
     (
         lambda region: region.kind is RegionKind.PADDING,
         f"buffers and metadata may be padded further than to 8 bytes, {_COLUMNAR}#buffer-alignment-and-padding",
@@ -136,7 +142,7 @@ _PERMISSIONS: Final[tuple[tuple[Callable[[Region], bool], str], ...]] = (
         f"lengths follow from what they count, {_COLUMNAR}#encapsulated-message-format",
     ),
     (
-        lambda region: region.path == "footer",
+        lambda region: region.path in ("Footer.dictionaries", "Footer.recordBatches", "tail"),
         f"the footer follows from the places of the messages, {_COLUMNAR}#ipc-file-format",
     ),
     (
