@@ -109,7 +109,6 @@ def _table() -> list[pa.RecordBatch]:
     columns = {
         "id": pa.array([1, None, 3], pa.int64()),
         "name": pa.array(["anna", None, "zoë"]),
-        "view": pa.array(["a text of more than twelve", "short", None], pa.string_view()),
         "items": pa.array(
             [[{"a": 1.5, "b": b"x"}], None, []], pa.list_(pa.struct({"a": pa.float64(), "b": pa.binary()}))
         ),
@@ -120,9 +119,10 @@ def _table() -> list[pa.RecordBatch]:
         ),
         "level": pa.array(["low", None, "high"]).dictionary_encode(),
     }
-    first = pa.record_batch(columns)
-    second = first.set_column(7, "level", pa.array(["low", "mid", "high"]).dictionary_encode())
-    return [first, second]
+    if hasattr(pa, "string_view"):
+        columns["view"] = pa.array(["a text of more than twelve", "short", None], pa.string_view())
+    others = columns | {"level": pa.array(["low", "mid", "high"]).dictionary_encode()}
+    return [pa.record_batch(list(made.values()), names=list(made)) for made in (columns, others)]
 
 
 def _written(

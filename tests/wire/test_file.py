@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pyarrow as pa
 import pytest
 
@@ -144,7 +146,9 @@ def test_an_unfinished_file_is_read_as_a_stream() -> None:
 
 def test_metadata_in_the_footer_alone_is_told() -> None:
     """What pyarrow is given for a file's footer it does not write to the stream's first message."""
-    data = _written(pa.record_batch({"x": [1]}), metadata={"origin": "somewhere"})
+    if "metadata" not in inspect.signature(pa.ipc.new_file).parameters:
+        pytest.skip("this pyarrow writes no metadata to a footer")
+    data = _written(pa.record_batch({"x": pa.array([1])}), metadata={"origin": "somewhere"})
 
     (fault,) = read_file(data).faults
 
