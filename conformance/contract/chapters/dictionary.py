@@ -119,6 +119,8 @@ def before_batches(whole: Container) -> Iterable[Violation]:
 def indices_inside(whole: Container) -> Iterable[Violation]:
     """A dictionary index is below the length of the dictionary, as it is at that batch, in a slot that is not null.
 
-    A replacement or delta counts from its place in the stream on. That indices are not negative is another clause's.
+    A replacement or delta counts from its place in the stream on. That indices are not negative is another clause's;
+    and of a dictionary without data, or of two types, nobody knows the length.
     """
-    return told(whole, Rule.DICTIONARY_INDEX_RANGE)
+    unknown = bool(told(whole, Rule.DICTIONARY_DATA_MISSING, Rule.DICTIONARY_TYPES_DIFFER))
+    return () if unknown else told(whole, Rule.DICTIONARY_INDEX_RANGE)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.contract.clause import ANY_BATCH, Violation, clause
-from conformance.contract.messages import bodies, broken, written_schemas
+from conformance.contract.messages import bodies, broken, untidy, written_schemas
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level
 from conformance.wire import Rule
@@ -193,7 +193,7 @@ def union_slots(batch: BatchBytes) -> Iterable[Violation]:
 )
 def union_nulls(batch: BatchBytes) -> Iterable[Violation]:
     """A union has no nulls of its own: its null count is 0 and, under V4, its bitmap empty."""
-    return broken(batch, Rule.UNION_NULL_COUNT, Rule.UNION_VALIDITY_V4)
+    return untidy(batch, Rule.UNION_NULL_COUNT, Rule.UNION_VALIDITY_V4)
 
 
 @clause(

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.ipc.messages import Container
-from conformance.contract.ipc.selectors import anything, streams, told
+from conformance.contract.ipc.selectors import anything, begun, streams, told
 from conformance.records import Level
 from conformance.wire import Rule
 
@@ -53,7 +53,7 @@ def prefixes(whole: Container) -> Iterable[Violation]:
 
 @clause(
     "stream.whole",
-    over=anything,
+    over=begun,
     source=STREAM,
     breaks="readers that take a cut for the end: rows are lost without an error",
     profiles=("ipc-stream", "ipc-file", "ipc-tensor"),

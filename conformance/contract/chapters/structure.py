@@ -260,7 +260,7 @@ def child_count(schema: SchemaBytes) -> Iterable[Violation]:
     over=written_schemas,
     source=SCHEMA_FBS,
     breaks="readers compute the layout of the body from these numbers",
-    profiles=ANY_BATCH,
+    profiles=ANY_MESSAGE,
 )
 def type_parameters(schema: SchemaBytes) -> Iterable[Violation]:
     """Widths, precisions and sizes of types are ones that the format has.

@@ -85,4 +85,5 @@ def aligned(whole: Container) -> Iterable[Violation]:
 @clause("tensor.padding", over=whole_tensors, source=SECURITY, level=Level.SHOULD, profiles=ONLY)
 def padding(whole: Container) -> Iterable[Violation]:
     """What belongs to no buffer is padding: zero, so that it publishes no stale memory, and less than 64 bytes."""
-    return remarked(whole, Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED)
+    shared = bool(told(whole, Rule.SPARSE_BUFFER_OVERLAP))
+    return () if shared else remarked(whole, Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED)

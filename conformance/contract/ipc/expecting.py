@@ -27,17 +27,17 @@ def expect(data: bytes, kind: Kind | None = None, *, rows: PlainTable | None = N
     ``rows`` are the true rows where the caller knows them from elsewhere; else they are decoded here, if they can be.
     """
     view = IpcView(data, sniff(data) if kind is None else kind)
-    faults = [fault for fault in view.found if _is_met(view, fault)]
-    violations = [fault for fault in faults if fault.severity is Severity.VIOLATION]
-    refused = next((fault for fault in violations if fault.rule in REFUSED), None)
+    violations = [fault for fault in view.found if fault.severity is Severity.VIOLATION]
+    met = [fault for fault in violations if _is_met(view, fault)]
+    refused = next((fault for fault in met if fault.rule in REFUSED), None)
     if refused is not None:
         return Expectation(Result.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _said(refused))
-    undecided = next((fault for fault in faults if fault.rule in UNDECIDED and not _is_harmless(fault)), None)
-    if rows is None and all(fault.rule in ROWS_STAND | UNDECIDED for fault in violations):
+    if rows is None and all(fault.rule in ROWS_STAND | UNDECIDED for fault in met):
         rows = true_rows(view)
     beyond = next((fault for fault in violations if fault.rule not in UNDECIDED), None)
     if beyond is not None:
         return Expectation(Result.INVALID, rows, Tier.CONTENT, (), _said(beyond))
+    undecided = next((fault for fault in view.found if fault.rule in UNDECIDED and not _is_harmless(fault)), None)
     if undecided is not None:
         return Expectation(Result.PERMITTED, rows, Tier.OPTIONAL, (), _said(undecided))
     asked = asked_of(features(view))

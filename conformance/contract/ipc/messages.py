@@ -23,6 +23,7 @@ __all__ = [
     "MessageInBatches",
     "MessageOfSchema",
     "divide",
+    "is_noise",
     "is_of_the_whole",
 ]
 
@@ -110,7 +111,7 @@ def divide(
     message in which it lies.
 
     Where framing as before Arrow 0.15 is the rule, it is no fault of the messages; where it is not, mixing it in is
-    the fault, and is told as such.
+    the fault, and is told as such. Of bytes that begin no message, not even a legacy one, that is the one fault told.
     """
     whole: list[Fault] = []
     divided: dict[wire.Message, list[Fault]] = {message: [] for message in messages}
@@ -120,14 +121,20 @@ def divide(
         index = bisect.bisect_right(starts, fault.start) - 1
         inside = index >= 0 and (fault.start < messages[index].end or messages[index].header in _NO_MESSAGE)
         owner = owners.get(id(fault)) or (messages[index] if inside else None)
-        if fault.rule is Rule.PREFIX_CONTINUATION_MISSING:
-            if owner is not None and owner.header in _NO_MESSAGE and not legacy:
+        noise = owner is not None and is_noise(owner) and not legacy
+        if noise or fault.rule is Rule.PREFIX_CONTINUATION_MISSING:
+            if noise and fault.rule is Rule.PREFIX_CONTINUATION_MISSING:
                 whole.append(fault)
         elif owner is None or is_of_the_whole(fault.rule) or fault.rule in SOMETIMES_OF_THE_WHOLE:
             whole.append(fault)
         else:
             divided[owner].append(fault)
     return whole, divided
+
+
+def is_noise(message: wire.Message) -> bool:
+    """Whether bytes begin neither with a continuation word nor with a legacy message that can be followed."""
+    return message.legacy and message.header in _NO_MESSAGE
 
 
 _NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from conformance.contract.clause import Subject, Violation
-from conformance.contract.ipc.messages import Container
+from conformance.contract.ipc.messages import Container, is_noise
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.messages import violation
 from conformance.contract.view import View
@@ -19,6 +19,7 @@ __all__ = [
     "AsData",
     "Wholes",
     "anything",
+    "begun",
     "blocks",
     "dense",
     "encoded",
@@ -119,6 +120,8 @@ def _headed(view: IpcView, header: Header) -> bool:
 
 anything: Final = Wholes("anything", lambda _view: True)
 """Any bytes that should be a stream, file or tensor."""
+begun: Final = Wholes("begun", lambda view: bool(view.messages) and not is_noise(view.messages[0]))
+"""Bytes that begin with a message, be it a broken one."""
 streams: Final = Wholes("streams", lambda view: view.stream is not None and view.legible)
 """A stream, or the one in a file, with at least one message that could be followed."""
 encoded: Final = Wholes("encoded", _encodes)

@@ -171,6 +171,9 @@ UNDECIDED: Final = frozenset(
         Rule.BLOCK_ORDER,
         Rule.BLOCK_UNLISTED,
         Rule.TENSOR_TYPE_BOOL,
+        Rule.MESSAGE_SECOND_MESSAGE,
+        Rule.MESSAGE_END_OF_STREAM,
+        Rule.MESSAGE_TRAILING_BYTES,
     }
 )
 """Rules on which texts conflict, are silent, or name a limit that is a reader's own: either answer is permitted."""
