@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError
+from conformance.wire.faults import Rule
 from conformance.wire.intervals import IntervalType
 from conformance.wire.layout import Layout, Op
-from conformance.wire.liveness import Mask, bits, live, numbers
+from conformance.wire.liveness import Mask, bits, live, numbers, reached
 from conformance.wire.types import Field
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _child(made: pa.DataType, number: int) -> pa.DataType:
 
 
 _WITH_OFFSETS: Final = frozenset({Layout.BINARY, Layout.LIST})
+_IN_MAPS: Final = (Rule.MAP_NULL_ENTRY, Rule.MAP_NULL_KEY)
 _UNIONS: Final = frozenset({Layout.SPARSE_UNION, Layout.DENSE_UNION})
 
 
@@ -99,10 +101,7 @@ class _Decoder:
         if isinstance(made, IntervalType):
             return pa.ExtensionArray.from_storage(made, self.array(op, made.storage_type, length))
         buffers = self.buffers(op)
-        if op.has_validity:
-            buffers[0] = self.validity(op, buffers[0], length)
-        elif op.index in self.hidden and op.layout is Layout.RUN_END_ENCODED:
-            raise UnsupportedHereError(f"{op.path} is run-end encoded in a union that has nulls of its own")
+        self.mask(op, buffers, length)
         if op.field.dictionary is not None:
             return self.encoded(op, made, length, buffers)
         if op.layout in _UNIONS:
@@ -119,7 +118,7 @@ class _Decoder:
             buffers[1] = pa.py_buffer(bytes(op.width))
         elif op.layout is Layout.VIEW:
             buffers[1] = self.views(buffers, length)
-        nulls = -1 if op.has_validity else length
+        nulls = (-1 if buffers[0] is not None else 0) if op.has_validity else length
         return pa.Array.from_buffers(made, length, buffers or [None], nulls, 0, children)
 
     # --- buffers ------------------------------------------------------------------------------------
@@ -133,6 +132,15 @@ class _Decoder:
             raise UndecodableError(f"{self.body.name(first + found.index(None))} cannot be read")
         return [pa.py_buffer(content) for content in found]
 
+    def mask(self, op: Op, buffers: list[Any], length: int) -> None:
+        """Sets the validity bitmap of an op that has one; None where all slots are valid."""
+        if op.null_rule in _IN_MAPS:
+            self.without_nulls(op, buffers, length)
+        if op.has_validity:
+            buffers[0] = self.validity(op, buffers[0], length)
+        elif op.index in self.hidden and op.layout is Layout.RUN_END_ENCODED:
+            raise UnsupportedHereError(f"{op.path} is run-end encoded in a union that has nulls of its own")
+
     def validity(self, op: Op, bitmap: pa.Buffer, length: int) -> pa.Buffer | None:
         """The bitmap of an op, None where all slots are valid, with those that a union hides taken out."""
         hidden = self.hidden.get(op.index)
@@ -142,6 +150,19 @@ class _Decoder:
         if bitmap.size:
             shown &= bits(memoryview(bitmap).cast("B"), length)
         return pa.py_buffer(np.packbits(shown, bitorder="little").tobytes())
+
+    def without_nulls(self, op: Op, buffers: list[Any], length: int) -> None:
+        """Takes away the bitmap of a map's entries or keys: pyarrow ends the process over a null among them."""
+        if op.layout is Layout.NULL and length:
+            raise UnsupportedHereError(f"{op.path} is a map's key of type null, which pyarrow does not hold")
+        if not op.has_validity or not buffers[0].size:
+            return
+        valid = bits(memoryview(buffers[0]).cast("B"), length)
+        if not valid.all():
+            seen = reached(self.body, op, length)
+            if seen is None or (seen & ~valid).any():
+                raise UndecodableError(f"{op.path} has nulls, where a map has none")
+        buffers[0] = pa.py_buffer(b"")
 
     def views(self, buffers: list[Any], length: int) -> pa.Buffer:
         """The views, those of slots that nobody sees made empty where they lead nowhere: only these are not judged."""
@@ -168,7 +189,7 @@ class _Decoder:
             buffers = self.without(op, wrong, indices, buffers, size=None if values is None else size)
         if values is None:
             values = pa.nulls(0, made.value_type)
-        pointers = pa.Array.from_buffers(made.index_type, length, buffers, -1, 0)
+        pointers = pa.Array.from_buffers(made.index_type, length, buffers, 0 if buffers[0] is None else -1, 0)
         return pa.DictionaryArray.from_arrays(pointers, values, ordered=made.ordered, safe=False)
 
     def without(self, op: Op, wrong: Mask, indices: Any, buffers: list[Any], *, size: int | None) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,7 +12,14 @@ from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
 from conformance.wire.messages import KeyValues
 from conformance.wire.types import Field, Schema, Type, TypeKind
 
-__all__ = ["DecodingError", "UndecodableError", "UnsupportedHereError", "field_to_arrow", "schema_to_arrow"]
+__all__ = [
+    "DecodingError",
+    "UndecodableError",
+    "UnsupportedHereError",
+    "field_to_arrow",
+    "schema_to_arrow",
+    "type_to_arrow",
+]
 
 
 class DecodingError(Exception):
@@ -40,7 +48,7 @@ def schema_to_arrow(schema: Schema) -> pa.Schema:
     """
     try:
         return pa.schema([field_to_arrow(field) for field in schema.fields], metadata=_metadata(schema.metadata))
-    except (pa.ArrowException, ValueError, OverflowError, RecursionError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise UnsupportedHereError(f"pyarrow {pa.__version__} refuses the schema: {error}") from error
 
 
@@ -54,13 +62,14 @@ def _metadata(pairs: KeyValues) -> pa.KeyValueMetadata | None:
 
 
 def _type(field: Field) -> pa.DataType:
-    made = _value_type(field)
+    made = type_to_arrow(field)
     if field.dictionary is None:
         return made
     return pa.dictionary(_integer(field.dictionary.index_type), made, ordered=field.dictionary.ordered)
 
 
-def _value_type(field: Field) -> pa.DataType:
+def type_to_arrow(field: Field) -> pa.DataType:
+    """The type of ``field``'s values, whether they are dictionary-encoded or not."""
     maker = _TYPES.get(field.type.kind)
     if maker is None:
         raise UnsupportedHereError(f"{field.type} is not supported")
@@ -95,7 +104,9 @@ def _interval(made: Type, _: tuple[Field, ...]) -> pa.DataType:
 
 def _map(made: Type, children: tuple[Field, ...]) -> pa.DataType:
     key, value = children[0].children
-    return pa.map_(field_to_arrow(key), field_to_arrow(value), keys_sorted=made.keys_sorted)
+    # pyarrow has no map with nullable keys; that the schema says so is a fault of its own.
+    held = field_to_arrow(dataclasses.replace(key, nullable=False))
+    return pa.map_(held, field_to_arrow(value), keys_sorted=made.keys_sorted)
 
 
 def _union(made: Type, children: tuple[Field, ...]) -> pa.DataType:

@@ -71,6 +71,23 @@ def test_intervals_without_a_class_of_pyarrow_are_decoded(unit: int, body: bytes
     assert plain_values(decoded.column(0)) == [{"struct": [value]} for value in values]
 
 
+@pytest.mark.parametrize(("entries", "keys", "whole"), [(3, 3, True), (1, 3, False), (3, 1, False), (7, 7, True)])
+def test_maps_with_nulls_where_none_are_allowed(entries: int, keys: int, *, whole: bool) -> None:
+    """Pyarrow ends the process over a null entry or key, so that none that can be seen ever gets there."""
+    below = [field("k", "Int", bitWidth=32, is_signed=1), field("v", "Int", bitWidth=32, is_signed=1)]
+    schema = read_schema(schema_message(field("x", "Map", [field("entries", "Struct_", below)]))).schema
+    assert schema is not None
+    buffers = [b"", i4(0, 2), bytes([entries]), bytes([keys]), i4(5, 6, 0), b"", i4(7, 8, 0)]
+    message = batch_message(1, [(1, 0), *[(3, 3 - bits.bit_count()) for bits in (entries, keys)], (3, 0)], buffers)
+    read = read_batch(message, schema)
+
+    if whole:
+        assert plain_values(read.to_arrow().column(0)) == [{"map": [[5, 7], [6, 8]]}]
+    else:
+        with pytest.raises(UndecodableError, match="where a map has none"):
+            read.to_arrow()
+
+
 def test_types_that_pyarrow_lacks_are_a_typed_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Legal Arrow that this pyarrow cannot represent is told apart from broken bytes."""
     monkeypatch.delattr(pa, "decimal256")
