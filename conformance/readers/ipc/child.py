@@ -19,8 +19,8 @@ from typing import Any, Final
 from conformance.readers.frames import Channel, Closed, Frame
 from conformance.readers.ipc.info import Decoded, Library, Unsupported
 from conformance.readers.ipc.job import Outcome, Stage
-from conformance.readers.worker import limit_cpu, limit_memory
-from conformance.wire.plain import PlainTable, plain_table
+from conformance.readers.worker import limit_cpu, limit_memory, mapped_bytes
+from conformance.wire.plain import PlainError, PlainTable, plain_table
 
 __all__ = ["MAX_ERROR_TEXT", "serve"]
 
@@ -36,9 +36,10 @@ def serve(library: Library, first: Frame, channel: Channel) -> None:
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         job = first
+        began_with = mapped_bytes()
         with contextlib.suppress(Closed):
             while True:
-                _do(library, job, channel)
+                _do(library, job, channel, began_with)
                 job = channel.receive()
         status = 0
     finally:
@@ -47,7 +48,7 @@ def serve(library: Library, first: Frame, channel: Channel) -> None:
         os._exit(status)  # threads of the library must not keep a finished child alive
 
 
-def _do(library: Library, job: Frame, channel: Channel) -> None:
+def _do(library: Library, job: Frame, channel: Channel, began_with: int) -> None:
     limit_memory(job.header["memory"])
     limit_cpu(job.header["cpu"])
     began = time.monotonic()
@@ -57,6 +58,8 @@ def _do(library: Library, job: Frame, channel: Channel) -> None:
     text = b"" if table is None else json.dumps(table.to_json(), separators=(",", ":")).encode()
     if len(text) > MAX_TABLE:
         answer["error_text"], text = f"the table is larger than {MAX_TABLE} bytes as JSON; not brought back", b""
+    # Memory that one job leaves behind must not be added to what another may use.
+    answer["retiring"] = mapped_bytes() - began_with > job.header["memory"] // 2
     channel.send({**answer, "seconds": seconds}, [written, text])
 
 
@@ -71,10 +74,10 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
             stage = Stage.LIBRARY
             written = library.encode(asked["kind"], source, asked["options"])
             return {"outcome": Outcome.WRITTEN, "stage": stage}, written, None
-        decoded = library.decode(asked["kind"], data, schema, asked["options"])
+        made = library.decode(asked["kind"], data, schema, asked["options"])
         channel.send({"at": Stage.VALUES})
         stage = Stage.VALUES
-        told, table = _rows(decoded, asked["values"])
+        told, table = _rows(library.hand_over(made), asked["values"])
     except Unsupported as error:
         return {"outcome": Outcome.UNSUPPORTED, "stage": stage, "error_text": str(error)}, b"", None
     except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
@@ -95,7 +98,11 @@ def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | Non
         return answer, None
     if not decoded.batches:
         return answer, PlainTable(names, tuple([] for _ in names), 0)
-    return answer, plain_table(decoded.batches, limit=most)
+    table = plain_table(decoded.batches, limit=most)
+    for name, column in zip(table.names, table.columns, strict=True):
+        if len(column) != rows:
+            raise PlainError(f"column {name!r} has {len(column)} values in a table of {rows} rows")
+    return answer, table
 
 
 def _unlimit_memory() -> None:

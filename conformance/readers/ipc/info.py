@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -100,14 +100,20 @@ class Library(Protocol):
 
     version: str
 
-    def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
-        """Read bytes; raises whatever the library raises, or :class:`Unsupported`."""
+    def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
+        """Read all of the bytes into what the library itself makes of them.
 
-    def encode(self, kind: str, data: Iterable[pa.RecordBatch] | Any, options: Mapping[str, Any]) -> bytes:
-        """Write what :meth:`source` read; raises whatever the library raises, or :class:`Unsupported`."""
+        Raises whatever the library raises, or :class:`Unsupported`.
+        """
+
+    def hand_over(self, made: Any) -> Decoded:
+        """Hand over what :meth:`decode` made."""
 
     def source(self, data: bytes) -> Any:
         """Read, with the library itself, the stream that is to be written."""
+
+    def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
+        """Write what :meth:`source` made; raises whatever the library raises, or :class:`Unsupported`."""
 
 
 class LibraryModule(Protocol):

@@ -70,7 +70,7 @@ class Stage(enum.StrEnum):
     SOURCE = "source"
     """Before a writer: in reading, with the same library, what it is to write."""
     VALUES = "values"
-    """After the library had read: in looking at the values of what it returned."""
+    """After the library had read: in handing over what it made of the bytes, and looking at the values."""
 
 
 @dataclass(frozen=True, slots=True)

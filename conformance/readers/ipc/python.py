@@ -20,8 +20,7 @@ from typing import IO, Any, Final
 from conformance.readers.frames import Channel, Frame, FrameError
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
 from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
-from conformance.readers.ipc.runner import Op, ended, missing_option, panicked, refused
-from conformance.readers.process import last_words
+from conformance.readers.ipc.runner import Op, ended, missing_option, panicked, refused, words
 from conformance.wire.plain import PlainTable
 
 __all__ = ["PythonRunner"]
@@ -177,8 +176,7 @@ class _WorkerProcess:
         self._process.wait()
         with self._stderr:
             self._stderr.seek(0)
-            said = last_words(self._stderr.read().decode(errors="replace"))
-        return f"; it last said: {said}" if said else ""
+            return words(self._stderr.read().decode(errors="replace"))
 
 
 def _request(op: Op, job: Job, limits: Limits) -> dict[str, Any]:
@@ -200,9 +198,12 @@ def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> Answer
     told = frame.header
     end, answer = told["end"], told["answer"]
     if answer is not None:
-        return _answered(name, job, answer, *frame.blobs)
+        try:
+            return _answered(name, job, answer, *frame.blobs)
+        except (KeyError, TypeError, ValueError):
+            end = "garbage"
     stage = Stage(told["stage"] or (Stage.SOURCE if op == "write" else Stage.LIBRARY))
-    said = f"; it last said: {last_words(told['said'])}" if told["said"].strip() else ""
+    said = words(told["said"])
     ending = functools.partial(Answer, job.id, name, stage=stage)
     if end == "late":
         text = f"no answer within {limits.seconds:g} s{said}"

@@ -7,8 +7,9 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from conformance.readers.ipc.info import Hello
 from conformance.readers.ipc.job import Answer, Job, Outcome
+from conformance.readers.process import last_words
 
-__all__ = ["Op", "Runner", "ended", "missing_option", "panicked", "refused"]
+__all__ = ["Op", "Runner", "ended", "missing_option", "panicked", "refused", "words"]
 
 Op: TypeAlias = Literal["read", "write"]
 """What is done with a job."""
@@ -61,6 +62,14 @@ def ended(signal_name: str, said: str) -> Outcome:
     if signal_name in ("SIGXCPU", "SIGKILL") or _MEMORY_WORDS.search(said):
         return Outcome.EXHAUSTED
     return Outcome.DIED
+
+
+def words(said: str) -> str:
+    """The line of a dead process's standard error that says most, as the end of a sentence; empty where none does."""
+    lines = [line for line in said.splitlines() if not line.startswith("note: run with")]
+    telling = [line for line in lines if _MEMORY_WORDS.search(line)]
+    last = last_words("\n".join(telling[-1:] or lines))
+    return f"; it last said: {last}" if last else ""
 
 
 def missing_option(op: Op, job: Job, hello: Hello) -> str:

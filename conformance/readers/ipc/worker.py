@@ -133,8 +133,9 @@ class Worker:
             with contextlib.suppress(OSError):  # it is gone: the answer tells how
                 fork.channel.send(job.header, job.blobs, seconds=job.header["seconds"])
         told = fork.answer(until)
-        if told[0]["answer"] is not None:
-            if fork.done < job.header["reuse"]:
+        answer = told[0]["answer"]
+        if answer is not None:
+            if fork.done < job.header["reuse"] and not answer["retiring"]:
                 self._fork = fork
             else:
                 fork.wait()

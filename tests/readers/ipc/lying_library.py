@@ -42,7 +42,7 @@ def _abort() -> None:
 
 
 def _abort_without_memory() -> None:
-    print("memory allocation of 4096 bytes failed", file=sys.stderr, flush=True)  # noqa: T201  # as Rust does
+    print("memory allocation of 4096 bytes failed\nnote: run with `RUST_BACKTRACE=1`", file=sys.stderr, flush=True)  # noqa: T201  # as Rust does
     os.abort()
 
 
@@ -122,6 +122,7 @@ class Liar:
 
     def __init__(self) -> None:
         self._poison = b""
+        self._kept = bytearray()
 
     def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
         """Do what the bytes say; without a word for it, answer the process's number."""
@@ -133,12 +134,18 @@ class Liar:
         if data.startswith(b"poison "):
             self._poison = data.removeprefix(b"poison ")
         batch = pa.record_batch({"process": [os.getpid()]})
+        if data == b"keep":
+            self._kept = bytearray(200 << 20)
         if data == b"unsound":
             return Decoded(batch.schema, _Poisoned())
         rows = int(data) if data.isdigit() else 1
         if rows != 1:
             batch = pa.record_batch({"a": pa.nulls(rows)})
         return Decoded(batch.schema, [batch] if rows else [])
+
+    def hand_over(self, made: Decoded) -> Decoded:
+        """It is handed over already."""
+        return made
 
     def source(self, data: bytes) -> bytes:
         """Read what is to be written."""

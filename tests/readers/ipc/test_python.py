@@ -84,6 +84,11 @@ def test_last_words(liar: PythonRunner) -> None:
     assert "assertion failed: offsets.len() > 0" in told(liar, b"abort").error_text
 
 
+def test_words_on_memory(liar: PythonRunner) -> None:
+    """A runtime that says that memory ran out is quoted with that, not with the hint after it."""
+    assert told(liar, b"abort without memory").error_text.endswith("memory allocation of 4096 bytes failed")
+
+
 def test_words_of_an_earlier_job_are_gone(liar: PythonRunner) -> None:
     """A death without words does not borrow those of the death before."""
     told(liar, b"abort")
@@ -116,6 +121,13 @@ def test_reused_fork(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> Non
     first, second, third, _ = (process(told(liar, word)) for word in (b"one", b"two", b"three", b"four"))
 
     assert first == second != third
+
+
+def test_fork_that_keeps_memory_is_not_reused(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one job leaves in memory does not count against the next."""
+    monkeypatch.setattr(liar, "_limits", Limits(reuse=2, memory=256 << 20))
+
+    assert process(told(liar, b"keep")) != process(told(liar, b"two"))
 
 
 def test_death_in_a_reused_fork_is_tried_alone(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:

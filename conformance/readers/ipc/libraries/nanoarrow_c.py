@@ -1,7 +1,7 @@
 """nanoarrow, the C library: streams only, through its Python bindings.
 
-Beside nanoarrow in the path: the Arrow C stream interface, over which pyarrow takes the decoded batches without
-copying or validating them. nanoarrow decodes a batch when it is asked for it, so both happen in one stage.
+Beside nanoarrow in the path, once it has read everything: the Arrow C stream interface, over which pyarrow takes the
+batches without copying them. What that objects to is an error in the stage ``values``.
 """
 
 from __future__ import annotations
@@ -45,9 +45,12 @@ def load() -> Library:
     class Nanoarrow:
         version: str = nanoarrow.__version__
 
-        def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+        def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
             del kind, schema, options  # streams without options: nothing else is declared
-            reader = pa.RecordBatchReader.from_stream(self.source(data))
+            return self.source(data).read_all()
+
+        def hand_over(self, made: Any) -> Decoded:
+            reader = pa.RecordBatchReader.from_stream(made)
             return Decoded(reader.schema, list(reader), [str(field.type) for field in reader.schema])
 
         def source(self, data: bytes) -> Any:

@@ -58,12 +58,14 @@ def load() -> Library:
     class Polars:
         version: str = pl.__version__
 
-        def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+        def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
             del schema  # kind message is not declared
             read = pl.read_ipc if kind == "file" else pl.read_ipc_stream
-            frame = read(io.BytesIO(data), columns=options.get("included_fields"))
-            reader = pa.RecordBatchReader.from_stream(frame)
-            return Decoded(reader.schema, list(reader), [str(dtype) for dtype in frame.dtypes])
+            return read(io.BytesIO(data), columns=options.get("included_fields"))
+
+        def hand_over(self, made: Any) -> Decoded:
+            reader = pa.RecordBatchReader.from_stream(made)
+            return Decoded(reader.schema, list(reader), [str(dtype) for dtype in made.dtypes])
 
         def source(self, data: bytes) -> Any:
             return pl.read_ipc_stream(io.BytesIO(data))
