@@ -1,0 +1,139 @@
+"""Expectations: which bytes are to be read, which refused, and which leave a reader free."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.clause import CLAUSES, Role
+from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expecting import expect
+from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
+from conformance.contract.ipc.judging import ipc_clauses
+from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
+from conformance.records import Level
+from conformance.wire import Kind, PlainTable, Rule, Severity
+from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
+from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message
+
+PLAIN = pa.record_batch({"x": pa.array([1, None, 3], pa.int32())})
+INT = field("x", "Int", bitWidth=32, is_signed=1)
+SCHEMA = schema_message(INT)
+ENCODED_SCHEMA = schema_message(INT | {"dictionary": {"id": 7}})
+NULLS = batch_message(2, [(2, 2)], [b"\0", i4(0, 0)])
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_the_core_is_to_be_read(kind: str) -> None:
+    """A plain stream or file has to be accepted, with the rows that are in it."""
+    made = expect(written(kind, PLAIN, PLAIN), Kind(kind))
+
+    assert (made.result, made.tier, made.clauses) == (Result.VALID, Tier.CORE, ("reader.accepts.core",))
+    assert made.rows == PlainTable(("x",), ([1, None, 3, 1, None, 3],), 6)
+
+
+def test_a_schema_without_batches_has_columns_and_no_rows() -> None:
+    """There are names even where there is nothing else."""
+    assert expect(SCHEMA + END).rows == PlainTable(("x",), ([],), 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "batch", "clauses"),
+    [
+        ({"use_legacy_format": True}, PLAIN, ("reader.accepts.legacy",)),
+        ({"metadata_version": pa.ipc.MetadataVersion.V4}, PLAIN, ("reader.accepts.v4",)),
+        ({"compression": "zstd"}, PLAIN, ("reader.accepts.compression",)),
+        ({}, GOOD, ("reader.accepts.dictionaries",)),
+        ({"compression": "lz4"}, GOOD, ("reader.accepts.compression",)),
+        ({}, pa.record_batch({"x": pa.array([1], pa.decimal256(5, 0))}), ("reader.accepts.newer-types",)),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_a_feature_has_its_clause(options: dict[str, object], batch: pa.RecordBatch, clauses: tuple[str, ...]) -> None:
+    """A refusal is held against the feature that binds least."""
+    made = expect(written("stream", batch, **options), Kind.STREAM)
+
+    assert (made.result, made.clauses) == (Result.VALID, clauses)
+    assert made.tier is (
+        Tier.CORE if clauses[0] in ("reader.accepts.v4", "reader.accepts.dictionaries") else Tier.OPTIONAL
+    )
+    assert made.rows is not None
+
+
+def test_a_tensor_is_optional() -> None:
+    """Implementations need not read tensors, and their values are no rows."""
+    made = expect(tensor())
+
+    assert (made.result, made.clauses, made.rows) == (Result.VALID, ("reader.accepts.tensors",), None)
+
+
+@pytest.mark.parametrize("rule", broken())
+def test_a_broken_rule_is_taken_by_its_tier(rule: Rule) -> None:
+    """Structure is refused by its clause, content is free, notes leave the bytes legal or undecided."""
+    kind, data = broken()[rule]
+    made = expect(data, kind)
+
+    if rule in REFUSED:
+        assert (made.result, made.tier) == (Result.INVALID, Tier.STRUCTURE)
+        assert made.clauses in {(REFUSED[rule],), ("reader.refuses.flatbuffers",), ("reader.refuses.body",)}
+        assert made.rows is None
+    elif rule.severity is Severity.VIOLATION and rule not in UNDECIDED:
+        assert made.result is Result.INVALID
+    else:
+        assert made.result is not Result.INVALID
+    assert made.reason
+
+
+def test_a_late_dictionary_is_permitted_and_has_rows() -> None:
+    """The texts conflict: who accepts it returns nulls."""
+    data = ENCODED_SCHEMA + NULLS + dictionary_message(7, [10, 20]) + END
+
+    made = expect(data, Kind.STREAM)
+
+    assert (made.result, made.clauses, made.rows) == (
+        Result.PERMITTED,
+        (),
+        PlainTable(("x",), ([None, None],), 2),
+    )
+
+
+def test_content_leaves_a_reader_free() -> None:
+    """Text that is no UTF-8 may be accepted, and nobody can say what it is."""
+    batch = batch_message(1, [(1, 0)], [b"", i4(0, 1), b"\xff"])
+    made = expect(schema_message(field("x", "Utf8")) + batch + END, Kind.STREAM)
+
+    assert (made.result, made.tier, made.clauses, made.rows) == (Result.INVALID, Tier.CONTENT, (), None)
+
+
+def test_rows_that_stand_are_expected_of_who_accepts() -> None:
+    """A dictionary that no field names changes no row; who passes over it returns all of them."""
+    data = SCHEMA + dictionary_message(8, [10]) + batch_message(2, [(2, 0)], [b"", i4(1, 2)]) + END
+
+    made = expect(data, Kind.STREAM)
+
+    assert (made.result, made.tier, made.rows) == (Result.INVALID, Tier.CONTENT, PlainTable(("x",), ([1, 2],), 2))
+
+
+def test_tables_name_rules_once() -> None:
+    """A rule is refused, or leaves rows standing, or is undecided; what is refused is a violation."""
+    assert not set(REFUSED) & (ROWS_STAND | UNDECIDED)
+    assert not ROWS_STAND & UNDECIDED
+    assert all(rule.severity is Severity.VIOLATION for rule in REFUSED)
+
+
+def test_every_clause_named_exists() -> None:
+    """What expectations name is a clause on readers, and each such clause but three is named."""
+    ipc_clauses("ipc-stream")
+    named = set(REFUSED.values()) | {feature.clause for feature in Feature}
+    readers = {one.id for one in CLAUSES.values() if one.role is Role.READER}
+
+    assert readers - named == {"reader.survives", "reader.well-defined-error", "reader.rows-true"}
+    assert named <= readers
+    assert all(CLAUSES[feature.clause].level is LEVEL_OF[feature] for feature in Feature)
+
+
+def test_the_least_binding_feature_is_asked_of() -> None:
+    """A reader that lacks compression need not read V4 in a compressed stream."""
+    assert asked_of(frozenset({Feature.V4, Feature.COMPRESSION})) == (Feature.COMPRESSION,)
+    assert asked_of(frozenset({Feature.V4, Feature.DELTAS})) == (Feature.DELTAS,)
+    assert LEVEL_OF[Feature.CORE] is Level.MUST

@@ -1,0 +1,95 @@
+"""The clauses on readers: three tiers apart, and rows that are held to the truth."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import pytest
+
+from conformance.contract.ipc.expectation import Expectation, Result, Tier
+from conformance.contract.ipc.reading import judge_reading
+from conformance.records import Outcome
+from conformance.wire import PlainTable
+
+ROWS = PlainTable(("x",), ([1, None, 3],), 3)
+OTHER = PlainTable(("x",), ([1, None, 4],), 3)
+VALID = Expectation(Result.VALID, ROWS, Tier.CORE, ("reader.accepts.core",), "legal")
+BAD = Expectation(Result.INVALID, None, Tier.STRUCTURE, ("reader.refuses.offsets",), "an offset leads elsewhere")
+CONTENT = Expectation(Result.INVALID, ROWS, Tier.CONTENT, (), "a buffer is not aligned")
+OPEN = Expectation(Result.PERMITTED, None, Tier.OPTIONAL, (), "texts conflict")
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply:
+    """An answer, as the readers' room gives them."""
+
+    outcome: str
+    table: PlainTable | None = None
+    reader: str = "some-reader"
+    error_text: str = ""
+    panicked: bool = False
+
+
+def outcomes(expectation: Expectation, reply: Reply) -> Mapping[str, str]:
+    """Clause to outcome."""
+    return {one.clause.removeprefix("reader."): one.outcome.value for one in judge_reading(expectation, reply)}
+
+
+@pytest.mark.parametrize(
+    ("expectation", "reply", "expected"),
+    [
+        (VALID, Reply("rows", ROWS), {"survives": "pass", "rows-true": "pass", "accepts.core": "pass"}),
+        (VALID, Reply("rows", OTHER), {"survives": "pass", "rows-true": "fail", "accepts.core": "pass"}),
+        (VALID, Reply("refused"), {"survives": "pass", "well-defined-error": "pass", "accepts.core": "fail"}),
+        (VALID, Reply("unsupported"), {"survives": "pass", "accepts.core": "unsupported"}),
+        (VALID, Reply("unavailable"), {"accepts.core": "untestable"}),
+        (VALID, Reply("died"), {"survives": "fail", "accepts.core": "dependency-failed"}),
+        (BAD, Reply("refused"), {"survives": "pass", "well-defined-error": "pass", "refuses.offsets": "pass"}),
+        (BAD, Reply("unsupported"), {"survives": "pass", "refuses.offsets": "pass"}),
+        (BAD, Reply("rows", ROWS), {"survives": "pass", "rows-true": "pass", "refuses.offsets": "fail"}),
+        (BAD, Reply("hung"), {"survives": "fail", "refuses.offsets": "dependency-failed"}),
+        (BAD, Reply("exhausted"), {"survives": "fail", "refuses.offsets": "dependency-failed"}),
+        (CONTENT, Reply("refused"), {"survives": "pass", "well-defined-error": "pass"}),
+        (CONTENT, Reply("rows", ROWS), {"survives": "pass", "rows-true": "pass"}),
+        (CONTENT, Reply("rows", OTHER), {"survives": "pass", "rows-true": "fail"}),
+        (OPEN, Reply("rows", OTHER), {"survives": "pass", "rows-true": "pass"}),
+        (OPEN, Reply("refused"), {"survives": "pass", "well-defined-error": "pass"}),
+        (OPEN, Reply("refused", panicked=True), {"survives": "pass", "well-defined-error": "fail"}),
+    ],
+    ids=lambda value: value.outcome if isinstance(value, Reply) else getattr(value, "tier", ""),
+)
+def test_tiers_stay_apart(expectation: Expectation, reply: Reply, expected: Mapping[str, str]) -> None:
+    """Each answer is judged by the clauses that its input and its end show, and by no other."""
+    assert outcomes(expectation, reply) == expected
+
+
+def test_a_finding_names_reader_and_difference() -> None:
+    """What was required, what came, and from whom."""
+    verdicts = judge_reading(VALID, Reply("rows", OTHER), case_id="some-input")
+
+    (finding,) = next(one for one in verdicts if one.outcome is Outcome.FAIL).findings
+    assert {one.case_id for one in verdicts} == {"some-input"}
+    assert (finding.clause, finding.field) == ("reader.rows-true", "some-reader")
+    assert finding.observed == 'column 0 "x", row 2: expected 3, got 4'
+
+
+def test_rows_of_invalid_input_say_what_was_wrong_with_it() -> None:
+    """Who accepts what is to be refused is told why."""
+    verdicts = judge_reading(BAD, Reply("rows", ROWS))
+
+    (finding,) = next(one for one in verdicts if one.outcome is Outcome.FAIL).findings
+    assert finding.observed == "rows, although an offset leads elsewhere"
+
+
+def test_an_end_says_how() -> None:
+    """The name of the signal, or whatever is known, stands in the finding."""
+    verdicts = judge_reading(BAD, Reply("died", error_text="SIGSEGV\nin  read"))
+
+    (finding,) = verdicts[0].findings
+    assert finding.observed == "died: SIGSEGV in read"
+
+
+def test_a_table_too_large_to_bring_back_is_not_compared() -> None:
+    """Rows came, and nobody saw them: that is no difference."""
+    assert outcomes(VALID, Reply("rows"))["rows-true"] == "pass"

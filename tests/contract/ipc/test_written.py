@@ -1,0 +1,100 @@
+"""What a writer was given beside what it wrote, and what fields say of extension types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.records import Outcome
+from conformance.wire import Kind
+from tests.contract.ipc.broken import GOOD, written
+from tests.wire.corpus import batches
+
+NESTED = pa.list_(pa.field("item", pa.struct([pa.field("a", pa.int32())])))
+FIELDS = [
+    pa.field("n", pa.int64(), metadata={"unit": "mm"}),
+    pa.field("l", NESTED),
+    pa.field("d", pa.dictionary(pa.int8(), pa.utf8(), ordered=True)),
+    pa.field("e", pa.utf8(), metadata={"ARROW:extension:name": "org.example", "ARROW:extension:metadata": "{}"}),
+]
+ROWS = [{"n": 1, "l": [{"a": 1}], "d": "x", "e": "a"}, {"n": None, "l": None, "d": None, "e": "b"}]
+
+
+def batch(*fields: pa.Field, rows: Sequence[dict[str, object]] = ROWS, **metadata: str) -> pa.RecordBatch:
+    """The rows under these fields in place of those of their places."""
+    schema = pa.schema([*fields, *FIELDS[len(fields) :]], metadata=metadata or {"of": "schema"})
+    columns = [pa.array([row[old.name] for row in rows], new.type) for old, new in zip(FIELDS, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def failures(found: pa.RecordBatch, *given: pa.RecordBatch, kind: str = "stream") -> list[str]:
+    """The clauses that fail where ``found`` was written, and ``given`` was to be."""
+    verdicts = judge_ipc(written(kind, found), Kind(kind), expected=list(given or (batch(),)))
+    return [one.clause for one in verdicts if one.outcome is Outcome.FAIL]
+
+
+N, L, D, E = FIELDS
+
+
+@pytest.mark.parametrize(
+    ("found", "clauses"),
+    [
+        (batch(), []),
+        (batch(N.with_name("m")), ["written.names"]),
+        (batch(N.with_type(pa.int32())), ["written.types"]),
+        (batch(N, L.with_type(pa.large_list(NESTED.value_field))), ["written.types"]),
+        (batch(N, L.with_type(pa.list_(pa.field("element", NESTED.value_type)))), ["written.child-names"]),
+        (batch(N, L.with_type(pa.list_(pa.field("item", NESTED.value_type, nullable=False)))), ["written.nullable"]),
+        (batch(N.remove_metadata()), ["written.field-metadata"]),
+        (batch(N.with_metadata({"unit": "mm", "more": "too"})), []),
+        (batch(of="another"), ["written.schema-metadata"]),
+        (batch(N, L, D.with_type(pa.dictionary(pa.int8(), pa.utf8()))), ["written.encoding"]),
+        (batch(N, L, D.with_type(pa.utf8())), ["written.encoding"]),
+        (batch(N, L, D, E.remove_metadata()), ["written.extension-names", "written.field-metadata"]),
+        (batch(rows=ROWS[:1]), ["written.rows"]),
+        (batch(rows=[ROWS[1], ROWS[0]]), ["written.rows"]),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, list) else "",
+)
+def test_each_loss_has_its_clause(found: pa.RecordBatch, clauses: list[str]) -> None:
+    """What is not as it was given is told once; rows are compared whatever their columns are called."""
+    assert failures(found) == clauses
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_what_pyarrow_writes_is_what_it_was_given(kind: str) -> None:
+    """Every type comes back, in streams and files, divided into batches in any way."""
+    for name in ("every type", "every type, sliced", "every type, no rows"):
+        given = batches().get(name)
+        if given is not None:
+            assert failures(given, given, kind=kind) == []
+    assert failures(pa.concat_batches([GOOD, GOOD]), GOOD, GOOD, kind=kind) == []
+
+
+def test_nothing_is_compared_where_nothing_is_known() -> None:
+    """Without batches to compare with, no clause on what was written is observed."""
+    verdicts = judge_ipc(written("stream", GOOD), Kind.STREAM, writer=True)
+
+    assert not [one for one in verdicts if one.clause.startswith("written.")]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "clauses"),
+    [
+        ({"ARROW:extension:name": "org.example"}, []),
+        ({"ARROW:extension:name": "arrow.json"}, []),
+        ({"ARROW:extension:metadata": "{}"}, ["metadata.extension-named"]),
+        ({"ARROW:extension:name": "arrow.mine"}, ["metadata.canonical-names"]),
+    ],
+    ids=str,
+)
+def test_marks_of_extension_types(metadata: dict[str, str], clauses: list[str]) -> None:
+    """Parameters want a name, and names of the format's own are its own."""
+    made = pa.record_batch([pa.array(["a"])], schema=pa.schema([pa.field("x", pa.utf8(), metadata=metadata)]))
+
+    verdicts = judge_ipc(written("stream", made), Kind.STREAM, writer=True)
+
+    assert [one.clause for one in verdicts if one.outcome is Outcome.FAIL] == clauses
