@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.campaign.commits import files_of, write_file
 from conformance.campaign.coverage import universe
+from conformance.campaign.excusing import excused, idle, settled
 from conformance.campaign.job import Job
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.rows import WEIGHT
+from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import from_json, to_json
 
@@ -86,8 +89,9 @@ class Slow:
 class Results:
     """A campaign summed up.
 
-    ``outcomes`` counts cases; ``reached`` counts them by cell of :mod:`conformance.campaign.coverage`, and ``never``
-    are the cells of the profile that no case reached.
+    ``failing`` counts the cases in which something failed that is not expected to; ``outcomes`` counts all of them.
+    ``problems`` are sentences on expected failures that no drawn case shows. ``reached`` counts cases by cell of
+    :mod:`conformance.campaign.coverage`, and ``never`` are the cells of the profile that no case reached.
     """
 
     run: str
@@ -102,6 +106,12 @@ class Results:
     slowest: tuple[Slow, ...]
     reached: Mapping[str, int]
     never: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def unexpected(self) -> bool:
+        """Whether anything is as the target's owner does not expect it."""
+        return bool(self.failing or self.problems)
 
 
 def frame_of(session: SparkSession, layout: Layout, stage: Stage) -> DataFrame:
@@ -114,8 +124,14 @@ def frame_of(session: SparkSession, layout: Layout, stage: Stage) -> DataFrame:
 
 
 def sum_up(session: SparkSession, layout: Layout, job: Job) -> Results:
-    """The results of what is committed so far."""
+    """The results of what is committed so far, under the expected failures of the job's target file."""
     frames = {stage: frame_of(session, layout, stage) for stage in Stage}
+    problems: tuple[str, ...] = ()
+    if expected := job.spec.expected_failures:
+        seen, judged = frames[Stage.VERDICTS], frames[Stage.JUDGE]
+        problems = idle(judged, seen, expected, load_corpus())
+        frames[Stage.VERDICTS] = excused(seen, expected)
+        frames[Stage.JUDGE] = settled(judged, frames[Stage.VERDICTS], tuple(WEIGHT))
     for stage, frame in frames.items():
         frame.createOrReplaceTempView(f"stage_{stage}")
     outcomes = _counted(session, "SELECT outcome, count(*) FROM stage_judge GROUP BY outcome ORDER BY outcome")
@@ -140,6 +156,7 @@ def sum_up(session: SparkSession, layout: Layout, job: Job) -> Results:
         slowest=_slowest(session),
         reached=reached,
         never=tuple(sorted(universe(job.profile) - set(reached))),
+        problems=problems,
     )
 
 

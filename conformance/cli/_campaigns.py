@@ -58,6 +58,8 @@ def print_results(console: Console, results: Results) -> None:
         console.print(table)
         if len(results.failures) > FAILURES_SHOWN:
             console.print(f"and {len(results.failures) - FAILURES_SHOWN} more failures, in results.json")
+    for problem in results.problems:
+        console.print(escape(problem))
     levels: dict[str, list[int]] = {}
     for clause in results.clauses:
         level = levels.setdefault(clause.level or "case", [0, 0, 0])

@@ -164,7 +164,7 @@ def command(
             results = campaign.finish(say, shrinking=shrink)
     print_results(Console(soft_wrap=True), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
-    sys.exit(1 if results.failing else 0)
+    sys.exit(1 if results.unexpected else 0)
 
 
 def _judge_spark(out: Path, *, cases: int, seed: int, master: str, conf: dict[str, str]) -> int:

@@ -1,0 +1,91 @@
+"""Expected failures in a campaign: what a target's owner knows of is counted, and fails nothing.
+
+The rows of a campaign say what was seen. What is expected is applied when they are summed up, from the target file as
+it is then: an entry added later needs no new campaign. The rules are those of :mod:`conformance.engine.expectations`: a
+verdict is excused where an entry excuses each of its reason classes. An entry that excuses nothing is told where it can
+be meant for drawn cases only; others may be needed by cases that a campaign does not draw.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from conformance.engine.expectations import glob_match
+from conformance.records import Outcome
+from conformance.targets.spec import ExpectedFailure
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["excused", "idle", "settled"]
+
+_EXCUSABLE: Final = tuple(str(one) for one in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED))
+"""Outcomes that an entry may excuse; the suite's own errors are nobody's expected failure."""
+
+
+def excused(verdicts: DataFrame, expectations: Sequence[ExpectedFailure]) -> DataFrame:
+    """The rows of verdicts, the outcome of those that are expected replaced by *expected failure*."""
+    if not expectations:
+        return verdicts
+    from pyspark.sql import functions as sql  # noqa: PLC0415  # a lab has no Spark
+
+    def entry(one: ExpectedFailure, reason: Column) -> Column:
+        clause, case = _is(sql.col("clause"), one.clause), _is(sql.col("case_id"), one.case)
+        return clause & case & _is(reason, one.reason)
+
+    def any_entry(reason: Column) -> Column:
+        return functools.reduce(operator.or_, (entry(one, reason) for one in expectations))
+
+    known = sql.col("outcome").isin(*_EXCUSABLE) & sql.forall("classes", any_entry)
+    expected = sql.lit(str(Outcome.EXPECTED_FAIL))
+    return verdicts.withColumn("outcome", sql.when(known, expected).otherwise(sql.col("outcome")))
+
+
+def settled(judged: DataFrame, verdicts: DataFrame, weights: Sequence[Outcome]) -> DataFrame:
+    """The rows of cases, their outcomes worked out again from verdicts some of which are excused.
+
+    ``weights`` are all outcomes, the heaviest last. A case all of whose failures are expected is an expected failure.
+    """
+    from pyspark.sql import functions as sql  # noqa: PLC0415  # as above
+
+    order = sql.array(*(sql.lit(str(outcome)) for outcome in weights))
+    place = sql.array_position(order, sql.col("outcome"))
+    heaviest = verdicts.groupBy("index").agg(sql.max(place).cast("int").alias("weight"))
+    now = sql.when(sql.col("weight").isNull(), sql.col("outcome")).otherwise(sql.element_at(order, sql.col("weight")))
+    return judged.join(heaviest, "index", "left").withColumn("outcome", now).drop("weight")
+
+
+def _is(text: Column, glob: str) -> Column:
+    """Whether a text is what a glob describes, in which only ``*`` is special."""
+    return text.rlike("(?s)^" + ".*".join(map(re.escape, glob.split("*"))) + r"\z")
+
+
+def idle(
+    judged: DataFrame, verdicts: DataFrame, expectations: Sequence[ExpectedFailure], corpus: Iterable[str]
+) -> tuple[str, ...]:
+    """A sentence on each entry that names drawn cases of this campaign only and excused none of their verdicts.
+
+    ``verdicts`` are as they were before anything was excused; ``corpus`` are the ids of the cases that are not drawn.
+    """
+    from pyspark.sql import functions as sql  # noqa: PLC0415  # as above
+
+    known = tuple(corpus)
+    told = []
+    for one in expectations:
+        if any(glob_match(name, one.case) for name in known):
+            continue
+        meant = judged.where(_is(sql.col("case_id"), one.case))
+        failed = verdicts.where(sql.col("outcome").isin(*_EXCUSABLE))
+        used = failed.where(_is(sql.col("clause"), one.clause) & _is(sql.col("case_id"), one.case)).where(
+            sql.exists("classes", functools.partial(_is, glob=one.reason))
+        )
+        if meant.head(1) and not used.head(1):
+            told.append(
+                f"the expected failure of {one.clause!r} on {one.case!r} excuses nothing in this campaign;"
+                " remove it or correct it"
+            )
+    return tuple(told)
