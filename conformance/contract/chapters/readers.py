@@ -9,7 +9,7 @@ that they cannot take a type, are not asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.subjects import once_per_view
@@ -45,34 +45,52 @@ def _reads(view: View) -> list[Read]:
     return [Read(calls.get(label), readings) for label, readings in by_label.items()]
 
 
+class Shown(NamedTuple):
+    """What readings show that are all the rows that the bytes hold: whether there are any, and several of one read."""
+
+    some: bool
+    several: bool
+
+
 class ReadingFacet:
-    """The readings of an exchange, which are few: where there are any, each clause is asked."""
+    """The readings of an exchange; they are clean if all of them are tables, without differences, in one camp."""
 
     def state(self, view: View) -> Hashable | None:
-        """Something where there is nothing to ask about."""
-        return None if _reads(view) else "no readings"
+        """What is shown, where all of it is clean."""
+        reads = _reads(view)
+        return None if any(map(_is_remarkable, reads)) else Shown(bool(reads), any(map(_is_shared, reads)))
+
+
+def _is_remarkable(read: Read) -> bool:
+    camps = {reading.camp for reading in read.readings}
+    return len(camps) > 1 or any(one.outcome is not ReadingOutcome.TABLE or one.differences for one in read.readings)
+
+
+def _is_shared(read: Read) -> bool:
+    return len(read.readings) > 1
 
 
 class Reads:
-    """The selector of whole reads that satisfy a condition."""
+    """The selector of whole reads that satisfy a condition; ``clean`` says whether clean ones do."""
 
     facet = ReadingFacet()
 
-    def __init__(self, shows: Callable[[Read], bool]) -> None:
+    def __init__(self, shows: Callable[[Read], bool], clean: Callable[[Shown], bool]) -> None:
         self._shows = shows
+        self._clean = clean
 
     def __call__(self, view: View) -> Sequence[Read]:
         """Those reads."""
         return [read for read in _reads(view) if self._shows(read)]
 
-    def shown_by(self, _state: object) -> bool:
-        """A clean state of this facet is one without readings."""
-        return False
+    def shown_by(self, state: Shown) -> bool:
+        """Whether there are any in an exchange whose readings show this."""
+        return self._clean(state)
 
 
-_ANY: Final = Reads(lambda _read: True)
-_SOME_TABLE: Final = Reads(lambda read: any(True for _ in read.ended(ReadingOutcome.TABLE)))
-_SEVERAL: Final = Reads(lambda read: len(read.readings) > 1)
+_ANY: Final = Reads(lambda _read: True, lambda shown: shown.some)
+_SOME_TABLE: Final = Reads(lambda read: any(True for _ in read.ended(ReadingOutcome.TABLE)), lambda shown: shown.some)
+_SEVERAL: Final = Reads(_is_shared, lambda shown: shown.several)
 
 
 def _failed(read: Read, outcome: ReadingOutcome, wanted: str) -> Iterator[Violation]:
