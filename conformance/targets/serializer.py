@@ -69,7 +69,7 @@ class SerializerTarget:
             said = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
             return Exchange(case.id, self.name, now=now, untestable=said)
         began = time.monotonic()
-        seconds = self._deadline + table.nbytes / BYTES_PER_SECOND
+        seconds = self._deadline + (0 if self._alone else table.nbytes / BYTES_PER_SECOND)
         serializer = self._serializer
         wanted: list[tuple[int, str, str, Callable[[Any], Any], Any]] = [
             (place.session, "schema", "SerializeSchema", serializer.serialize_schema, table.schema)
