@@ -14,8 +14,9 @@ from conformance.records import Outcome
 
 @click.command()
 @click.argument("run", metavar="DIR[:RUN]")
+@click.option("--java", is_flag=True, help="Let the Arrow Java in Spark's JVM read the exchanges as well.")
 @master_option
-def command(*, run: str, master: str, conf: tuple[str, ...]) -> None:
+def command(*, run: str, java: bool, master: str, conf: tuple[str, ...]) -> None:
     """Judge the stored exchanges of a campaign again, without its target.
 
     \b
@@ -25,10 +26,12 @@ def command(*, run: str, master: str, conf: tuple[str, ...]) -> None:
     Exit status: 0 no clause fails, 1 findings, 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
     layout, job = find_run(run)
-    from conformance.campaign.rejudging import judge_again  # noqa: PLC0415  # after the run was found
+    from conformance.campaign.java import read_stored  # noqa: PLC0415  # after the run was found
+    from conformance.campaign.rejudging import judge_again  # noqa: PLC0415  # as above
 
     with spark_session(layout.run, master=master, conf=settings(conf)) as session:
         found = judge_again(session, layout, job.clauses)
+        readings = read_stored(session, layout) if java else None
     click.echo(f"{found.exchanges} stored exchanges of run {layout.run_id} judged under {len(found.clauses)} clauses")
     failing = 0
     for clause, outcomes in found.clauses.items():
@@ -38,5 +41,9 @@ def command(*, run: str, master: str, conf: tuple[str, ...]) -> None:
             click.echo(f"  {clause}: " + ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()))
     for clause, was, now, cases in found.changed:
         click.echo(f"  changed: {clause}: {was} became {now} on {cases} cases")
+    if readings is not None:
+        click.echo(f"Arrow Java {readings.version}: read {readings.read} as the bytes have them")
+        for made, (count, first) in readings.others.items():
+            click.echo(f"  {made}: {count}, first {', '.join(first)}")
     click.echo(f"verdicts: {found.directory}", err=True)
     sys.exit(1 if failing else 0)

@@ -8,12 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from conformance.campaign.commits import committed, files_of
@@ -22,47 +19,10 @@ from conformance.campaign.results import load_results
 from conformance.campaign.runs import find_run
 from conformance.targets.process import free_port
 from tests.campaign.jobs import found, target_file
+from tests.campaign.spark import CASES, command, commits, run, spark_workers, until
 
 pyspark = pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-
-CASES = 300
-PATIENCE = 240.0
-
-
-def command(target: Path, out: Path, *more: str, master: str = "local[2]") -> list[str]:
-    """A campaign's command line."""
-    told = ["--target", str(target), "--cases", str(CASES), "--seed", "3", "--no-shrink", "--out", str(out)]
-    return [sys.executable, "-m", "conformance", "campaign", *told, "--master", master, *more]
-
-
-def run(arguments: list[str], *, status: int) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == status, done.stderr
-    return done
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for something that another process does."""
-    never, over = threading.Event(), time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < over, f"expected {what} within {PATIENCE} s"
-        never.wait(0.05)
-
-
-def commits(out: Path) -> int:
-    """How many ranges are committed."""
-    return len(list(out.glob("runs/*/commits/[0-9]*.json")))
-
-
-def spark_workers(driver: int) -> list[psutil.Process]:
-    """The Python workers that Spark has forked for a driver's tasks."""
-    with contextlib.suppress(psutil.Error):
-        below = psutil.Process(driver).children(recursive=True)
-        daemons = {one.pid for one in below if "pyspark.daemon" in " ".join(one.cmdline())}
-        return [one for one in below if one.pid in daemons and one.ppid() in daemons]
-    return []
 
 
 @pytest.fixture(scope="module")
