@@ -272,6 +272,7 @@ def main() -> None:
     """Prints count, slowest, hungriest and failures; ends in 1 if there are any of the latter."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100_000, help="inputs")
+    parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--replay", type=int, help="only the input of this number, written to --to")
     parser.add_argument("--to", type=Path, default=Path("replayed.bin"))
@@ -286,7 +287,7 @@ def main() -> None:
         return
     slowest = hungriest = None
     failures = 0
-    for number in range(options.count):
+    for number in range(options.first, options.first + options.count):
         outcome = attempt(known, options.seed, number, measured=number % MEASURED == 0)
         if slowest is None or outcome.seconds > slowest.seconds:
             slowest = outcome
@@ -295,7 +296,7 @@ def main() -> None:
         if outcome.failure:
             failures += 1
             print(f"{options.seed}:{number}, {outcome.subject}: {outcome.failure}", flush=True)
-    print(f"{options.count} inputs of seed {options.seed}, {failures} failures")
+    print(f"{options.count} inputs of seed {options.seed} from {options.first} on, {failures} failures")
     if slowest is not None and hungriest is not None:
         print(f"slowest {slowest.seconds:.3f} s: {slowest.number}, {slowest.subject}, {slowest.size} bytes")
         appetite = f"{_appetite(hungriest):.0f} bytes of memory per byte"
