@@ -55,6 +55,7 @@ _BROKEN: Final[dict[str, tuple[Rule | tuple[Rule, ...], tuple[str, ...]]]] = {
     "compression.two-frames": ((Rule.COMPRESSION_TRAILING_BYTES, Rule.COMPRESSION_SIZE_MISMATCH), _FIXED),
     "compression.padding-in-length": (Rule.COMPRESSION_PADDING_IN_LENGTH, ("types.int32", "rows.several")),
     "compression.bomb": (Rule.COMPRESSION_EXPANSION, ("types.int32",)),
+    "metadata.stale-bytes": (Rule.FLATBUF_UNACCOUNTED_BYTES, _FIXED),
     "metadata.boolean-of-two": (Rule.FLATBUF_BOOL_NOT_0_OR_1, _FIXED),
     "compression.size-wrong": (Rule.COMPRESSION_SIZE_MISMATCH, _FIXED),
     "batch.whole-stream": (Rule.STREAM_SECOND_SCHEMA, _ALL),

@@ -322,6 +322,17 @@ def dense_offsets_back(model: StreamModel) -> None:
     _set(part, 2, 0)
 
 
+@mutant(
+    "values.union-nulls-counted",
+    Rule.UNION_NULL_COUNT,
+    on=("types.union-sparse", "types.union-dense"),
+    source="https://github.com/apache/arrow-rs/pull/1713",
+)
+def union_nulls_counted(model: StreamModel) -> None:
+    """A union counts the nulls of its children as its own."""
+    _batch(model).nodes[0].null_count = 2
+
+
 @mutant("values.union-id-negative", Rule.UNION_TYPE_ID, on=("types.union-sparse", "types.union-dense"))
 def union_id_negative(model: StreamModel) -> None:
     """A type id of a union is -1."""
