@@ -152,6 +152,7 @@ func read(asked request, data []byte, stage *string) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	valuesLeft = maxValues
 	var columns [][]any
 	var rows int64
 	schema, err := each(asked.Kind, data, options, func(batch arrow.RecordBatch) error {
@@ -161,6 +162,7 @@ func read(asked request, data []byte, stage *string) (answer, error) {
 		}
 		*stage = "values"
 		for c, column := range batch.Columns() {
+			spend(int64(column.Len()))
 			for i := range column.Len() {
 				columns[c] = append(columns[c], plain(column, i))
 			}
@@ -263,8 +265,12 @@ func respond(asked request) (made answer) {
 	}()
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			if lacking, ours := thrown.(unsupported); ours {
-				made = failure(lacking)
+			switch ours := thrown.(type) {
+			case unsupported:
+				made = failure(ours)
+				return
+			case tooManyValues:
+				made = failure(ours)
 				return
 			}
 			made = answer{

@@ -30,7 +30,28 @@ func text(value string) any {
 
 func decimal(unscaled any) any { return map[string]string{"decimal": fmt.Sprint(unscaled)} }
 
+// maxValues bounds one answer: a few bytes announce any number of values, and a library may take their word for it.
+const maxValues = 1 << 22
+
+// valuesLeft counts down over one answer.
+var valuesLeft int64
+
+// tooManyValues says that the library announces more values than an answer may hold.
+type tooManyValues struct{}
+
+func (tooManyValues) Error() string {
+	return fmt.Sprintf("the library announces more than %d values", maxValues)
+}
+
+// spend is called before count values are made.
+func spend(count int64) {
+	if valuesLeft -= count; valuesLeft < 0 {
+		panic(tooManyValues{})
+	}
+}
+
 func span(values arrow.Array, begin, end int64) []any {
+	spend(end - begin)
 	made := []any{}
 	for i := begin; i < end; i++ {
 		made = append(made, plain(values, int(i)))
@@ -129,6 +150,7 @@ func plain(column arrow.Array, i int) any {
 	case *array.Map:
 		begin, end := a.ValueOffsets(i)
 		pairs := [][2]any{}
+		spend(end - begin)
 		for j := begin; j < end; j++ {
 			pairs = append(pairs, [2]any{plain(a.Keys(), int(j)), plain(a.Items(), int(j))})
 		}

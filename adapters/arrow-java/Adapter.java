@@ -85,6 +85,7 @@ public final class Adapter {
       rows += root.getRowCount();
       for (int c = 0; c < columns.size(); c++) {
         FieldVector vector = root.getVector(c);
+        plain.spend(root.getRowCount());
         for (int row = 0; row < root.getRowCount(); row++) {
           columns.get(c).add(plain.of(vector, row));
         }

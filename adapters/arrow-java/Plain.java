@@ -67,10 +67,22 @@ import org.apache.arrow.vector.types.pojo.DictionaryEncoding;
 final class Plain {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
+  /** The values of one answer: a few bytes announce any number, and a library may take their word for it. */
+  private static final long MAX_VALUES = 1 << 22;
+
   private final DictionaryProvider dictionaries;
+  private long left = MAX_VALUES;
 
   Plain(DictionaryProvider dictionaries) {
     this.dictionaries = dictionaries;
+  }
+
+  /** To be called before {@code count} values are made. */
+  void spend(long count) {
+    left -= count;
+    if (left < 0) {
+      throw new IllegalStateException("the library announces more than " + MAX_VALUES + " values");
+    }
   }
 
   private static JsonNode floating(double value) {
@@ -100,6 +112,7 @@ final class Plain {
   }
 
   private JsonNode span(ValueVector values, long begin, long end) {
+    spend(end - begin);
     ArrayNode made = JSON.arrayNode();
     for (long at = begin; at < end; at++) {
       made.add(of(values, Math.toIntExact(at)));
@@ -110,6 +123,7 @@ final class Plain {
   private JsonNode map(MapVector vector, int index) {
     StructVector entries = (StructVector) vector.getDataVector();
     ArrayNode pairs = JSON.arrayNode();
+    spend(vector.getElementEndIndex(index) - vector.getElementStartIndex(index));
     for (int at = vector.getElementStartIndex(index); at < vector.getElementEndIndex(index); at++) {
       pairs.add(JSON.arrayNode()
           .add(of(entries.getChildByOrdinal(0), at))

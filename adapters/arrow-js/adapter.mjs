@@ -14,7 +14,7 @@ import {
   RecordBatchStreamWriter, Type, UnionMode, Vector, compressionRegistry,
 } from "apache-arrow";
 import { lz4, zstandard } from "./codecs.mjs";
-import { decimalOfWords, float, hex, missing, same } from "./plain.mjs";
+import { counted, decimalOfWords, float, hex, missing, same, spend } from "./plain.mjs";
 import { Unsupported, during, serve } from "./protocol.mjs";
 
 compressionRegistry.set(CompressionType.LZ4_FRAME, lz4);
@@ -41,6 +41,7 @@ function interval(unit, values, index) {
 
 /** Every value of a `Data` from `begin` to `end`. */
 function span(data, begin, end) {
+  spend(Number(end) - Number(begin));
   const values = [];
   for (let index = Number(begin); index < Number(end); index += 1) values.push(plain(data, index));
   return values;
@@ -91,6 +92,7 @@ function plain(data, index) {
     case Type.Map: {
       const { children: [keys, held] } = children[0];
       const pairs = [];
+      spend(valueOffsets[index + 1] - valueOffsets[index]);
       for (let at = valueOffsets[index]; at < valueOffsets[index + 1]; at += 1) {
         pairs.push([plain(keys, at), plain(held, at)]);
       }
@@ -122,9 +124,9 @@ async function read(kind, data, options) {
   // Where it finds no schema the reader raises nothing, and the library's own table has no columns.
   const fields = schema?.fields ?? [];
   return {
-    names: fields.map((field) => field.name),
+    names: fields.map((field) => field.name ?? ""),
     types: fields.map((field) => String(field.type)),
-    rows: batches.reduce((rows, batch) => rows + batch.numRows, 0),
+    rows: await during("values", () => counted(batches.reduce((rows, batch) => rows + batch.numRows, 0))),
     columns: await during("values", () => fields.map((_, column) => batches.flatMap((batch) => (
       span(batch.data.children[column], 0, batch.numRows)
     )))),

@@ -11,7 +11,7 @@
 import { readFileSync } from "node:fs";
 import { CompressionType, IntervalUnit, Type, setCompressionCodec, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import { lz4, zstandard } from "./codecs.mjs";
-import { decimal, float, hex, missing, same } from "./plain.mjs";
+import { counted, decimal, float, hex, missing, same, spend } from "./plain.mjs";
 import { Unsupported, during, serve } from "./protocol.mjs";
 
 setCompressionCodec(CompressionType.LZ4_FRAME, lz4);
@@ -38,6 +38,7 @@ function asked(batch, index) {
 }
 
 function span(batch, begin, end) {
+  spend(end - begin);
   const values = [];
   for (let index = begin; index < end; index += 1) values.push(plain(batch, index));
   return values;
@@ -46,6 +47,7 @@ function span(batch, begin, end) {
 /** The first `rows` values of a column; a column that holds fewer has nothing there, and more are not in the table. */
 function rowsOf(column, rows) {
   const values = column.data.flatMap((batch) => span(batch, 0, batch.length)).slice(0, rows);
+  spend(rows - values.length);
   while (values.length < rows) values.push(missing());
   return values;
 }
@@ -115,7 +117,7 @@ async function read(kind, data, options, schema) {
   return {
     names: fields.map((field) => field.name ?? ""),
     types: fields.map(({ type }) => TYPE_NAMES[type.typeId]),
-    rows: table.numRows,
+    rows: await during("values", () => counted(table.numRows)),
     columns: await during("values", () => table.children.map((column) => rowsOf(column, table.numRows))),
   };
 }

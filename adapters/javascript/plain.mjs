@@ -5,6 +5,26 @@
  * null, as it is to `JSON.stringify`: rows were answered, and hold nothing there.
  */
 
+/** The values of one answer; a few bytes announce any number of rows, and a library may take their word for it. */
+const MAX_VALUES = 2 ** 22;
+
+export class TooManyValues extends Error {}
+
+let left = MAX_VALUES;
+
+/** Begin an answer: `rows` as the library counts them, checked to be a count. */
+export function counted(rows) {
+  left = MAX_VALUES;
+  if (!Number.isSafeInteger(rows) || rows < 0) throw new TypeError(`the library counts ${rows} rows`);
+  return rows;
+}
+
+/** Before `count` values are made: throws where the answer would hold more than it may. */
+export function spend(count) {
+  left -= count;
+  if (left < 0) throw new TooManyValues(`the library announces more than ${MAX_VALUES} values`);
+}
+
 const bits = new DataView(new ArrayBuffer(8));
 
 /** A float of any width, by the bits of its value as float64; NaN has one form. */

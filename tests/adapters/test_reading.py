@@ -143,3 +143,15 @@ def test_an_index_beyond_its_dictionary_is_no_value(program: Program) -> None:
 
     assert answer["status"] == "error" or answer["columns"] == [["a", None]]
     assert program.ask("hello")["status"] == "ok"
+
+
+def test_announced_rows_that_are_not_there_end_in_an_error(program: Program) -> None:
+    """A batch of nulls needs no bytes: a count of rows alone must not fill memory with values, nor stop the program."""
+    rows = 2**31 - 1
+    batch = pa.record_batch([pa.nulls(rows)], ["x"])
+
+    answer = program.read(stream_of([batch]))
+
+    assert answer["status"] == "error"
+    assert answer["stage"] == "values"
+    assert program.ask("hello")["status"] == "ok"
