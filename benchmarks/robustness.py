@@ -286,17 +286,21 @@ def main() -> None:
         print(attempt(known, options.seed, options.replay, measured=False).failure or "no failure")
         return
     slowest = hungriest = None
-    failures = 0
-    for number in range(options.first, options.first + options.count):
-        outcome = attempt(known, options.seed, number, measured=number % MEASURED == 0)
-        if slowest is None or outcome.seconds > slowest.seconds:
-            slowest = outcome
-        if outcome.memory and (hungriest is None or _appetite(outcome) > _appetite(hungriest)):
-            hungriest = outcome
-        if outcome.failure:
-            failures += 1
-            print(f"{options.seed}:{number}, {outcome.subject}: {outcome.failure}", flush=True)
-    print(f"{options.count} inputs of seed {options.seed} from {options.first} on, {failures} failures")
+    done = failures = 0
+    try:
+        for number in range(options.first, options.first + options.count):
+            outcome = attempt(known, options.seed, number, measured=number % MEASURED == 0)
+            done += 1
+            if slowest is None or outcome.seconds > slowest.seconds:
+                slowest = outcome
+            if outcome.memory and (hungriest is None or _appetite(outcome) > _appetite(hungriest)):
+                hungriest = outcome
+            if outcome.failure:
+                failures += 1
+                print(f"{options.seed}:{number}, {outcome.subject}: {outcome.failure}", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted")
+    print(f"{done} inputs of seed {options.seed} from {options.first} on, {failures} failures")
     if slowest is not None and hungriest is not None:
         print(f"slowest {slowest.seconds:.3f} s: {slowest.number}, {slowest.subject}, {slowest.size} bytes")
         appetite = f"{_appetite(hungriest):.0f} bytes of memory per byte"
