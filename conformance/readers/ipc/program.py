@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import functools
 import os
+import re
 import signal
 import threading
 import time
@@ -33,8 +34,14 @@ START_SECONDS: Final = 60.0
 """For a virtual machine that starts on a busy machine."""
 EXIT_SECONDS: Final = 2.0
 """For a program whose output ended to be seen dead."""
+HEAD_BYTES: Final = 4096
+"""What is kept of the beginning of what a program says during a job."""
 MAX_LINE: Final = 256 << 20
 """Bound in bytes on an answer."""
+
+
+_REASON: Final = re.compile(r"^(fatal error|panic|runtime): |FATAL ERROR|OutOfMemoryError|# +SIG")
+"""How Go, V8 and the JVM begin when they give up."""
 
 
 class ProgramRunner:
@@ -119,6 +126,8 @@ class ProgramRunner:
         if error.end is CallEnd.CRASH:
             running.process.wait_for_exit(EXIT_SECONDS)
             words, status = running.process.last_words(), running.process.status
+            reason = running.process.reason()
+            words = f"{reason}; {words}" if reason else words
         if status is None or self._closed:
             return Outcome.UNAVAILABLE, "protocol", f"the program broke the protocol: {error}"
         ending = signal.Signals(-status).name if status < 0 else "exit"
@@ -150,8 +159,34 @@ class ProgramRunner:
             running.close()
 
 
+class _Ends(Tail):
+    """The beginning of an output stream beside its end: a Go program says why it dies before the stacks of it all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._first = bytearray()
+
+    def add(self, data: bytes) -> None:
+        """Keep what is first, and what is last."""
+        with self._lock:
+            self._first += data[: HEAD_BYTES - len(self._first)]
+        super().add(data)
+
+    def reason(self) -> str:
+        """The first line that says why a runtime gave up; empty where none does."""
+        with self._lock:
+            lines = self._first.decode(errors="backslashreplace").splitlines()
+        return next((line.strip() for line in lines if _REASON.search(line)), "")
+
+
 class _Program(Process):
     """A process that can be ended from another thread, and whose words can be told apart by job."""
+
+    _tail: _Ends
+
+    def __init__(self, command: Sequence[str]) -> None:
+        super().__init__(command, environment=os.environ, piped=True)
+        self.forget()
 
     def slay(self) -> None:
         """End the whole group at once."""
@@ -159,7 +194,11 @@ class _Program(Process):
 
     def forget(self) -> None:
         """Take what it said until now for said."""
-        self._tail = Tail()
+        self._tail = _Ends()
+
+    def reason(self) -> str:
+        """Why its runtime gave up, in the runtime's words; empty where it did not say."""
+        return self._tail.reason()
 
     @property
     def status(self) -> int | None:
@@ -171,7 +210,7 @@ class _Running:
     """One start of the program."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.process = _Program(command, environment=os.environ, piped=True)
+        self.process = _Program(command)
         self.pipes = Pipes(self.process.stdin, self.process.stdout, limit=MAX_LINE)
         self._asked = 0
         self._hello: Hello | None = None

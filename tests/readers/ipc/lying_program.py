@@ -32,6 +32,10 @@ def _answer(asked: dict[str, Any], data: bytes) -> dict[str, Any] | bytes:  # no
         case b"exit":
             print("fatal error: stack overflow", file=sys.stderr, flush=True)  # noqa: T201
             os._exit(2)
+        case b"long words":
+            stacks = "goroutine 1 [running]:\n" * 2000
+            print(f"runtime: out of memory: cannot allocate 4 bytes\n{stacks}", file=sys.stderr, flush=True)  # noqa: T201
+            os._exit(2)
         case b"block":
             threading.Event().wait()
         case b"loop":

@@ -34,6 +34,12 @@ def told(runner: ProgramRunner, word: bytes) -> Answer:
     [
         (b"segv", Outcome.DIED, "SIGSEGV", "about to crash"),
         (b"exit", Outcome.DIED, "exit", "fatal error: stack overflow"),
+        (
+            b"long words",
+            Outcome.EXHAUSTED,
+            "exit",
+            "runtime: out of memory: cannot allocate 4 bytes; the process exited",
+        ),
         (b"allocate", Outcome.EXHAUSTED, "limit", "MiB more than before, of 100 allowed"),
         (b"garbage", Outcome.UNAVAILABLE, "protocol", "expected a JSON object on one line but got b'warning"),
         (b"wrong id", Outcome.UNAVAILABLE, "protocol", "but got the id 99"),
