@@ -112,7 +112,7 @@ def test_the_byte_order_option_changes_nothing_natively(program: Program, native
 @pytest.mark.parametrize(
     ("kind", "data"),
     [
-        ("stream", b"this is no Arrow data at all, not one byte of it"),
+        ("stream", b"\0\1\0\0 bytes of metadata are announced, and this is no Arrow data"),
         ("stream", b"\xff" * 64),
         ("stream", stream_of(FAMILIES["integers"]())[:-100]),
         ("stream", stream_of(FAMILIES["integers"]())[:100]),
@@ -147,8 +147,7 @@ def test_an_index_beyond_its_dictionary_is_no_value(program: Program) -> None:
 
 def test_announced_rows_that_are_not_there_end_in_an_error(program: Program) -> None:
     """A batch of nulls needs no bytes: a count of rows alone must not fill memory with values, nor stop the program."""
-    rows = 2**31 - 1
-    batch = pa.record_batch([pa.nulls(rows)], ["x"])
+    batch = pa.record_batch([pa.nulls(2**23)], ["x"])
 
     answer = program.read(stream_of([batch]))
 
