@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from conformance.contract.clause import Clause
+from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.engine.corpus import load_corpus
 from conformance.engine.files import data_file
 from conformance.engine.selection import all_clauses
@@ -51,9 +51,7 @@ def text() -> str:
 
 def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
     yield f"\n### {clause.id}\n\n"
-    applies = (
-        "" if clause.profiles == ("bq-arrow",) else f" · any writer of Arrow messages ({', '.join(clause.profiles)})"
-    )
+    applies = "" if clause.profiles == MESSAGES[:1] else f" · {_whom(clause)} ({', '.join(clause.profiles)})"
     yield f"**{clause.level.upper()}**{applies} · [source]({clause.source})\n\n"
     yield clause.explanation.strip() + "\n\n"
     if clause.breaks:
@@ -63,3 +61,12 @@ def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
         yield f"- *Cases:* {', '.join(f'`{case}`' for case in named[:SHOWN])}{more}\n"
     if killers := [mutant.name for mutant in MUTANTS.values() if clause.id in mutant.kills]:
         yield f"- *Mutants:* {', '.join(f'`{name}`' for name in sorted(killers))}\n"
+
+
+def _whom(clause: Clause) -> str:
+    """Who is held to a clause that is not about servers alone."""
+    if clause.role is Role.READER:
+        return "any reader of Arrow IPC"
+    if clause.on_messages:
+        return "any writer of Arrow messages"
+    return "any writer of Arrow IPC" if clause.role is Role.WRITER else "any Arrow IPC"
