@@ -107,7 +107,7 @@ class ProgramRunner:
             return _answered(job, name, told, time.monotonic() - began)
         except FrameError as error:
             outcome, error_class, text = self._broken(running, error, watch.reason)
-        except (ProtocolError, PlainError) as error:
+        except ProtocolError as error:
             text = f"the program broke the protocol: {error}"
             outcome, error_class = Outcome.UNAVAILABLE, "protocol"
         self._discard()
@@ -252,7 +252,7 @@ class _Running:
 
 
 def _answered(job: Job, name: str, told: Mapping[str, Any], seconds: float) -> Answer:
-    """Raises ProtocolError, PlainError."""
+    """Raises ProtocolError."""
     make = functools.partial(Answer, job.id, name, seconds=seconds)
     if told["status"] == "unsupported":
         return make(Outcome.UNSUPPORTED, error_text=told["message"])
@@ -263,7 +263,12 @@ def _answered(job: Job, name: str, told: Mapping[str, Any], seconds: float) -> A
         return make(refused(kind, text), error_class=kind, error_text=text, panicked=broken, stage=stage)
     if "data" in told:
         return make(Outcome.WRITTEN, data=protocol.decode_base64(told["data"]))
-    table = PlainTable.from_json(told)
+    if len(told["columns"]) != len(told["names"]):
+        raise ProtocolError(f"{len(told['columns'])} columns for {len(told['names'])} names")
+    try:
+        table = PlainTable.from_json(told)
+    except PlainError as error:  # the library took a batch whose columns do not go together
+        return make(Outcome.REFUSED, error_class="PlainError", error_text=str(error), stage=Stage.VALUES)
     return make(Outcome.ROWS, table=table, rows=table.rows, types=tuple(told.get("types", ())), stage=Stage.VALUES)
 
 

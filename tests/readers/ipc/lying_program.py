@@ -55,6 +55,8 @@ def _answer(asked: dict[str, Any], data: bytes) -> dict[str, Any] | bytes:  # no
             return {"id": asked["id"], **ROWS, "columns": [[1.5]]}
         case b"wrong count":
             return {"id": asked["id"], **ROWS, "columns": [[1, 2]]}
+        case b"wrong columns":
+            return {"id": asked["id"], **ROWS, "columns": []}
         case b"refuse":
             return {"id": asked["id"], "status": "error", "class": "java.io.IOException", "message": "bad magic"}
         case b"no memory":
