@@ -8,6 +8,7 @@ columns of BigQuery; that the values came through is looked at beside.
 from __future__ import annotations
 
 import dataclasses
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -143,13 +144,25 @@ class _Raw:
 
 
 def _cut(data: bytes) -> _Messages:
-    """The schema message and the batches of a stream; what follows its end is Spark's own order of batches."""
+    """The schema message and the batches of a stream, in the order of the rows.
+
+    Partitions are sent as they are done; behind the stream's end Spark says which place each batch has
+    (``ArrowCollectSerializer`` in https://github.com/apache/spark/blob/master/python/pyspark/sql/pandas/serializers.py).
+    """
     source = pa.BufferReader(data)
     messages: list[bytes] = []
     while (start := source.tell()) < len(data) and data[start : start + 8] != _END:
         pa.ipc.read_message(source)
         messages.append(data[start : source.tell()])
-    return messages[0], messages[1:]
+    schema, *batches = messages
+    (count,) = struct.unpack_from(">i", data, start + len(_END))
+    if count < 0:
+        said = data[start + len(_END) + 8 :].decode(errors="replace")
+        raise ValueError(f"Spark ends its stream with an error: {said}")
+    order = struct.unpack_from(f">{count}i", data, start + len(_END) + 4)
+    if sorted(order) != list(range(len(batches))):
+        raise ValueError(f"expected the places of {len(batches)} batches behind the stream's end but got {order}")
+    return schema, [batches[place] for place in order]
 
 
 _END: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"
