@@ -9,11 +9,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
 import pyarrow as pa
 
+import conformance
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
 from conformance.campaign.lab import FLUSH, frame_done, job_frame
@@ -56,11 +58,13 @@ class _Died(Exception):  # noqa: N818  # an event, not an error of the caller's
 class Lab:
     """Works on the cases of a job in a process of its own; use as a context manager.
 
+    ``python`` is the interpreter of that process, this one unless another is named.
     ``info`` are the target's name, version and capabilities, once the target was opened.
     """
 
-    def __init__(self, job: Job, weights: Weights | None = None) -> None:
+    def __init__(self, job: Job, weights: Weights | None = None, *, python: str = "") -> None:
         self._job = job
+        self._python = python or sys.executable
         self._weights = weights
         deadlines = job.spec.deadlines.stretched(job.multiplier)
         serializing = job.spec.kind is TargetKind.SERIALIZER
@@ -178,10 +182,12 @@ class Lab:
         ours, theirs = socket.socketpair()
         self._stderr.seek(0)
         self._stderr.truncate()
-        path = os.pathsep.join(entry for entry in sys.path if entry)
+        # Another interpreter has packages of its own, and needs none of ours but this one.
+        here = [str(Path(conformance.__file__).parent.parent)]
+        path = os.pathsep.join(entry for entry in (sys.path if self._python == sys.executable else here) if entry)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-                [sys.executable, "-m", "conformance.campaign.lab", str(theirs.fileno()), str(self._marks.fileno())],
+                [self._python, "-m", "conformance.campaign.lab", str(theirs.fileno()), str(self._marks.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=self._stderr,
                 stderr=self._stderr,

@@ -195,12 +195,12 @@ def _ddl(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {names[field.type]}" for field in schema)
 
 
-def target_info(job: Job) -> dict[str, Any]:
-    """Open the target once, here: its name, version and capabilities.
+def target_info(job: Job, *, python: str = "") -> dict[str, Any]:
+    """Open the target once, here, under the interpreter that tasks run: its name, version and capabilities.
 
     Raises:
         TargetUnavailable: it cannot run here.
     """
-    with Lab(job) as lab:
+    with Lab(job, python=python) as lab:
         lab.open()
         return dict(lab.info)

@@ -154,7 +154,8 @@ def command(
         multiplier=deadline_multiplier,
         suite=conformance.__version__,
     )
-    job = job.of_version(target_info(job)["version"])
+    python = settings(conf).get("spark.pyspark.python", "")
+    job = job.of_version(target_info(job, python=python)["version"])
     layout = Layout.of(out.absolute(), job)
     began = time.monotonic()
     with session.spark_session(layout.run, master=master, conf=settings(conf)) as spark:
