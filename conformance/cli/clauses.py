@@ -45,4 +45,5 @@ def facts(clause: Clause) -> dict[str, object]:
         "source": clause.source,
         "breaks": clause.breaks,
         "profiles": list(clause.profiles),
+        "role": clause.role.value,
     }

@@ -8,6 +8,7 @@ import click
 
 from conformance.cli._common import find_clause
 from conformance.cli.clauses import facts
+from conformance.contract.clause import MESSAGES, Clause, Role
 
 
 @click.command()
@@ -24,4 +25,15 @@ def command(*, clause_id: str, as_json: bool) -> None:
     click.echo(f"source    {clause.source}")
     click.echo(f"breaks    {clause.breaks or 'no public client is known to'}")
     click.echo(f"applies   to {', '.join(clause.profiles)}")
-    click.echo(f"judge it  conformance run --target FILE --clause {clause.id}")
+    click.echo(f"judge it  {_judged_by(clause)}")
+
+
+def _judged_by(clause: Clause) -> str:
+    """The command that asks the clause."""
+    if MESSAGES[0] in clause.profiles:
+        return f"conformance run --target FILE --clause {clause.id}"
+    if clause.role is Role.READER:
+        return "conformance read"
+    if clause.chapter == "written":
+        return "conformance write"
+    return f"conformance check {'--writer ' if clause.role is Role.WRITER else ''}FILE"

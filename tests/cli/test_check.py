@@ -161,3 +161,20 @@ def test_an_unfinished_file_is_a_finding(data: Path) -> None:
 
     assert result.exit_code == 1
     assert result.output.startswith("file.finished  [MUST]")
+
+
+@pytest.mark.parametrize(
+    ("clause", "command"),
+    [
+        ("stream.whole", "conformance check FILE"),
+        ("dictionary.before-batches", "conformance check --writer FILE"),
+        ("reader.survives", "conformance read"),
+        ("written.rows", "conformance write"),
+        ("body.node-count", "conformance run --target FILE --clause body.node-count"),
+    ],
+)
+def test_a_clause_says_how_it_is_judged(clause: str, command: str) -> None:
+    """What is asked of files, of readers and of servers is asked by different commands."""
+    result = CliRunner().invoke(cli, ["explain", clause])
+
+    assert result.output.endswith(f"judge it  {command}\n")
