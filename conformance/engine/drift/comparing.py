@@ -119,9 +119,9 @@ def _written(container: str, old: Answer, new: Answer, same: SameValues) -> tupl
         return Change.ACCEPTED, rules
     if new.spilled and not old.spilled:
         return Change.SPILL, rules
-    if not same(old.data, new.data):
-        return Change.VALUES, rules
-    return (Change.NONCONFORMING if rules else _form(container, old, new)), rules
+    if rules:
+        return Change.NONCONFORMING, rules
+    return (_form(container, old, new) if same(old.data, new.data) else Change.VALUES), ()
 
 
 def _form(container: str, old: Answer, new: Answer) -> Change:
@@ -154,10 +154,10 @@ def compare_readings(read: Input, versions: tuple[str, str], old: Answer, new: A
         Change.VALUES: read.valid,
     }
     matters = change in _ALWAYS or wrong.get(change, False)
-    said = [one.said for one in (old, new)]
+    before, after = old.said, new.said
     if change is Change.TYPE:
-        said = [f"read as {', '.join(one.types)}" for one in (old, new)]
-    return Difference(read.id, read.kind, *versions, change, matters, *said, read.broken)
+        before, after = (f"read as {', '.join(one.types)}" for one in (old, new))
+    return Difference(read.id, read.kind, *versions, change, matters, before, after, read.broken)
 
 
 _TOLD: Final = {"lacking": 0, "refused": 0, "unsound": 1, "rows": 2}

@@ -18,8 +18,8 @@ from conformance.engine.drift.judging import broken_rules
 from conformance.engine.drift.recipes import Recipe
 from conformance.generate.mangling import mangled
 from conformance.reference.ipc import WriterOptions, write_file, write_stream
-from conformance.reference.ipc.register import IPC_MUTANTS, IpcMutant, IpcVariation
-from conformance.reference.ipc.variations import IPC_VARIATIONS
+from conformance.reference.ipc.mutants import IPC_MUTANTS, IpcMutant
+from conformance.reference.ipc.variations import IPC_VARIATIONS, IpcVariation
 
 __all__ = ["Input", "catalogue_inputs", "mutated_inputs", "reference_inputs", "written_inputs"]
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from conformance.wire import Kind
 from conformance.wire.dissect import Region, RegionKind, dissect
+from conformance.wire.layout import Role
 
 __all__ = ["Place", "differing_places"]
 
@@ -134,7 +135,7 @@ _PERMISSIONS: Final[tuple[tuple[Callable[[Region], bool], str], ...]] = (
         f"buffers lie anywhere in the body at multiples of 8, {_COLUMNAR}#recordbatch-message",
     ),
     (
-        lambda region: region.meaning == "validity" and region.kind is RegionKind.BUFFER,
+        lambda region: region.meaning == Role.VALIDITY and region.kind is RegionKind.BUFFER,
         f"a bitmap may be left out where nothing is null, {_COLUMNAR}#validity-bitmaps",
     ),
     (

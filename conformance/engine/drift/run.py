@@ -34,12 +34,18 @@ Step = tuple[str, str]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """What is tried: the seed, the part of the recipes, how many mutants, and the one case, if it is only one."""
+    """What is tried: the seed, the part of the recipes, how many mutants, and the one case, if it is only one.
+
+    ``kinds`` are the classes of recipes, all where none is named; ``catalogue`` says whether the reference's legal
+    variations and mutants are read.
+    """
 
     seed: int = 0
     share: float = 1.0
     mutants: int = MUTANTS
     case: str = ""
+    kinds: tuple[str, ...] = ()
+    catalogue: bool = True
 
     @property
     def options(self) -> str:
@@ -104,7 +110,8 @@ class _Run:
         self.versions = versions
         self.plan = plan
         self.say = say
-        self.recipes = list(draw_recipes(plan.seed, share=plan.share))
+        drawn = draw_recipes(plan.seed, share=plan.share)
+        self.recipes = [recipe for recipe in drawn if recipe.kind in (plan.kinds or (recipe.kind,))]
         self.pairs = [(recipe, writing) for recipe in self.recipes for writing in recipe.writings]
         if plan.case:
             self.choose(plan.case)
@@ -121,12 +128,11 @@ class _Run:
         ]
 
     def result(self) -> Drift:
-        written = self.write()
+        written, values = self.write()
         inputs = self.inputs(written)
         if self.plan.case and not self.pairs and not inputs:
             raise DriftError(f"no case is called {self.plan.case!r} with seed {self.plan.seed} and these versions")
         readings = self.read(inputs)
-        values = self.values()
         for (old, new), (older, newer) in zip(self.steps(), pairwise(written), strict=True):
             for (recipe, writing), *answers in zip(self.pairs, older, newer, strict=True):
                 self.writing((old, new), recipe, writing, (answers[0], answers[1]))
@@ -167,21 +173,22 @@ class _Run:
 
     # --- writing ------------------------------------------------------------------------------------
 
-    def write(self) -> list[list[Answer]]:
-        """Each version's answers to every writing."""
+    def write(self) -> tuple[list[list[Answer]], list[list[Answer]]]:
+        """Each version's answers to every writing, and to what each recipe means."""
         self.say(f"{len(self.pairs)} writings in each of {len(self.versions)} versions")
-        return self.ask(
-            [
-                {
-                    "id": _writing_id(recipe, writing),
-                    "op": "write",
-                    "recipe": recipe.document,
-                    "container": writing.container,
-                    "options": dict(writing.options),
-                }
-                for recipe, writing in self.pairs
-            ]
-        )
+        writings = [
+            {
+                "id": _writing_id(recipe, writing),
+                "op": "write",
+                "recipe": recipe.document,
+                "container": writing.container,
+                "options": dict(writing.options),
+            }
+            for recipe, writing in self.pairs
+        ]
+        meanings = [{"id": one.id, "op": "values", "recipe": one.document} for one in _recipes(self.pairs)]
+        answers = self.ask([*writings, *meanings])
+        return [one[: len(writings)] for one in answers], [one[len(writings) :] for one in answers]
 
     def writing(self, step: Step, recipe: Recipe, writing: Writing, answers: tuple[Answer, Answer]) -> None:
         case = _writing_id(recipe, writing)
@@ -219,7 +226,8 @@ class _Run:
             number = case.removeprefix("mutant.")
             numbers = [int(number)] if number.isdigit() else range(self.plan.mutants)
             mutants = mutated_inputs(self.plan.seed, sound, numbers)
-            found += [one for one in (*bases, *catalogue_inputs(), *mutants) if case in ("", one.id)]
+            known = catalogue_inputs() if self.plan.catalogue else ()
+            found += [one for one in (*bases, *known, *mutants) if case in ("", one.id)]
         return found
 
     def read(self, inputs: Sequence[Input]) -> list[list[Answer]]:
@@ -258,10 +266,6 @@ class _Run:
                 for rule in rules.get(_key(answer.data), ()) if answer.data else ():
                     by_rule.setdefault(str(rule), []).append(answer.id)
         return found
-
-    def values(self) -> list[list[Answer]]:
-        """What each recipe means, by each version."""
-        return self.ask([{"id": one.id, "op": "values", "recipe": one.document} for one in _recipes(self.pairs)])
 
     def misread(self, version: str, written: Sequence[Answer], values: Sequence[Answer]) -> list[str]:
         """The writings of a version that the same version does not read back with the values that were written."""

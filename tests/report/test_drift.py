@@ -1,0 +1,129 @@
+"""A drift as text, JSON and HTML."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.engine.drift.comparing import Change, Difference
+from conformance.engine.drift.digests import Digests
+from conformance.engine.drift.layouts import Place
+from conformance.engine.drift.run import Drift, Plan
+from conformance.engine.drift.versions import DriftError
+from conformance.report.drift import as_json, as_text, groups, read_known, unknown, write_html
+
+PLACE = Place("message 1, a: data", 10, 18, "1", "2", "anything goes, https://example.org/")
+
+
+def difference(case: str, change: Change, *, matters: bool, after: str = "read 3 rows") -> Difference:
+    """A difference from the first version to the second."""
+    places = (PLACE,) if change is Change.LAYOUT else ()
+    return Difference(case, "write nested", "1.0", "2.0", change, matters, "read 12 rows", after, (), places)
+
+
+DIFFERENCES = (
+    difference("a.000/stream", Change.LAYOUT, matters=False),
+    difference("a.001/stream", Change.REFUSED, matters=True, after="OSError: short of 7 bytes"),
+    difference("a.002/stream", Change.REFUSED, matters=True, after="OSError: short of 9 bytes"),
+)
+DRIFT = Drift(
+    plan=Plan(seed=4),
+    versions=("1.0", "2.0", "3.0"),
+    recipes=5,
+    writings=9,
+    inputs={"streams": 7},
+    counts={
+        ("1.0", "2.0"): {"write nested": {Change.EQUAL: 3, Change.LAYOUT: 1, Change.REFUSED: 2}},
+        ("2.0", "3.0"): {"write nested": {Change.EQUAL: 6}},
+    },
+    differences=DIFFERENCES,
+    lacking={"1.0": {"pyarrow 1.0 has no list_view": 4}, "2.0": {}, "3.0": {}},
+    spills={"1.0": ["u/stream", "u/file"], "2.0": ["u/stream", "u/file"], "3.0": ["u/stream", "u/file"]},
+    broken={"1.0": {}, "2.0": {"flatbuf.root": ["b/stream"]}, "3.0": {}},
+    misread={"1.0": [], "2.0": [], "3.0": []},
+    digests={name: Digests(4, {}) for name in ("1.0", "2.0", "3.0")},
+    saved={},
+)
+
+
+def test_differences_that_are_alike_are_told_once() -> None:
+    """Numbers apart, two refusals with the same words are one group; what matters stands first."""
+    refused, layout = groups(DRIFT)
+
+    assert refused.cases == ("a.001/stream", "a.002/stream")
+    assert refused.title == "1.0 → 2.0  newly refused: 2 cases (write nested)"
+    assert layout.cases == ("a.000/stream",)
+
+
+def test_the_matrix_has_a_cell_for_each_step() -> None:
+    """A cell counts each change by its sign, marks what matters, and is an equals sign where nothing changed."""
+    text = as_text(DRIFT)
+
+    assert "write nested  !R2 L1     =\n" in text
+
+
+def test_a_difference_is_told_with_its_place_and_replay() -> None:
+    """Labelled bytes, what permits them, and a command with the seed."""
+    text = as_text(DRIFT)
+
+    assert "bytes   10..18  message 1, a: data\n            1 → 2\n" in text
+    assert "permitted: anything goes, https://example.org/" in text
+    assert "replay  conformance drift --from 1.0 --to 2.0 --seed 4 --case a.001/stream" in text
+    assert text.endswith("DRIFT: 2 differences matter, 1 do not")
+
+
+def test_every_difference_can_be_told_alone() -> None:
+    """On request each difference has its own replay line."""
+    assert as_text(DRIFT, every=True).count("replay  ") == 3
+
+
+def test_what_versions_have_in_common_is_told_once() -> None:
+    """What is wrong in versions themselves is one line with the versions that it is true of."""
+    text = as_text(DRIFT)
+
+    assert "  1.0: lacks list_view: not applicable\n" in text
+    assert "  2.0: breaks flatbuf.root: b/stream\n" in text
+    assert "  every version: publishes memory from beyond the buffers: u/stream and 1 more\n" in text
+
+
+def test_an_earlier_report_excuses_what_it_knows(tmp_path: Path) -> None:
+    """Differences that matter in an earlier report are known; others are not."""
+    path = tmp_path / "drift.json"
+    path.write_text(json.dumps(as_json(DRIFT)), encoding="utf-8")
+
+    known = read_known(path)
+
+    assert unknown(DRIFT, known) == []
+    assert as_text(DRIFT, known=known).endswith("no drift that matters, 2 more are known, 1 differences otherwise")
+    assert unknown(DRIFT, frozenset()) == list(DIFFERENCES[1:])
+
+
+def test_a_file_that_is_no_report_is_refused(tmp_path: Path) -> None:
+    """Another JSON document excuses nothing."""
+    path = tmp_path / "other.json"
+    path.write_text("[]", encoding="utf-8")
+
+    with pytest.raises(DriftError, match="expected a report of conformance drift --json"):
+        read_known(path)
+
+
+def test_json_has_every_case() -> None:
+    """Each group names all its cases, and the matrix its counts."""
+    document = as_json(DRIFT)
+
+    assert [group["cases"] for group in document["groups"]] == [["a.001/stream", "a.002/stream"], ["a.000/stream"]]
+    assert document["matrix"][0]["counts"] == {"equal": 3, "layout changed": 1, "newly refused": 2}
+    assert document["matters"] is True
+
+
+def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
+    """The HTML page has the matrix, the groups and the replay lines, and loads nothing."""
+    write_html(DRIFT, tmp_path / "drift.html")
+
+    page = (tmp_path / "drift.html").read_text(encoding="utf-8")
+    assert '<td class="bad">!R2 L1</td>' in page
+    assert "--seed 4 --case a.001/stream" in page
+    assert "<script" not in page
+    assert "<link" not in page
