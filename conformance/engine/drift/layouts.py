@@ -41,13 +41,16 @@ class Place:
 
 
 def differing_places(container: str, old: bytes, new: bytes) -> tuple[Place, ...]:
-    """The first places that differ between ``old`` and ``new``; one at least where the bytes differ at all."""
+    """The first places that differ between ``old`` and ``new``; one at least where the bytes differ at all.
+
+    Padding, which follows from all else, stands last.
+    """
     found = list(_compare(dict(_labelled(container, old)), dict(_labelled(container, new))))
     if not found and old != new:
         at = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
         words = f"FlatBuffers objects may stand in any order and distance, {_FLATBUFFERS}"
         found = [Place("places of the metadata's objects", at, len(new), "", "", words)]
-    return tuple(found[:MOST])
+    return tuple(sorted(found, key=lambda place: place.label.endswith("padding"))[:MOST])
 
 
 OUTSIDE: Final = -1

@@ -37,7 +37,7 @@ class Plan:
     """What is tried: the seed, the part of the recipes, how many mutants, and the one case, if it is only one.
 
     ``kinds`` are the classes of recipes, all where none is named; ``catalogue`` says whether the reference's legal
-    variations and mutants are read.
+    variations and mutants are read, ``reading`` whether anything is but what the versions wrote.
     """
 
     seed: int = 0
@@ -46,6 +46,7 @@ class Plan:
     case: str = ""
     kinds: tuple[str, ...] = ()
     catalogue: bool = True
+    reading: bool = True
 
     @property
     def options(self) -> str:
@@ -220,7 +221,7 @@ class _Run:
             if answer.status == "written"
         )
         case = self.plan.case
-        if not case or case.startswith(("reference/", "mutant.", "legal/", "lie/")):
+        if self.plan.reading and (not case or case.startswith(("reference/", "mutant.", "legal/", "lie/"))):
             bases = list(reference_inputs(self.recipes))
             sound = [one for one in bases if one.valid]
             number = case.removeprefix("mutant.")
