@@ -42,6 +42,9 @@ class SchemaBytes:
 
     __slots__ = ("call", "data", "faults", "message", "response", "where")
 
+    in_legacy: ClassVar = False
+    """What stands first, or alone, is no such message."""
+
     def __init__(self, call: int, response: int | None, data: bytes, where: str) -> None:
         self.call = call
         self.response = response
@@ -65,6 +68,8 @@ class BatchBytes:
 
     __slots__ = ("_arrow", "call", "data", "faults", "first", "message", "response", "schema")
 
+    in_legacy: bool = False
+    """Whether it stands in a stream of legacy framing, where what has a length alone is a message, however broken."""
     headers: ClassVar = frozenset({wire.Header.RECORD_BATCH})
     """The headers under which a body is judged by the schema."""
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, Facet, FacetSelector, Subject, Violation
+from conformance.contract.remembered import once_per_object
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
@@ -86,7 +87,7 @@ def judge_briefly(view: View, clauses: tuple[Clause, ...]) -> Brief:
     others: list[Verdict] = []
     served = bool(view.calls)
     named = view.case.clauses
-    for run in _runs(clauses):
+    for run in _sides(clauses):
         if run.facet is None and not (served or named):
             continue
         state = None if run.facet is None else run.facet.state(view)
@@ -123,6 +124,15 @@ class _Run:
 def _runs(clauses: tuple[Clause, ...]) -> tuple[_Run, ...]:
     runs = itertools.groupby(clauses, key=lambda clause: getattr(clause.over, "facet", None))
     return tuple(_Run(tuple(run), facet) for facet, run in runs)
+
+
+@once_per_object
+def _sides(clauses: tuple[Clause, ...]) -> tuple[_Run, ...]:
+    """The clauses by the side of an exchange that they are about, wherever in the register they stand."""
+    sides: dict[Facet | None, list[Clause]] = {}
+    for clause in clauses:
+        sides.setdefault(getattr(clause.over, "facet", None), []).append(clause)
+    return tuple(_Run(tuple(side), facet) for facet, side in sides.items())
 
 
 @functools.lru_cache(maxsize=1024)

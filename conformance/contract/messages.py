@@ -140,12 +140,12 @@ def is_message(message: Message) -> bool:
     first = message.first
     if first is None or first.header is Header.STRAY:
         return False
-    return not (first.legacy and first.header is Header.UNKNOWN)
+    return message.in_legacy or not (first.legacy and first.header is Header.UNKNOWN)
 
 
 def _is_prefixed(message: Message) -> bool:
     first = message.first
-    if first is not None and first.legacy and first.header is Header.UNKNOWN:
+    if first is not None and first.legacy and first.header is Header.UNKNOWN and not message.in_legacy:
         return False
     return not any(fault.rule in _NO_PREFIX for fault in message.faults)
 

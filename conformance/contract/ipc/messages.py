@@ -85,13 +85,20 @@ class MessageOfSchema(SchemaBytes):
 class MessageInBatches(BatchBytes):
     """Any later message, under the schema that explains its body: a dictionary's own for a dictionary batch."""
 
-    __slots__ = ()
+    __slots__ = ("in_legacy",)
 
     headers: ClassVar = frozenset({Header.RECORD_BATCH, Header.DICTIONARY_BATCH})
 
     def __init__(
-        self, data: bytes, first: wire.Message, message: wire.BatchMessage | None, faults: list[Fault]
+        self,
+        data: bytes,
+        first: wire.Message,
+        message: wire.BatchMessage | None,
+        faults: list[Fault],
+        *,
+        in_legacy: bool = False,
     ) -> None:
+        self.in_legacy = in_legacy
         self._arrow = ...
         self.call = 0
         self.response = None

@@ -132,4 +132,5 @@ class IpcView(View):
         stream = self.stream
         first = stream.messages[0] if stream is not None and stream.messages else None
         later = [one for one in self.messages if one is not first]
-        return [MessageInBatches(self.data, one, judged.get(one), divided[one]) for one in later]
+        legacy = first is not None and first.legacy and first.header not in _NO_MESSAGE
+        return [MessageInBatches(self.data, one, judged.get(one), divided[one], in_legacy=legacy) for one in later]

@@ -15,7 +15,7 @@ from conformance.contract.ipc.selectors import Wholes
 from conformance.contract.messages import NOT_ASKED
 from conformance.records import Outcome, Verdict
 from conformance.reference.ipc.variations import IPC_VARIATIONS
-from conformance.wire import Kind, Rule
+from conformance.wire import Header, Kind, Rule, read_stream
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
 from tests.wire.corpus import batches
 from tests.wire.forge import batch_message, field, i4, schema_message
@@ -208,3 +208,12 @@ def test_a_fault_has_one_owner() -> None:
         for rule, clause_id in clauses_of_rules(profile).items():
             if rule is not Rule.PREFIX_CONTINUATION_MISSING:
                 assert isinstance(CLAUSES[clause_id].over, Wholes) is is_of_the_whole(rule), rule
+
+
+def test_broken_metadata_in_a_legacy_stream_is_told() -> None:
+    """Where messages have a length alone, one whose metadata cannot be followed is a message all the same."""
+    data = bytearray(written("stream", GOOD, use_legacy_format=True))
+    second = next(one for one in read_stream(bytes(data)).messages[1:] if one.header is Header.RECORD_BATCH)
+    data[second.metadata_start : second.metadata_start + 4] = (1 << 20).to_bytes(4, "little")
+
+    assert failures(bytes(data), Kind.STREAM) == ["structure.root-in-range"]
