@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pytest
+from _pytest.mark import ParameterSet
 
 from conformance.reference.ipc import WriterOptions, stream_model, write_file, write_stream
 from conformance.reference.ipc.samples import SAMPLES, Sample
@@ -26,8 +27,24 @@ FORMS: Final[dict[str, dict[str, Any]]] = {
     "bitmaps-64": {"validity": "always", "alignment": 64},
     "metadata": {"end": "close", "message_metadata": {"a": "b"}, "opening_metadata": {"c": "d"}},
 }
-CLASSIC: Final = ("v4", "legacy")
-"""Forms that are older than run-end encoding, whose arrays Arrow C++ expects a bitmap of under V4."""
+
+EVERY: Final = len(FORMS) - 1
+"""Of the forms other than the default, each sample is fast tried in one: the next sample in the next one."""
+
+
+def cases(samples: Sequence[Sample]) -> list[ParameterSet]:
+    """Every sample in every form; those that a fast run leaves out are marked slow."""
+    others = list(FORMS)[1:]
+    return [
+        pytest.param(
+            sample,
+            form,
+            id=f"{sample.id}-{form}",
+            marks=() if form in ("default", others[number % EVERY]) else pytest.mark.slow,
+        )
+        for number, sample in enumerate(samples)
+        for form in FORMS
+    ]
 
 
 def readable(sample: Sample, form: str) -> bool:
@@ -48,8 +65,7 @@ def bare(sample: Sample) -> bool:
     return "arrow-conformance.interval" in str(sample.schema) or sample.id == "names.map-children"
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+@pytest.mark.parametrize(("sample", "form"), cases(list(SAMPLES.values())))
 def test_pyarrow_reads_the_stream_back(sample: Sample, form: str) -> None:
     """Schema, metadata and rows of a stream are those of the sample, dictionaries included."""
     data = sample.stream(**FORMS[form]).encode()
@@ -67,8 +83,7 @@ def test_pyarrow_reads_the_stream_back(sample: Sample, form: str) -> None:
     assert rows(got) == rows(sample.batches)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("sample", [each for each in SAMPLES.values() if each.file], ids=lambda sample: sample.id)
+@pytest.mark.parametrize(("sample", "form"), cases([each for each in SAMPLES.values() if each.file]))
 def test_pyarrow_reads_the_file_back(sample: Sample, form: str) -> None:
     """Schema, metadata and rows of a file are those of the sample, whichever batch is asked for first."""
     data = sample.file_of(**FORMS[form]).encode()
