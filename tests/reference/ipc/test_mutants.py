@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import pytest
 
 from conformance.reference.ipc.mutants import IPC_MUTANTS, IpcMutant
 from conformance.reference.ipc.register import Made, mutant
-from conformance.reference.ipc.variations import IPC_VARIATIONS
+from conformance.reference.ipc.variations import IPC_VARIATIONS, IpcVariation
 from conformance.wire import read_stream
 from conformance.wire.faults import Fault, Rule, Severity
-from conformance.wire.file import read_file
-from conformance.wire.tensors import read_tensor
+from conformance.wire.file import FileReading, read_file
+from conformance.wire.stream import StreamReading
+from conformance.wire.tensors import TensorReading, read_tensor
 
-READERS = {"stream": read_stream, "file": read_file, "tensor": read_tensor}
+READERS: Final[Mapping[str, Callable[[bytes], StreamReading | FileReading | TensorReading]]] = {
+    "stream": read_stream,
+    "file": read_file,
+    "tensor": read_tensor,
+}
 
 
 def faults(kind: str, made: Made) -> list[Fault]:
@@ -54,7 +60,8 @@ def test_every_note_is_shown() -> None:
 
 def _everything() -> Iterator[tuple[str, Made]]:
     noted = (each for each in IPC_MUTANTS.values() if any(rule.severity is Severity.NOTE for rule in each.rules))
-    for each in (*IPC_VARIATIONS.values(), *noted):
+    everything: list[IpcVariation | IpcMutant] = [*IPC_VARIATIONS.values(), *noted]
+    for each in everything:
         for made in each.make():
             yield each.kind, made
 

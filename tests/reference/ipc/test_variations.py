@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -12,18 +13,25 @@ from conformance.reference.ipc.variations import IPC_VARIATIONS, IpcVariation
 from conformance.reference.ipc.variations.files import EMBEDDED
 from conformance.wire import read_stream
 from conformance.wire.faults import Rule, Severity
-from conformance.wire.file import read_file
+from conformance.wire.file import FileReading, read_file
 from conformance.wire.plain import plain_table
-from conformance.wire.tensors import read_tensor
+from conformance.wire.stream import StreamReading
+from conformance.wire.tensors import TensorReading, read_tensor
 
 REFUSED: Final = {"schema.index-type-absent": "Arrow C++ demands an index type (Schema.fbs: absent means int32)"}
 """What Arrow C++ should read, and does not."""
 
 
+READERS: Final[Mapping[str, Callable[[bytes], StreamReading | FileReading | TensorReading]]] = {
+    "stream": read_stream,
+    "file": read_file,
+    "tensor": read_tensor,
+}
+
+
 def judge(variation: IpcVariation, made: Made) -> list[Rule]:
     """The rules that the bytes violate."""
-    read = {"stream": read_stream, "file": read_file, "tensor": read_tensor}[variation.kind]
-    return [fault.rule for fault in read(made.data).faults if fault.severity is Severity.VIOLATION]
+    return [fault.rule for fault in READERS[variation.kind](made.data).faults if fault.severity is Severity.VIOLATION]
 
 
 @pytest.mark.parametrize("variation", IPC_VARIATIONS.values(), ids=IPC_VARIATIONS)
