@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.engine.drift.inputs import Input
-from conformance.engine.drift.judging import broken_rules, content_digest
+from conformance.engine.drift.judging import broken_rules, content_digest, failing_clauses
 from conformance.engine.drift.layouts import Place, differing_places
 from conformance.engine.drift.versions import Answer
 
@@ -57,8 +57,8 @@ class Difference:
     """One case that two versions treat differently.
 
     ``case`` is the id to replay it by, ``kind`` its class in the matrix. ``before`` and ``after`` say what each version
-    made of it. ``matters`` says whether a build should fail. ``rules`` are rules that the bytes break: those written
-    (the new ones alone), or those read. ``places`` are where bytes differ.
+    made of it. ``matters`` says whether a build should fail. ``rules`` are rules that the bytes break, and clauses that
+    fail on them: of those written what is new, of those read the rules alone. ``places`` are where bytes differ.
     """
 
     case: str
@@ -108,13 +108,13 @@ def compare_writings(
 
 
 def _written(container: str, old: Answer, new: Answer, same: SameValues) -> tuple[Change, tuple[str, ...]]:
-    """The change where one of the versions wrote bytes at least, and the rules that only the new bytes break."""
+    """The change where one of the versions wrote bytes at least, and what only the new bytes break."""
     if new.status != "written":
         return Change.REFUSED, ()
     if old.data == new.data:
         return Change.EQUAL, ()
-    before = broken_rules(container, old.data) if old.data else ()
-    rules = tuple(rule for rule in broken_rules(container, new.data) if rule not in before)
+    before = _broken(container, old.data) if old.data else ()
+    rules = tuple(rule for rule in _broken(container, new.data) if rule not in before)
     if old.status != "written":
         return Change.ACCEPTED, rules
     if new.spilled and not old.spilled:
@@ -122,6 +122,11 @@ def _written(container: str, old: Answer, new: Answer, same: SameValues) -> tupl
     if rules:
         return Change.NONCONFORMING, rules
     return (_form(container, old, new) if same(old.data, new.data) else Change.VALUES), ()
+
+
+def _broken(container: str, data: bytes) -> tuple[str, ...]:
+    """The rules of the format that the bytes break, and the clauses that fail on them."""
+    return (*broken_rules(container, data), *failing_clauses(container, data))
 
 
 def _form(container: str, old: Answer, new: Answer) -> Change:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
+from conformance.contract.clause import CLAUSES
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.records import Level, Outcome
+from conformance.wire import Kind
 from conformance.wire.batch import BatchMessage
 from conformance.wire.faults import Rule
 from conformance.wire.file import FileReading, read_file
 from conformance.wire.stream import StreamReading, read_stream
 
-__all__ = ["broken_rules", "content_digest"]
+__all__ = ["broken_rules", "content_digest", "failing_clauses"]
 
 
 def read(container: str, data: bytes) -> StreamReading | FileReading:
@@ -21,6 +25,13 @@ def read(container: str, data: bytes) -> StreamReading | FileReading:
 def broken_rules(container: str, data: bytes) -> tuple[Rule, ...]:
     """The rules of the format that the bytes break, each once, in order of its code."""
     return tuple(sorted({fault.rule for fault in read(container, data).violations}))
+
+
+def failing_clauses(container: str, data: bytes) -> tuple[str, ...]:
+    """The clauses of level MUST that the bytes fail, as the contract on streams and files judges them."""
+    verdicts = judge_ipc(data, Kind(container))
+    failed = {verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL}
+    return tuple(sorted(clause for clause in failed if CLAUSES[clause].level is Level.MUST))
 
 
 def content_digest(container: str, data: bytes) -> str:
