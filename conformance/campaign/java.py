@@ -61,7 +61,7 @@ class JavaReader:
 
     def read(self, whole: WholeRead) -> Reading:
         """What Arrow Java makes of a whole read; never raises for what it does."""
-        from py4j.protocol import Py4JJavaError  # noqa: PLC0415  # it comes with pyspark
+        from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415  # comes with pyspark
 
         try:
             data = stream_bytes(whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -88,6 +89,17 @@ def test_judging_again_finds_what_was_found(undisturbed: Layout) -> None:
 
     assert "framing.batch-without-end-of-stream: " in told.stdout
     assert "changed:" not in told.stdout
+
+
+def test_arrow_java_reads_what_is_stored(tmp_path: Path) -> None:
+    """And loses the rows behind an end-of-stream marker, as a reader of streams has to."""
+    run(command(target_file(tmp_path, "Trailing"), tmp_path / "out", "--keep", "1000000", "--cases", "60"), status=1)
+    arguments = ["judge", str(tmp_path / "out"), "--java", "--master", "local[2]"]
+    told = run([sys.executable, "-m", "conformance", *arguments], status=1).stdout
+    clean = load_results(find_run(str(tmp_path / "out"))[0]).outcomes["pass"]
+
+    assert re.search(rf"^Arrow Java \d[\d.]*: read {clean} as the bytes have them$", told, re.MULTILINE)
+    assert re.search(r"^  arrow-java\.jvm loses rows: \d+, first generated\.", told, re.MULTILINE)
 
 
 def test_a_comparison_names_what_changed(tmp_path: Path, undisturbed: Layout) -> None:
