@@ -18,10 +18,11 @@ from conformance.engine.drift.judging import broken_rules
 from conformance.engine.drift.recipes import Recipe
 from conformance.generate.mangling import mangled
 from conformance.reference.ipc import WriterOptions, write_file, write_stream
+from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS, IpcMutant
 from conformance.reference.ipc.variations import IPC_VARIATIONS, IpcVariation
 
-__all__ = ["Input", "catalogue_inputs", "mutated_inputs", "reference_inputs", "written_inputs"]
+__all__ = ["Input", "catalogue_inputs", "hostile_inputs", "mutated_inputs", "reference_inputs", "written_inputs"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -109,18 +110,30 @@ def _written(
 
 
 def catalogue_inputs() -> Iterator[Input]:
-    """The reference's catalogue: every legal variation, and every mutant with its one lie."""
+    """The reference's catalogue: every legal variation, and every mutant with its one lie.
+
+    Variations are legal by the catalogue's word. Lies that only bend the format may be refused.
+    """
     catalogue: list[IpcVariation | IpcMutant] = [*IPC_VARIATIONS.values(), *IPC_MUTANTS.values()]
     for known in catalogue:
         if known.kind == "tensor":
             continue
         lie = isinstance(known, IpcMutant)
-        refusable = isinstance(known, IpcVariation) and known.grade != "required"
+        required = isinstance(known, IpcVariation) and known.grade == "required"
         for made in known.make():
-            broken = broken_rules(known.kind, made.data)
+            broken = broken_rules(known.kind, made.data) if lie else ()
             name = f"{'lie' if lie else 'legal'}/{known.name}/{made.sample}"
             kind = "lies of the catalogue" if lie else "legal variations"
-            yield Input(name, kind, known.kind, made.data, broken, refusable)
+            yield Input(name, kind, known.kind, made.data, broken, refusable=not required)
+
+
+def hostile_inputs() -> Iterator[Input]:
+    """Bytes that are known to hurt readers; whatever is wrong with them or not, they may be refused."""
+    for hostile in HOSTILE.values():
+        if hostile.kind != "tensor":
+            data = hostile.make()
+            broken = broken_rules(hostile.kind, data)
+            yield Input(f"hostile/{hostile.name}", "hostile bytes", hostile.kind, data, broken, refusable=True)
 
 
 def mutated_inputs(seed: int, bases: Sequence[Input], numbers: Iterable[int]) -> Iterator[Input]:

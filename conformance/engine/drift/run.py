@@ -19,7 +19,14 @@ from typing import Any, Final
 
 from conformance.engine.drift.comparing import QUIET, Change, Difference, compare_readings, compare_writings
 from conformance.engine.drift.digests import Digests, digests_of
-from conformance.engine.drift.inputs import Input, catalogue_inputs, mutated_inputs, reference_inputs, written_inputs
+from conformance.engine.drift.inputs import (
+    Input,
+    catalogue_inputs,
+    hostile_inputs,
+    mutated_inputs,
+    reference_inputs,
+    written_inputs,
+)
 from conformance.engine.drift.recipes import Recipe, Writing, draw_recipes
 from conformance.engine.drift.versions import Answer, DriftError, Version, ask
 
@@ -37,7 +44,7 @@ class Plan:
     """What is tried: the seed, the part of the recipes, how many mutants, and the one case, if it is only one.
 
     ``kinds`` are the classes of recipes, all where none is named; ``catalogue`` says whether the reference's legal
-    variations and mutants are read, ``reading`` whether anything is but what the versions wrote.
+    variations, mutants and hostile bytes are read, ``reading`` whether anything is but what the versions wrote.
     """
 
     seed: int = 0
@@ -221,13 +228,13 @@ class _Run:
             if answer.status == "written"
         )
         case = self.plan.case
-        if self.plan.reading and (not case or case.startswith(("reference/", "mutant.", "legal/", "lie/"))):
+        if self.plan.reading and (not case or case.startswith(("reference/", "mutant.", "legal/", "lie/", "hostile/"))):
             bases = list(reference_inputs(self.recipes))
             sound = [one for one in bases if one.valid]
             number = case.removeprefix("mutant.")
             numbers = [int(number)] if number.isdigit() else range(self.plan.mutants)
             mutants = mutated_inputs(self.plan.seed, sound, numbers)
-            known = catalogue_inputs() if self.plan.catalogue else ()
+            known = (*catalogue_inputs(), *hostile_inputs()) if self.plan.catalogue else ()
             found += [one for one in (*bases, *known, *mutants) if case in ("", one.id)]
         return found
 

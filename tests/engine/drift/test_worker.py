@@ -12,7 +12,7 @@ import pytest
 
 from conformance.engine.drift import worker
 
-SECONDS = 2.0
+SECONDS = 1.0
 
 
 @pytest.fixture
