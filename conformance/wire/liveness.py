@@ -98,8 +98,9 @@ def _below_list_view(body: Body, parent: Op, _: Op, above: Mask, length: int) ->
 
 def _spread(starts: npt.NDArray[Any], ends: npt.NDArray[Any], length: int) -> Mask:
     edges = np.zeros(length + 1, np.int64)
-    np.add.at(edges, starts, 1)
-    np.add.at(edges, ends, -1)
+    # Fewer slots may be asked about than the offsets lead to.
+    np.add.at(edges, np.minimum(starts, length), 1)
+    np.add.at(edges, np.minimum(ends, length), -1)
     return np.cumsum(edges[:-1]) > 0
 
 
