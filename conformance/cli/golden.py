@@ -1,34 +1,61 @@
-"""``conformance golden``: write the golden message pairs anew, or say what differs from them."""
+"""``conformance golden``: write the golden messages and vectors anew, or say what differs from them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import click
 
 from conformance.engine.files import data_file
-from conformance.reference.golden import check, pairs, regenerate
+
+
+def _pairs(folder: Path, *, only_check: bool) -> list[str]:
+    from conformance.reference.golden import check, regenerate  # noqa: PLC0415  # one set needs not the other's makers
+
+    if only_check:
+        return check(folder)
+    regenerate(folder)
+    return []
+
+
+def _vectors(folder: Path, *, only_check: bool) -> list[str]:
+    from conformance.generate.vectors import VectorSet  # noqa: PLC0415  # as above
+    from conformance.reference.vectors import make_vectors  # noqa: PLC0415  # as above
+
+    made = make_vectors()
+    if only_check:
+        return VectorSet.load(folder).differences(made)
+    made.write(folder)
+    return []
+
+
+SETS: Final[dict[str, Callable[..., list[str]]]] = {"bq-arrow": _pairs, "ipc": _vectors}
 
 
 @click.command()
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit with status 1 where anything differs.")
+@click.option("--set", "chosen", type=click.Choice([*SETS]), multiple=True, help="One of the sets. All by default.")
 @click.option(
     "--dir",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
-    default=lambda: data_file("golden") / "bq-arrow",
-    show_default="golden/bq-arrow",
-    help="Where the pairs and their manifest stand.",
+    default=lambda: data_file("golden"),
+    show_default="golden",
+    help="The folder in which each set has one of its own.",
 )
-def command(*, only_check: bool, folder: Path) -> None:
-    """Regenerate the golden message pairs, one for every BigQuery type and mode."""
-    if not only_check:
-        regenerate(folder)
-        click.echo(f"{len(pairs())} pairs written to {folder}")
-        return
-    complaints = check(folder)
+def command(*, only_check: bool, chosen: tuple[str, ...], folder: Path) -> None:
+    """Regenerate the golden files: message pairs of every BigQuery type, and vectors for readers of Arrow IPC.
+
+    Exit status: 0 written, or as it would be written now; 1 something differs; 2 the folder holds no such set.
+    """
+    complaints = []
+    for name in chosen or SETS:
+        complaints += SETS[name](folder / name, only_check=only_check)
     for complaint in complaints:
         click.echo(complaint)
     if complaints:
         raise click.exceptions.Exit(1)
-    click.echo(f"{len(pairs())} pairs are as they would be written now")
+    for name in chosen or SETS:
+        click.echo(f"{folder / name}: {'as it would be written now' if only_check else 'written'}")

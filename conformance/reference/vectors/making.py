@@ -1,0 +1,107 @@
+"""Drafts to vectors: what the judge says of the bytes, beside the rows that their maker knows.
+
+What is told about a vector has two sources that know nothing of each other: the maker, who knows what was written and
+what was done to it, and this package's own reading of the bytes. Where they disagree no vector is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+import conformance
+from conformance import wire
+from conformance.contract.ipc.expectation import Expectation, Result, Tier
+from conformance.contract.ipc.expecting import expect
+from conformance.contract.ipc.features import features
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.contract.ipc.view import IpcView
+from conformance.generate.vectors import Chapter, Provenance, Vector, VectorSet
+from conformance.records import Outcome
+from conformance.reference.vectors.draft import Draft
+from conformance.reference.vectors.drafts import CHAPTERS, LARGEST
+from conformance.wire import Kind, PlainTable, differences, plain_table
+from conformance.wire.integration import IntegrationError, write_integration
+
+__all__ = ["make_vectors"]
+
+GENERATOR: Final = f"arrow-conformance {conformance.__version__}"
+_ENDINGS: Final = {Kind.STREAM: ".arrows", Kind.FILE: ".arrow", Kind.TENSOR: ".tensor", Kind.MESSAGE: ".message"}
+
+
+def make_vectors(chapters: Iterable[str] = tuple(CHAPTERS)) -> VectorSet:
+    """All golden vectors, or those of some chapters.
+
+    Raises:
+        ValueError: the judge reads other rows in a draft than its maker wrote, or finds fault with what is legal.
+    """
+    made = VectorSet()
+    for name in chapters:
+        title, drafts = CHAPTERS[name]
+        made.chapters[name] = Chapter(title, tuple(_vector(draft, made) for draft in drafts()))
+    return made
+
+
+def _vector(draft: Draft, made: VectorSet) -> Vector:
+    rows = None if draft.batches is None else _table(draft.batches, draft.schema)
+    expectation = _agreed(draft, rows)
+    verdicts = judge_ipc(draft.data, draft.kind)
+    broken = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
+    return Vector(
+        id=draft.id,
+        comment=draft.comment,
+        kind=draft.kind,
+        clauses=tuple(dict.fromkeys((*broken, *expectation.clauses))),
+        result=expectation.result,
+        tier=expectation.tier,
+        file=made.keep("bytes", draft.data, _ENDINGS[draft.kind]),
+        sha256=hashlib.sha256(draft.data).hexdigest(),
+        size=len(draft.data),
+        provenance=Provenance(GENERATOR, draft.origin, draft.source, "values" if draft.by_codec else "bytes"),
+        rows=_rows(draft, expectation, made),
+        reason=expectation.reason,
+        flags=tuple(sorted(features(IpcView(draft.data, draft.kind)))),
+    )
+
+
+def _agreed(draft: Draft, rows: PlainTable | None) -> Expectation:
+    read = expect(draft.data, draft.kind)
+    if rows is not None and read.rows is not None and rows != read.rows:
+        told = "; ".join(differences(rows, read.rows, limit=3))
+        raise ValueError(f"{draft.id}: expected the judge to read what was written, but {told}")
+    if rows is not None and read.result is Result.INVALID and not draft.ambiguous:
+        raise ValueError(f"{draft.id}: expected the judge to find nothing wrong, but {read.reason}")
+    known = read.rows if rows is None else rows
+    if draft.ambiguous and (known is not None or read.result is Result.VALID):
+        return Expectation(Result.PERMITTED, known, Tier.OPTIONAL, (), read.reason)
+    return dataclasses.replace(read, rows=known)
+
+
+def _table(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> PlainTable:
+    if batches or schema is None:
+        return plain_table(batches)
+    return PlainTable(tuple(schema.names), tuple([] for _ in schema.names), 0)
+
+
+def _rows(draft: Draft, expectation: Expectation, made: VectorSet) -> str:
+    """The path of the rows in the integration form; empty where nobody can say which, or where they are too many."""
+    if expectation.rows is None:
+        return ""
+    try:
+        document = _document(draft)
+    except IntegrationError:
+        return ""
+    text = (json.dumps(document, ensure_ascii=False) + "\n").encode()
+    return made.keep("rows", text, ".json") if len(text) <= LARGEST else ""
+
+
+def _document(draft: Draft) -> dict[str, Any]:
+    """The rows that the maker wrote; where there is none who knows, those that the judge read."""
+    if draft.batches is not None and (draft.batches or draft.schema is not None):
+        return write_integration(draft.batches, schema=draft.schema)
+    return write_integration(wire.read_file(draft.data) if draft.kind is Kind.FILE else wire.read_stream(draft.data))

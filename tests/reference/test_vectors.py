@@ -1,0 +1,99 @@
+"""The golden vectors as they stand in the repository, and what is told about them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conformance.contract.clause import CLAUSES, Role
+from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.judging import ipc_clauses
+from conformance.generate.vectors import Vector, VectorSet
+from conformance.reference.vectors import make_vectors
+from conformance.reference.vectors.drafts import mutants, samples, variations
+
+FOLDER = Path(__file__).parents[2] / "golden" / "ipc"
+PROFILES = ("ipc-stream", "ipc-file", "ipc-tensor")
+
+
+@cache
+def committed() -> VectorSet:
+    """The vectors of the repository."""
+    return VectorSet.load(FOLDER)
+
+
+def vectors() -> list[Vector]:
+    """Every committed vector."""
+    return list(committed().vectors.values())
+
+
+def test_the_committed_vectors_are_those_that_would_be_written_now() -> None:
+    """Neither the writer, nor its mutants, nor the judge has changed since the vectors were written."""
+    assert committed().differences(make_vectors()) == []
+
+
+def test_there_are_many_and_they_are_small() -> None:
+    """There are more than a thousand, with names of their own, in less than 20 MB."""
+    names = [vector.id for chapter in committed().chapters.values() for vector in chapter.vectors]
+
+    assert len(set(names)) == len(names) > 1000
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 20_000_000
+
+
+def test_no_file_is_left_that_no_vector_names() -> None:
+    """What lies in the folder is what the vectors name."""
+    named = {name for vector in vectors() for name in (vector.file, vector.rows) if name}
+    there = {f"{path.parent.name}/{path.name}" for part in ("bytes", "rows") for path in (FOLDER / part).iterdir()}
+
+    assert there == named
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_clause_on_bytes_has_a_vector_that_breaks_it(profile: str) -> None:
+    """A reader's author finds an example for each clause."""
+    broken = {clause for vector in vectors() for clause in vector.clauses}
+
+    assert {clause.id for clause in ipc_clauses(profile)} - broken == set()
+
+
+def test_every_clause_on_accepting_and_refusing_has_a_vector() -> None:
+    """A reader can be judged under every clause that is about some inputs and not about all."""
+    asked = {clause for vector in vectors() for clause in vector.clauses}
+    ipc_clauses("ipc-stream")
+    wanted = {
+        clause.id
+        for clause in CLAUSES.values()
+        if clause.role is Role.READER and clause.id.startswith(("reader.accepts.", "reader.refuses."))
+    }
+
+    assert wanted - asked == set()
+
+
+def test_what_is_legal_is_told_as_legal() -> None:
+    """Samples and variations are valid, or permitted where the texts conflict; samples have their rows."""
+    legal = {draft.id for make in (samples, variations) for draft in make()}
+    told = committed().vectors
+
+    assert [name for name in legal if told[name].result is Result.INVALID] == []
+    assert [
+        draft.id for draft in samples() if not told[draft.id].rows or told[draft.id].result is not Result.VALID
+    ] == []
+
+
+def test_what_is_broken_in_structure_tells_no_rows() -> None:
+    """Where a reader has to refuse, there are no rows to return."""
+    structure = [vector for vector in vectors() if vector.tier is Tier.STRUCTURE]
+
+    assert structure
+    assert [vector.id for vector in structure if vector.rows or vector.result is not Result.INVALID] == []
+
+
+def test_most_mutants_are_told_as_invalid() -> None:
+    """A mutant that readers may read says for which feature, or which text leaves it open."""
+    told = committed().vectors
+    legal = [told[draft.id] for draft in mutants() if told[draft.id].result is not Result.INVALID]
+
+    assert [vector.id for vector in legal if not vector.reason] == []
+    assert len(legal) < 50
