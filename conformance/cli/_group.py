@@ -25,6 +25,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "replay": "Put one case to a target and print every byte of it.",
     "extract": "Save the exchange of one case as files for any program.",
     "check": "Judge Arrow messages from files, without any server.",
+    "read": "Judge readers of Arrow IPC in several languages.",
+    "write": "Judge writers of Arrow IPC over their options.",
     "dissect": "Annotate every byte of one Arrow message.",
     "serve": "Start the embedded reference server alone.",
     "prove": "Show that every clause can fail, and that nothing legal does.",
@@ -62,6 +64,7 @@ _UNUSABLE: Final = (
     ("conformance.engine.requirements", "FrozenError"),
     ("conformance.engine.drift.versions", "DriftError"),
     ("conformance.generate.casefile", "CaseFileError"),
+    ("conformance.generate.vectors", "VectorError"),
 )
 """Exceptions that say what is wrong with the user's input; named, not imported, for most commands need few of them."""
 

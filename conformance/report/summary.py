@@ -6,13 +6,22 @@ import dataclasses
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from conformance.contract.clause import CLAUSES
+from conformance.engine.profiles import READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
 from conformance.engine.selection import LeftOut
 from conformance.records import Level, Outcome
 
 __all__ = ["Cell", "Row", "cell_of", "header", "level_of", "replay_command", "summarise", "verdict_line"]
+
+
+_REPLAYED_BY: Final = {
+    READ_PROFILE: ("read", "--reader", "--vector"),
+    WRITE_PROFILE: ("write", "--writer", "--case"),
+}
+"""What replays a case of a run that was no run of a target: the command, and its two options."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -99,6 +108,9 @@ def _left_out(left_out: Sequence[LeftOut]) -> list[str]:
 
 def replay_command(result: Result, deviation: Deviation) -> str:
     """The one line that shows the deviation again, with every byte of the exchange."""
+    if (words := _REPLAYED_BY.get(result.start.profile)) is not None:
+        command, who, what = words
+        return shlex.join(["conformance", command, who, result.start.target_file, what, deviation.replay])
     return shlex.join(["conformance", "replay", deviation.replay, "--target", result.start.target_file])
 
 

@@ -84,7 +84,9 @@ def rows_true(read: Read) -> Iterator[Violation]:
 # --- what is to be refused ----------------------------------------------------------------------------
 
 
-def _refuses(group: str, text: str, source: str = SECURITY, breaks: str = MEMORY) -> Check:
+def _refuses(
+    group: str, text: str, source: str = SECURITY, breaks: str = MEMORY, *, level: Level = Level.MUST
+) -> Check:
     """Make the clause that input which breaks rules of one group is refused."""
     clause_id = f"reader.refuses.{group}"
 
@@ -94,7 +96,8 @@ def _refuses(group: str, text: str, source: str = SECURITY, breaks: str = MEMORY
 
     refuses.__doc__ = text
     over = Asked(*ANSWERS, clause=clause_id)
-    return clause(clause_id, over=over, source=source, breaks=breaks, profiles=IPC, role=Role.READER)(refuses)
+    register = clause(clause_id, over=over, source=source, breaks=breaks, level=level, profiles=IPC, role=Role.READER)
+    return register(refuses)
 
 
 _refuses(
@@ -140,7 +143,9 @@ _refuses(
     "offsets",
     """A reader refuses offsets, sizes, views, type ids and run ends that lead out of what they point into, or back.
 
-    Libraries may leave this to a validation that their users call; here it is called, and has to find it.""",
+    Libraries check the structure at least, and may leave this to a validation that their users call; then it is that
+    validation that has to find it.""",
+    level=Level.SHOULD,
 )
 _refuses(
     "compression",
@@ -152,6 +157,7 @@ _refuses(
     """A reader refuses indices without a value, and deltas without a dictionary to append to.""",
     f"{COLUMNAR}#dictionary-messages",
     "whoever uses the rows: values are missing or of another dictionary, and nothing says so",
+    level=Level.SHOULD,
 )
 _refuses(
     "stream",

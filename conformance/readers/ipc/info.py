@@ -62,9 +62,11 @@ class IpcReaderInfo(_Info):
 
     ``rewrites`` are the changes of type, and so of values, that its maintainers document;
     :func:`~conformance.readers.ipc.rewrites.as_read_by` makes them on the rows that it is expected to return.
+    ``left_to_validation`` are the clauses on what its documentation leaves to a validation that it does not call.
     """
 
     rewrites: tuple[Rewrite, ...] = ()
+    left_to_validation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,194 @@
+"""Readers of IPC data judged: inputs go in, answers come out, and become the events of a run.
+
+The reader decodes in a process of its own (:mod:`conformance.readers.ipc`); here its answers are only looked at.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import pyarrow as pa
+
+import conformance
+from conformance.contract.clause import CLAUSES, Clause, Role
+from conformance.contract.ipc.expectation import Expectation
+from conformance.contract.ipc.reading import judge_reading
+from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.profiles import READ_PROFILE
+from conformance.engine.readings import Input, Inputs
+from conformance.readers.ipc.info import Hello, IpcReaderInfo, Unavailable
+from conformance.readers.ipc.job import READ_OPTIONS, Answer, Job, Stage
+from conformance.readers.ipc.job import Outcome as Ended
+from conformance.readers.ipc.pool import IpcPool
+from conformance.readers.ipc.registry import IPC_READERS
+from conformance.readers.ipc.rewrites import as_read_by
+from conformance.records import Level, Outcome, Verdict
+
+__all__ = ["REUSE", "Reading", "available", "bound_by", "reader_clauses"]
+
+REUSE: Final = 64
+"""Inputs that share a process; one that ends it is read again in a process of its own."""
+_ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAUSTED: Outcome.HANG}
+
+
+def reader_clauses() -> tuple[Clause, ...]:
+    """The clauses on readers."""
+    return tuple(clause for clause in CLAUSES.values() if clause.role is Role.READER)
+
+
+def bound_by(clauses: Iterable[Clause], level: Level) -> tuple[Clause, ...]:
+    """Those of ``clauses`` that are as binding as ``level``, or more."""
+    order = list(Level)
+    return tuple(clause for clause in clauses if order.index(clause.level) <= order.index(level))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reading:
+    """A reader, what it is asked, and under which clauses its answers are judged."""
+
+    pool: IpcPool
+    reader: str
+    inputs: Inputs
+    clauses: Sequence[Clause]
+    select: tuple[str, ...] = ()
+    level: Level = Level.MAY
+    seed: int = 0
+    generated: int = 0
+
+    def events(self) -> Iterator[Event]:
+        """Ask, judge, and yield what happens; a reader that is not here gives a run in which nothing was judged.
+
+        Raises:
+            Unavailable: the reader is not here; the text says what is missing.
+        """
+        hello = self.pool.hello(self.reader)
+        began = time.monotonic()
+        yield self._started(hello)
+        yield from self._judged(hello)
+        yield RunEnded(time.monotonic() - began, tuple(_remarks(hello, IPC_READERS[self.reader])))
+
+    def one(self, asked: Input) -> Iterator[Event]:
+        """As :meth:`events`, for one input alone.
+
+        Raises:
+            Unavailable: as there.
+        """
+        hello = self.pool.hello(self.reader)
+        began = time.monotonic()
+        yield dataclasses.replace(self._started(hello), cases=(asked.id,), generated=0)
+        yield from self._answers([asked])
+        yield RunEnded(time.monotonic() - began)
+
+    def _judged(self, hello: Hello) -> Iterator[Event]:
+        asked = [one for one in self.inputs.chosen(self.select, hello.read_options) if one.kind in hello.reads]
+        yield from self._answers(asked)
+
+    def _answers(self, asked: Sequence[Input]) -> Iterator[Event]:
+        jobs = (Job(str(place), one.kind, one.data, options=one.options) for place, one in enumerate(asked))
+        for answer in self.pool.read(jobs, [self.reader]):
+            one = asked[int(answer.id)]
+            yield CaseJudged(
+                case_id=one.id,
+                title=one.title,
+                replay=one.id,
+                verdicts=tuple(self.verdicts(one, answer)),
+                calls=1,
+                received=answer.rows,
+                seconds=answer.seconds,
+                generated=one.generated,
+            )
+
+    def verdicts(self, asked: Input, answer: Answer) -> list[Verdict]:
+        """The verdicts on one answer; what ended the reader is a crash or a hang, and not a mere failure."""
+        answer = _honest(answer)
+        judged = judge_reading(self._expected(asked), answer, case_id=asked.id)
+        known = {clause.id for clause in self._asked}
+        ended = _ENDS.get(answer.outcome)
+        made = [
+            dataclasses.replace(verdict, outcome=ended) if ended and verdict.outcome is Outcome.FAIL else verdict
+            for verdict in judged
+            if verdict.clause in known
+        ]
+        if answer.outcome is Ended.UNAVAILABLE:
+            made = [Verdict(asked.id, WHOLE_CASE, Outcome.UNTESTABLE, reason=answer.error_text)]
+        return made
+
+    @property
+    def _asked(self) -> list[Clause]:
+        """The clauses but for those that this reader leaves to a validation."""
+        left = IPC_READERS[self.reader].left_to_validation
+        return [clause for clause in self.clauses if clause.id not in left]
+
+    def _expected(self, asked: Input) -> Expectation:
+        """What is expected of this reader: rows in the units to which it is documented to convert."""
+        rows = asked.expectation.rows
+        if rows is None or asked.schema is None:
+            return asked.expectation
+        return dataclasses.replace(asked.expectation, rows=as_read_by(IPC_READERS[self.reader], rows, asked.schema))
+
+    def _started(self, hello: Hello) -> RunStarted:
+        chosen = self.inputs.ids(self.select)
+        return RunStarted(
+            suite=conformance.__version__,
+            python=platform.python_version(),
+            pyarrow=pa.__version__,
+            platform=f"{platform.system()} {platform.machine()}",
+            target=f"{hello.title} {hello.version}",
+            target_file=self.reader,
+            seed=self.seed,
+            generated=self.generated,
+            profile=READ_PROFILE,
+            select=self.select,
+            clause=(),
+            level=self.level,
+            readers=False,
+            deadline_multiplier=1.0,
+            cases=tuple(chosen),
+            clauses=tuple(clause.id for clause in self._asked),
+            all_cases=len(self.inputs.ids()),
+            all_clauses=len(CLAUSES),
+        )
+
+
+def _honest(answer: Answer) -> Answer:
+    """The answer as the library's own.
+
+    A library that had read the bytes has accepted them, even if its rows then could not be looked at. One that gave up
+    an allocation by an error of its own has refused them, whoever set the limit.
+    """
+    if answer.outcome is Ended.REFUSED and answer.stage is Stage.VALUES:
+        return dataclasses.replace(answer, outcome=Ended.ROWS, table=None)
+    by_error = answer.error_class not in ("", "exit") and not answer.error_class.startswith("SIG")
+    if answer.outcome is Ended.EXHAUSTED and by_error:
+        return dataclasses.replace(answer, outcome=Ended.REFUSED)
+    return answer
+
+
+def _remarks(hello: Hello, info: IpcReaderInfo) -> Iterator[str]:
+    if info.left_to_validation:
+        yield f"not judged, for it leaves them to a validation that is not called: {', '.join(info.left_to_validation)}"
+    lacking = [name for name in READ_OPTIONS if name not in hello.read_options]
+    if lacking:
+        yield f"not applicable, for its interface has no such option: {', '.join(lacking)}"
+    kinds = [kind for kind in ("stream", "file", "tensor") if kind not in hello.reads]
+    if kinds:
+        yield f"not applicable, for it reads none: {', '.join(f'{kind}s' for kind in kinds)}"
+    yield f"written in {hello.language}"
+
+
+def available(pool: IpcPool, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Which of ``names`` are here, and why the others are not."""
+    here, absent = [], {}
+    for name in names:
+        try:
+            pool.hello(name)
+        except Unavailable as error:
+            absent[name] = str(error)
+        else:
+            here.append(name)
+    return here, absent

@@ -1,0 +1,170 @@
+"""What readers of IPC data are asked: golden vectors, the same under options, and bytes mangled from them.
+
+Each input has an id from which it can be made again (:func:`Inputs.find`), so that a single line replays it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.contract.ipc.expectation import Expectation, Result
+from conformance.contract.ipc.expecting import expect
+from conformance.engine.selection import Patterns
+from conformance.generate.choices import Seeded
+from conformance.generate.mangling import mangled
+from conformance.generate.vectors import Vector, VectorError, VectorSet
+from conformance.wire import Kind, PlainTable, plain_table, read_file, read_stream
+from conformance.wire.arrow import schema_to_arrow
+from conformance.wire.integration import read_integration
+
+__all__ = ["Input", "Inputs", "option_text"]
+
+_MANGLED: Final = re.compile(r"mangled\.s(\d+)\.i(\d+)")
+_UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "types.union-dense", "nulls.words")
+"""Samples that are read under every option: options are about reading, not about types."""
+_ANY: Final[Mapping[str, tuple[Any, ...]]] = {"included_fields": ([0], [1]), "chunk": (1, 7, 64)}
+"""Values for options that take any."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Input:
+    """Bytes to read with some options, and what readers may make of them; ``title`` says what they are.
+
+    ``schema`` is that of the expected rows, where there are any.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    data: bytes
+    expectation: Expectation
+    schema: pa.Schema | None = None
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    generated: bool = False
+
+
+class Inputs:
+    """The inputs that a set of vectors gives.
+
+    ``generated`` of them are mangled from the valid vectors by ``seed``.
+    """
+
+    def __init__(self, vectors: VectorSet, *, seed: int = 0, generated: int = 0) -> None:
+        self._set = vectors
+        self._vectors = vectors.vectors
+        self._seed = seed
+        self._generated = generated
+        self._rows = functools.cache(self._read_rows)
+
+    def ids(self, select: Sequence[str] = ()) -> list[str]:
+        """The vectors that ``select`` (globs; all, if there are none) names."""
+        globs: Patterns = Patterns(tuple(select))
+        return [name for name in self._vectors if not select or globs.match(name)]
+
+    def chosen(self, select: Sequence[str], options: Mapping[str, Sequence[Any]]) -> Iterator[Input]:
+        """The vectors that ``select`` names, the same under ``options`` (values by name), then the mangled ones."""
+        for name in self.ids(select):
+            made = self._of_vector(self._vectors[name])
+            yield made
+            yield from _under(made, options)
+        for number in range(self._generated):
+            yield self._mangled(self._seed, number)
+
+    def find(self, name: str) -> Input:
+        """The input of that id.
+
+        Raises:
+            VectorError: there is none.
+        """
+        if found := _MANGLED.fullmatch(name):
+            return self._mangled(int(found[1]), int(found[2]))
+        base, _, option = name.partition("@")
+        if base not in self._vectors:
+            raise VectorError(f"expected the id of a vector or `mangled.s<seed>.i<number>`, got {name!r}")
+        made = self._of_vector(self._vectors[base])
+        if not option:
+            return made
+        key, _, value = option.partition("=")
+        try:
+            return _with(made, key, json.loads(value))
+        except ValueError:
+            raise VectorError(f"expected an option with a JSON value after the @ of {name!r}") from None
+
+    def _of_vector(self, vector: Vector) -> Input:
+        rows, schema = self._rows(vector.rows) if vector.rows else (None, None)
+        expectation = Expectation(
+            result=vector.result,
+            rows=rows,
+            tier=vector.tier,
+            clauses=tuple(one for one in vector.clauses if one.startswith("reader.")),
+            reason=vector.reason,
+        )
+        data = self._set.contents[vector.file]
+        return Input(vector.id, vector.comment, Kind(vector.kind), data, expectation, schema)
+
+    def _read_rows(self, path: str) -> tuple[PlainTable, pa.Schema]:
+        schema, batches = read_integration(json.loads(self._set.contents[path]))
+        if batches:
+            return plain_table(batches), schema
+        return PlainTable(tuple(schema.names), tuple([] for _ in schema.names), 0), schema
+
+    def _mangled(self, seed: int, number: int) -> Input:
+        bases = self._sound
+        base = Seeded(seed, number, "base").pick(bases)
+        data = mangled(self._set.contents[base.file], seed, number)
+        kind = Kind(base.kind)
+        title = f"{base.id}, with one change"
+        expectation = expect(data, kind)
+        schema = None if expectation.rows is None else _schema(data, kind)
+        return Input(f"mangled.s{seed}.i{number}", title, kind, data, expectation, schema, generated=True)
+
+    @functools.cached_property
+    def _sound(self) -> list[Vector]:
+        return [vector for vector in self._vectors.values() if vector.result is Result.VALID]
+
+
+def _schema(data: bytes, kind: Kind) -> pa.Schema | None:
+    reading = read_file(data) if kind is Kind.FILE else read_stream(data)
+    return None if reading.schema is None else schema_to_arrow(reading.schema)
+
+
+def _under(made: Input, options: Mapping[str, Sequence[Any]]) -> Iterator[Input]:
+    """A sound input under each value of each option, one at a time, for the samples that are for it."""
+    rows = made.expectation.rows
+    if made.expectation.result is not Result.VALID or rows is None or made.id.partition(".")[2] not in _UNDER_OPTIONS:
+        return
+    for key, values in options.items():
+        for value in values or _ANY.get(key, ()):
+            if key != "included_fields" or max(value) < len(rows.names):
+                yield _with(made, key, value)
+
+
+def _with(made: Input, key: str, value: Any) -> Input:
+    expectation = made.expectation
+    rows, schema = expectation.rows, made.schema
+    if key == "included_fields" and rows is not None and schema is not None:
+        expectation = dataclasses.replace(expectation, rows=_projected(rows, value))
+        schema = pa.schema([schema.field(place) for place in sorted({*value})])
+    title = f"{made.title} Read with {option_text({key: value})}."
+    name = f"{made.id}@{option_text({key: value})}"
+    return dataclasses.replace(made, id=name, title=title, options={key: value}, expectation=expectation, schema=schema)
+
+
+def _projected(rows: PlainTable, chosen: Sequence[int]) -> PlainTable:
+    """The columns that a list of field numbers includes, in the schema's order."""
+    kept = [place for place in range(len(rows.names)) if place in chosen]
+    return PlainTable(
+        tuple(rows.names[place] for place in kept), tuple(rows.columns[place] for place in kept), rows.rows
+    )
+
+
+def option_text(options: Mapping[str, Any]) -> str:
+    """Options as a part of an id: ``codec="lz4"``."""
+    return ",".join(f"{key}={json.dumps(value, separators=(',', ':'))}" for key, value in options.items())

@@ -1,0 +1,200 @@
+"""Writers of IPC data judged over their whole option space: a pairwise covering array of samples and options.
+
+The writer gets the reference's stream of a sample, reads it with its own library, and writes the same batches anew.
+What it wrote is judged by every clause on bytes and on writers, beside the batches that it was given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import platform
+import time
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+import conformance
+from conformance.contract.clause import CLAUSES, Clause
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.profiles import WRITE_PROFILE
+from conformance.engine.selection import Patterns
+from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering
+from conformance.readers.ipc.info import Hello
+from conformance.readers.ipc.job import WRITE_OPTIONS, Answer, Job
+from conformance.readers.ipc.job import Outcome as Ended
+from conformance.readers.ipc.pool import IpcPool
+from conformance.readers.ipc.registry import IPC_READERS
+from conformance.records import Level, Outcome, Verdict
+from conformance.reference.ipc.samples import SAMPLES
+from conformance.wire import Kind
+
+__all__ = ["Writing", "Written", "factors"]
+
+_ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (0.0, 0.5, 1.0)}
+"""Values for options that take any."""
+_ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
+_OUTCOMES: Final = {
+    Ended.DIED: Outcome.CRASH,
+    Ended.HUNG: Outcome.HANG,
+    Ended.EXHAUSTED: Outcome.HANG,
+    Ended.REFUSED: Outcome.UNSUPPORTED,
+    Ended.UNSUPPORTED: Outcome.UNSUPPORTED,
+    Ended.UNAVAILABLE: Outcome.UNTESTABLE,
+}
+"""What becomes of a case without bytes: no text obliges a writer to have a type or an option."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """One row of the covering array: a sample, what is to be written, and the options."""
+
+    sample: str
+    kind: Kind
+    options: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The sample, the kind, and the options that are not the first of their factor."""
+        told = "".join(f"+{key}={json.dumps(value)}" for key, value in self.options.items())
+        return f"{self.kind}.{self.sample}{told}"
+
+
+def factors(hello: Hello, samples: Sequence[str]) -> Factors:
+    """The option space of a writer as it declares it."""
+    exposed = {key: tuple(values) or _ANY[key] for key, values in hello.write_options.items()}
+    return {"sample": tuple(samples), "kind": tuple(hello.writes), **exposed}
+
+
+def _go_together(pair: Pair) -> bool:
+    """What the format rules out: a file of replaced dictionaries, savings without a codec."""
+    values = dict(pair)
+    if values.get("kind") == Kind.FILE and "sample" in values:
+        return SAMPLES[str(values["sample"])].file
+    return not (values.get("codec") == "" and values.get("min_space_savings") is not None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Writing:
+    """A writer, the samples that it is given, and the clauses under which its bytes are judged."""
+
+    pool: IpcPool
+    writer: str
+    clauses: Sequence[Clause]
+    select: tuple[str, ...] = ()
+    level: Level = Level.MAY
+
+    def samples(self) -> list[str]:
+        """The samples that the selection (globs) names."""
+        globs: Patterns = Patterns(self.select)
+        return [name for name in SAMPLES if not self.select or globs.match(name)]
+
+    def rows(self) -> list[Written]:
+        """The covering array, always the same for the same writer.
+
+        Raises:
+            Unavailable: the writer is not here.
+        """
+        space = factors(self.pool.hello(self.writer), self.samples())
+        made = []
+        for row in covering(space, _go_together):
+            options = {key: row[key] for key in space if key not in ("sample", "kind") and row[key] != space[key][0]}
+            made.append(Written(str(row["sample"]), Kind(str(row["kind"])), options))
+        return made
+
+    def events(self, rows: Sequence[Written] | None = None) -> Iterator[Event]:
+        """Write, judge, and yield what happens; ``rows`` are those of :meth:`rows` unless given.
+
+        Raises:
+            Unavailable: the writer is not here; the text says what is missing.
+        """
+        hello = self.pool.hello(self.writer)
+        rows = self.rows() if rows is None else rows
+        began = time.monotonic()
+        yield self._started(hello, rows)
+        written = []
+        jobs = [Job(str(place), row.kind, _source(row.sample), options=row.options) for place, row in enumerate(rows)]
+        for answer in self.pool.write(jobs, [self.writer]):
+            row = rows[int(answer.id)]
+            if answer.outcome is Ended.WRITTEN:
+                written.append(row)
+            yield CaseJudged(
+                case_id=row.id,
+                title=SAMPLES[row.sample].title,
+                replay=row.id,
+                verdicts=tuple(self.verdicts(row, answer)),
+                calls=1,
+                received=len(answer.data),
+                seconds=answer.seconds,
+            )
+        yield RunEnded(time.monotonic() - began, tuple(self._remarks(hello, written)))
+
+    def verdicts(self, row: Written, answer: Answer) -> list[Verdict]:
+        """The verdicts on what was written; one on the whole case where nothing was."""
+        if answer.outcome is not Ended.WRITTEN:
+            return [Verdict(row.id, WHOLE_CASE, _OUTCOMES[answer.outcome], reason=_said(answer))]
+        known = {clause.id for clause in self._asked}
+        judged = judge_ipc(answer.data, row.kind, expected=SAMPLES[row.sample].batches)
+        return [dataclasses.replace(verdict, case_id=row.id) for verdict in judged if verdict.clause in known]
+
+    @property
+    def _asked(self) -> list[Clause]:
+        """The clauses but for those on types, where the library documents that it has other types."""
+        reader = IPC_READERS.get(self.writer)
+        left = _ON_TYPES if reader is not None and reader.rewrites else ()
+        return [clause for clause in self.clauses if clause.id not in left]
+
+    def _remarks(self, hello: Hello, written: Sequence[Written]) -> Iterator[str]:
+        space = factors(hello, self.samples())
+        reached = self.coverage(space, written)
+        yield f"pairs of sample and options written: {reached.reached} of {reached.possible}"
+        if reached.missing:
+            yield f"{len(reached.missing)} pairs are not written, for the library refuses or lacks what they need"
+        if len(self._asked) < len(self.clauses):
+            yield f"not judged, for the library documents that it changes types: {', '.join(_ON_TYPES)}"
+        absent = [name for name in WRITE_OPTIONS if name not in hello.write_options]
+        if absent:
+            yield f"not applicable, for its interface has no such option: {', '.join(absent)}"
+        yield f"written in {hello.language}"
+
+    @staticmethod
+    def coverage(space: Factors, written: Sequence[Written]) -> Coverage:
+        """How much of the writer's space the rows that were written reach."""
+        first = {key: values[0] for key, values in space.items()}
+        full = [{**first, "sample": row.sample, "kind": str(row.kind), **row.options} for row in written]
+        return coverage(full, space, _go_together)
+
+    def _started(self, hello: Hello, rows: Sequence[Written]) -> RunStarted:
+        return RunStarted(
+            suite=conformance.__version__,
+            python=platform.python_version(),
+            pyarrow=pa.__version__,
+            platform=f"{platform.system()} {platform.machine()}",
+            target=f"{hello.title} {hello.version}",
+            target_file=self.writer,
+            seed=0,
+            generated=0,
+            profile=WRITE_PROFILE,
+            select=self.select,
+            clause=(),
+            level=self.level,
+            readers=False,
+            deadline_multiplier=1.0,
+            cases=tuple(row.id for row in rows),
+            clauses=tuple(clause.id for clause in self._asked),
+            all_cases=len(rows),
+            all_clauses=len(CLAUSES),
+        )
+
+
+def _source(sample: str) -> bytes:
+    """The stream that a writer is given: the reference's, uncompressed."""
+    return SAMPLES[sample].stream().encode()
+
+
+def _said(answer: Answer) -> str:
+    text = " ".join(answer.error_text.split())
+    return f"{answer.outcome}{f': {text[:160]}' if text else ''}"
