@@ -6,6 +6,7 @@ Where one message breaks several rules, the first breach that has to be refused 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import pyarrow as pa
 
@@ -15,7 +16,7 @@ from conformance.contract.ipc.features import LEVEL_OF, asked_of, features
 from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.contract.ipc.view import IpcView
 from conformance.records import Level
-from conformance.wire import DecodingError, Fault, Kind, PlainError, PlainTable, Rule, Severity, sniff
+from conformance.wire import DecodingError, Fault, Header, Kind, PlainError, PlainTable, Rule, Severity, sniff
 from conformance.wire.decoding import decode
 
 __all__ = ["batches_of", "expect", "true_rows"]
@@ -58,11 +59,15 @@ def batches_of(view: IpcView) -> list[pa.RecordBatch]:
     return [] if view.stream is None else view.stream.to_batches()
 
 
+_ILLEGIBLE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
+"""What may have been a batch to another reader: the rows before it are not all there are."""
+
+
 def true_rows(view: IpcView) -> PlainTable | None:
-    """The rows of a stream or file by this package's own decoding; None where it cannot decode them."""
+    """The rows of a stream or file by this package's own decoding; None where it cannot decode them all."""
     reading = view.stream if view.file is None else view.file
     schema = None if reading is None else reading.schema
-    if reading is None or schema is None:
+    if reading is None or schema is None or any(message.header in _ILLEGIBLE for message in view.messages):
         return None
     if not reading.batches:
         return PlainTable(tuple(field.name for field in schema.fields), tuple([] for _ in schema.fields), 0)

@@ -12,6 +12,7 @@ from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.records import Level
+from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
 from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message
@@ -112,6 +113,17 @@ def test_rows_that_stand_are_expected_of_who_accepts() -> None:
     made = expect(data, Kind.STREAM)
 
     assert (made.result, made.tier, made.rows) == (Result.INVALID, Tier.CONTENT, PlainTable(("x",), ([1, 2],), 2))
+
+
+def test_rows_are_not_told_where_a_message_could_not_be_read() -> None:
+    """What this package cannot read may be a batch to another reader, and the rows before it not all there are."""
+    batch = MUTANTS["flatbuffers.version-unaligned"].serializer
+    assert batch is not None
+    data = PLAIN.schema.serialize().to_pybytes() + batch.batch(PLAIN) + END
+
+    made = expect(data, Kind.STREAM)
+
+    assert (made.result, made.rows) == (Result.INVALID, None)
 
 
 def test_tables_name_rules_once() -> None:
