@@ -59,12 +59,31 @@ def batches_of(view: IpcView) -> list[pa.RecordBatch]:
     return [] if view.stream is None else view.stream.to_batches()
 
 
+def _of_tensor(data: bytes) -> PlainTable | None:
+    reading = wire.read_tensor(data)
+    if not isinstance(reading.tensor, wire.Tensor):
+        return None
+    try:
+        values = reading.to_numpy().reshape(-1)
+    except DecodingError:
+        return None
+    if values.dtype.kind not in "iuf":
+        return None
+    shape, names = list(reading.tensor.shape), [name or None for name in reading.tensor.names]
+    return PlainTable(("shape", "names", "values"), ([shape], [names], [wire.plain_values(pa.array(values))]), 1)
+
+
 _ILLEGIBLE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 """What may have been a batch to another reader: the rows before it are not all there are."""
 
 
 def true_rows(view: IpcView) -> PlainTable | None:
-    """The rows of a stream or file by this package's own decoding; None where it cannot decode them all."""
+    """The rows of a stream, file or dense tensor by this package's own decoding; None where it cannot decode them all.
+
+    A tensor is one row: its shape, the names of its dimensions (none for an empty one), its values in row-major order.
+    """
+    if view.kind is Kind.TENSOR:
+        return _of_tensor(view.data)
     reading = view.stream if view.file is None else view.file
     schema = None if reading is None else reading.schema
     if reading is None or schema is None or any(message.header in _ILLEGIBLE for message in view.messages):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -12,6 +13,7 @@ from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.records import Level
+from conformance.reference.ipc.tensors import write_tensor
 from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
@@ -113,6 +115,13 @@ def test_rows_that_stand_are_expected_of_who_accepts() -> None:
     made = expect(data, Kind.STREAM)
 
     assert (made.result, made.tier, made.rows) == (Result.INVALID, Tier.CONTENT, PlainTable(("x",), ([1, 2],), 2))
+
+
+def test_a_dense_tensor_is_one_row() -> None:
+    """Shape, names and values of a tensor are what a reader has to return."""
+    made = expect(write_tensor(np.array([[1, 2, 3]], np.int16), names=("a", "")), Kind.TENSOR)
+
+    assert made.rows == PlainTable(("shape", "names", "values"), ([[1, 3]], [["a", None]], [[1, 2, 3]]), 1)
 
 
 def test_rows_are_not_told_where_a_message_could_not_be_read() -> None:

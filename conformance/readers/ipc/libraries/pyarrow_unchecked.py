@@ -111,7 +111,7 @@ class PyArrow:
     def _tensor(data: bytes) -> Decoded:
         """A tensor as one row: its shape, the names of its dimensions, and its values in row-major order."""
         tensor = pa.ipc.read_tensor(pa.py_buffer(data))
-        names = tensor.dim_names or [None] * len(tensor.shape)
+        names = [name or None for name in tensor.dim_names] or [None] * len(tensor.shape)
         values = pa.array(tensor.to_numpy().reshape(-1), tensor.type)
         columns = [
             pa.array([list(tensor.shape)], pa.list_(pa.int64())),

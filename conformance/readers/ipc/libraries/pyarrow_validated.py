@@ -14,6 +14,7 @@ READER = dataclasses.replace(
     name="pyarrow-validated",
     title="Arrow C++ through pyarrow, each batch validated in full",
     module=__name__,
+    left_to_validation=(),
 )
 WRITER = None
 
