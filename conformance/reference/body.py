@@ -169,9 +169,12 @@ def _without_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:
         yield from _field(f"{path}.run_ends", array.run_ends)
         yield from _field(f"{path}.values", array.values)
         return
-    yield Part(path, "type ids", array.type_codes.to_numpy().tobytes())
+    # Not `type_codes` and `offsets`: pyarrow's forget where a slice begins. `field()` does slice the children of a
+    # sparse union; those of a dense one stay whole, since the offsets say where in them a slot lies.
+    buffers = array.buffers()
+    yield Part(path, "type ids", _bytes(buffers[1], array.offset, len(array)))
     if kind.mode == "dense":
-        yield Part(path, "offsets", array.offsets.to_numpy().tobytes(), (4,))
+        yield Part(path, "offsets", _bytes(buffers[2], array.offset * 4, len(array) * 4), (4,))
     for index in range(kind.num_fields):
         yield from _field(f"{path}.{kind.field(index).name}", array.field(index))
 

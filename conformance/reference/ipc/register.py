@@ -59,7 +59,8 @@ class IpcMutant:
     """One deviation: the ``lie``, and the rules that it breaks.
 
     A judge has to report one of ``rules``, and no violation of any other but those in ``also``, each with the reason
-    why it may honestly be found too.
+    why it may honestly be found too. ``beyond`` are clauses on what no rule of the wire is about; a mutant that names
+    them may break no rule at all.
     """
 
     name: str
@@ -69,12 +70,13 @@ class IpcMutant:
     source: str
     kind: Kind
     make: Callable[[], Iterator[Made]]
+    beyond: tuple[str, ...] = ()
 
     @property
     def kills(self) -> tuple[str, ...]:
         """The clauses that tell of the rules: one of them has to fail. Empty for what is a note to every clause."""
         told = clauses_of_rules(f"ipc-{self.kind}")
-        return tuple(dict.fromkeys(told[rule] for rule in self.rules if rule in told))
+        return tuple(dict.fromkeys((*(told[rule] for rule in self.rules if rule in told), *self.beyond)))
 
 
 _VARIATIONS: dict[str, IpcVariation] = {}
@@ -135,6 +137,7 @@ def mutant(
     also: Mapping[Rule, str] | None = None,
     source: str = "",
     choices: Choices = _NONE,
+    beyond: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Registers a lie: a function as :func:`variation` takes it."""
 
@@ -142,7 +145,9 @@ def mutant(
         _free(name, _MUTANTS)
         broken = (rules,) if isinstance(rules, Rule) else rules
         make = _maker(kind, on, choices, told, told=False)
-        _MUTANTS[name] = IpcMutant(name, _docstring(name, told), broken, dict(also or {}), source, kind, make)
+        if not broken and not beyond:
+            raise ValueError(f"{name}: expected a rule or a clause that it breaks, got none")
+        _MUTANTS[name] = IpcMutant(name, _docstring(name, told), broken, dict(also or {}), source, kind, make, beyond)
         return told
 
     return register

@@ -149,10 +149,8 @@ def test_every_clause_is_proven() -> None:
 
 
 ELSEWHERE: Final = {
-    "body.no-unused-bytes",
     "buffers.expansion",
     "buffers.frame-length",
-    "metadata.extension-named",
     "structure.booleans",
     "structure.no-stale-bytes",
 }

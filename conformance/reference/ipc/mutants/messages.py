@@ -26,6 +26,7 @@ _ALL: Final = ("rows.several", "nested.mixed", "nulls.words", "types.utf8")
 
 _BROKEN: Final[dict[str, tuple[Rule | tuple[Rule, ...], tuple[str, ...]]]] = {
     "body.length-unaligned": (Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8, ("types.int32", "types.utf8")),
+    "body.forgotten-bytes": (Rule.BODY_UNACCOUNTED, _ALL),
     "batch.length-negative": (Rule.BATCH_LENGTH_NEGATIVE, _ALL),
     "batch.length-long": (Rule.BATCH_COLUMN_LENGTH, _ALL),
     "batch.node-missing": (Rule.BATCH_NODE_COUNT, _ALL),

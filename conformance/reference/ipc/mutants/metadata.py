@@ -175,6 +175,18 @@ def key_not_utf8(model: StreamModel) -> None:
 
 
 @mutant(
+    "schema.extension-nameless",
+    (),
+    beyond=("metadata.extension-named",),
+    on=("types.int32", "types.utf8", "types.struct"),
+    source="https://arrow.apache.org/docs/format/Columnar.html#extension-types",
+)
+def extension_nameless(model: StreamModel) -> None:
+    """A field has the parameters of an extension type and not its name."""
+    model.schema.header["fields"][0]["custom_metadata"] = [{"key": "ARROW:extension:metadata", "value": "{}"}]
+
+
+@mutant(
     "v4.union-without-bitmap",
     Rule.BATCH_BUFFER_COUNT,
     on=("types.union-sparse", "types.union-dense"),

@@ -76,7 +76,7 @@ def _batch(columns: pa.RecordBatch | Mapping[str, pa.Array], schema: pa.Schema |
         return columns
     if schema is not None:
         return pa.RecordBatch.from_arrays(list(columns.values()), schema=schema)
-    return pa.record_batch(dict(columns))
+    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
 def _schema(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> pa.Schema:
