@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from conformance.engine.expectations import glob_match
@@ -64,6 +64,15 @@ def _is(text: Column, glob: str) -> Column:
     return text.rlike("(?s)^" + ".*".join(map(re.escape, glob.split("*"))) + r"\z")
 
 
+def _described(glob: str) -> Callable[[Column], Column]:
+    """The same as a function of one column, which is what Spark's own functions take."""
+
+    def described(text: Column) -> Column:
+        return _is(text, glob)
+
+    return described
+
+
 def idle(
     judged: DataFrame, verdicts: DataFrame, expectations: Sequence[ExpectedFailure], corpus: Iterable[str]
 ) -> tuple[str, ...]:
@@ -81,7 +90,7 @@ def idle(
         meant = judged.where(_is(sql.col("case_id"), one.case))
         failed = verdicts.where(sql.col("outcome").isin(*_EXCUSABLE))
         used = failed.where(_is(sql.col("clause"), one.clause) & _is(sql.col("case_id"), one.case)).where(
-            sql.exists("classes", functools.partial(_is, glob=one.reason))
+            sql.exists("classes", _described(one.reason))
         )
         if meant.head(1) and not used.head(1):
             told.append(
