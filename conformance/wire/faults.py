@@ -386,6 +386,8 @@ class Rule(enum.StrEnum):
         "a file starts with the magic ARROW1, padded to 8 bytes")
     FILE_MAGIC_PADDING = ("file.magic-padding", _N, _SEC,
         "the 2 padding bytes after the leading magic are zero")
+    FILE_STREAM_START = ("file.stream-start", _N, _FILE,
+        "the stream in a file begins at byte 8; readers that go by the footer do not mind more padding before it")
     FILE_MAGIC_END = ("file.magic-end", _V, _FILE,
         "a file ends with the magic ARROW1, without which its writer has not finished it")
     FILE_END_MISSING = ("file.end-missing", _N, _FILE,

@@ -36,6 +36,9 @@ _ORDERED: Final = frozenset(
 )
 """What a stream requires of the order of its dictionaries: in a file, they may stand anywhere."""
 
+_STEP: Final = 4096
+"""Bytes looked through at once for the first that is not zero."""
+
 
 @dataclasses.dataclass(slots=True, eq=False)
 class FileReading:
@@ -89,7 +92,8 @@ class _Reader:
         tail = read_tail(self.view, found)
         reading.footer = tail.footer
         if self.head(found):
-            reading.stream = read_embedded(self.view[: tail.start], HEAD)
+            stream = self.view[: tail.start]
+            reading.stream = read_embedded(stream, self.begin(stream, found))
             self.stream(reading.stream, tail, found)
         self.keep(found)
         if tail.footer is not None:
@@ -107,6 +111,21 @@ class _Reader:
         if padding.strip(b"\0"):
             report(faults, Rule.FILE_MAGIC_PADDING, (len(MAGIC), HEAD), "magic", f"the bytes {padding.hex(' ')}")
         return True
+
+    def begin(self, view: memoryview, faults: list[Fault]) -> int:
+        """Where the stream begins: behind the magic, unless more zeros lie there, and then a schema.
+
+        Read as a stream, these zeros are an end marker of old; to tell of everything behind it as well would be to tell
+        of one thing many times.
+        """
+        start = HEAD + _zeros(view[HEAD:]) // HEAD * HEAD
+        if start == HEAD or start >= len(view):
+            return HEAD
+        frame = read_frame(view, start, [])
+        if frame is None or frame.message.header is not Header.SCHEMA:
+            return HEAD
+        report(faults, Rule.FILE_STREAM_START, (HEAD, start), "magic", f"{start - HEAD} more bytes of padding")
+        return start
 
     def stream(self, stream: StreamReading, tail: Tail, faults: list[Fault]) -> None:
         """Takes over what is wrong with the stream, as far as it is wrong in a file as well."""
@@ -245,6 +264,16 @@ class _Judge:
         """Moves faults from a batch, which may belong to the stream and its order, to those of the file."""
         self.found += batch.faults[count:]
         del batch.faults[count:]
+
+
+def _zeros(view: memoryview) -> int:
+    """How many zeros bytes begin with."""
+    for start in range(0, len(view), _STEP):
+        part = bytes(view[start : start + _STEP])
+        rest = part.lstrip(b"\0")
+        if rest:
+            return start + len(part) - len(rest)
+    return len(view)
 
 
 def _start(batch: BatchMessage) -> int:

@@ -45,6 +45,8 @@ _END = len(GOOD_FILE) - 10
 
 FILES[Rule.FILE_MAGIC_START] = b"ARROW2" + GOOD_FILE[6:]
 FILES[Rule.FILE_MAGIC_PADDING] = b"ARROW1!!" + GOOD_FILE[8:]
+_LATER = plain(head=b"ARROW1".ljust(64, b"\0"))
+FILES[Rule.FILE_STREAM_START] = _LATER.seal(batches=_LATER.blocks[1:])
 FILES[Rule.FILE_MAGIC_END] = GOOD_FILE[:-1]
 FILES[Rule.FILE_END_MISSING] = plain(end=b"").seal(batches=[_FIRST, _SECOND])
 FILES[Rule.FOOTER_LENGTH_NOT_POSITIVE] = GOOD_FILE[:_END] + i4(0) + b"ARROW1"

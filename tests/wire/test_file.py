@@ -12,7 +12,7 @@ from tests.fixtures import fixture
 from tests.wire.breaking_files import FILES, GOOD_FILE
 from tests.wire.corpus import batches
 from tests.wire.forge import batch_message, dictionary_message, i4
-from tests.wire.sealing import BATCH, DELTA, END, VALUES, encoded, plain
+from tests.wire.sealing import BATCH, DELTA, ENCODED, ENCODED_SCHEMA, END, VALUES, encoded, footer_table, plain
 from tests.wire.test_real_bytes import OLD, QUIRKS
 
 NULLS = batch_message(2, [(2, 2)], [b"\0", i4(0, 0)])
@@ -129,6 +129,34 @@ def test_the_footer_alone_leads_to_the_batches() -> None:
     assert reading.stream is None
     assert [fault.rule for fault in reading.faults] == [Rule.FILE_MAGIC_START, Rule.DICTIONARY_INDEX_RANGE]
     assert len(reading.batches) == 1
+
+
+def test_a_stream_that_begins_later_is_read_from_where_it_begins() -> None:
+    """Zeros between magic and stream are one thing to tell of, and no end marker with everything behind it."""
+    file = plain(head=b"ARROW1".ljust(64, b"\0"))
+
+    reading = read_file(file.seal(batches=file.blocks[1:]))
+
+    assert [(fault.rule, fault.start, fault.end) for fault in reading.faults] == [(Rule.FILE_STREAM_START, 8, 64)]
+    assert reading.stream is not None
+    assert reading.batches == reading.stream.batches
+    assert len(reading.to_batches()) == 2
+
+
+def test_a_legacy_stream_may_begin_later_too() -> None:
+    """What stands behind the zeros is then a length alone."""
+    data = b"ARROW1".ljust(16, b"\0") + ENCODED_SCHEMA[4:]
+
+    assert Rule.FILE_STREAM_START in _rules(data)
+
+
+@pytest.mark.parametrize("behind", [bytes(4), bytes(64), bytes(64) + b"\1\0\0\0", bytes(4) + ENCODED_SCHEMA])
+def test_zeros_with_no_schema_behind_them_are_an_end_marker(behind: bytes) -> None:
+    """What is not padding up to a schema at a multiple of 8 is read from byte 8."""
+    found = _rules(footer_table(b"ARROW1\0\0" + behind, {"version": 4, "schema": {"fields": [ENCODED]}}))
+
+    assert Rule.STREAM_SCHEMA_FIRST in found
+    assert Rule.FILE_STREAM_START not in found
 
 
 def test_an_unfinished_file_is_read_as_a_stream() -> None:

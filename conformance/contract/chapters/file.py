@@ -34,6 +34,23 @@ def magic_padding(whole: Container) -> Iterable[Violation]:
 
 
 @clause(
+    "file.stream-start",
+    over=files,
+    source=FILE,
+    level=Level.SHOULD,
+    breaks="readers that read the file from its beginning as a stream take the zeros for its end",
+    profiles=ONLY,
+)
+def stream_start(whole: Container) -> Iterable[Violation]:
+    """The stream in a file begins at byte 8, right behind the magic and its two bytes of padding.
+
+    The format pads the magic "to 8 byte boundary". Writers that pad it further, to the alignment of their buffers, are
+    read by all who go by the footer.
+    """
+    return told(whole, Rule.FILE_STREAM_START)
+
+
+@clause(
     "file.finished",
     over=files,
     source=FILE,

@@ -31,6 +31,7 @@ DISCOURAGED: Final[Mapping[str, set[str]]] = {
     "file.embedded": {"file.magic"},
     "file.legacy-end": {"stream.one-framing"},
     "file.magic-padding": {"file.magic-padding"},
+    "file.magic-to-64": {"file.stream-start"},
     "file.no-end": {"file.end-marker"},
     "schema.metadata-key-absent": {"structure.metadata-pairs"},
     "schema.metadata-value-absent": {"structure.metadata-pairs"},

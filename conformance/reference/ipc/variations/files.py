@@ -137,6 +137,12 @@ def gap_before_footer(model: FileModel) -> None:
     model.stream.end += bytes(-len(before) % 64)
 
 
+@variation("file.magic-to-64", FILE, kind="file", on=("rows.several", "dictionary.two"), grade="ambiguous")
+def magic_to_64(model: FileModel) -> None:
+    """The magic is padded to 64 bytes, as buffers are; the text draws padding to 8."""
+    model.lead = MAGIC.ljust(64, b"\0")
+
+
 @variation("file.magic-padding", FILE, kind="file", on=("rows.several", "dictionary.two"))
 def magic_padding(model: FileModel) -> None:
     """The two bytes of padding after the magic are not zero."""
