@@ -18,6 +18,7 @@ from conformance.contract.ipc.view import IpcView
 from conformance.records import Level
 from conformance.wire import DecodingError, Fault, Header, Kind, PlainError, PlainTable, Rule, Severity, sniff
 from conformance.wire.decoding import decode
+from conformance.wire.plain import MAX_VALUES
 
 __all__ = ["batches_of", "expect", "true_rows"]
 
@@ -64,13 +65,16 @@ def _of_tensor(data: bytes) -> PlainTable | None:
     if not isinstance(reading.tensor, wire.Tensor):
         return None
     try:
-        values = reading.to_numpy().reshape(-1)
+        values = reading.to_numpy()
     except DecodingError:
         return None
-    if values.dtype.kind not in "iuf":
+    # With strides of 0, a few bytes are as many values as a shape can say.
+    if values.dtype.kind not in "iuf" or values.size > MAX_VALUES:
         return None
     shape, names = list(reading.tensor.shape), [name or None for name in reading.tensor.names]
-    return PlainTable(("shape", "names", "values"), ([shape], [names], [wire.plain_values(pa.array(values))]), 1)
+    return PlainTable(
+        ("shape", "names", "values"), ([shape], [names], [wire.plain_values(pa.array(values.reshape(-1)))]), 1
+    )
 
 
 _ILLEGIBLE: Final = frozenset({Header.UNKNOWN, Header.STRAY})

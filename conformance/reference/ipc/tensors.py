@@ -169,7 +169,8 @@ _Made = tuple[dict[str, Any], list[tuple[str, bytes]], Dense]
 
 
 def _pack(numbers: Dense | list[int], kind: pa.DataType) -> bytes:
-    return np.asarray(numbers).astype(kind.to_pandas_dtype()).tobytes()
+    # An Arrow integer is called what numpy calls its own; `to_pandas_dtype` asks for pandas until pyarrow 19.
+    return np.asarray(numbers).astype(np.dtype(str(kind))).tobytes()
 
 
 def _integer(kind: pa.DataType) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.records import Level
+from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.tensors import write_tensor
 from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity
@@ -158,3 +159,10 @@ def test_the_least_binding_feature_is_asked_of() -> None:
     assert asked_of(frozenset({Feature.V4, Feature.COMPRESSION})) == (Feature.COMPRESSION,)
     assert asked_of(frozenset({Feature.V4, Feature.DELTAS})) == (Feature.DELTAS,)
     assert LEVEL_OF[Feature.CORE] is Level.MUST
+
+
+def test_the_values_of_a_tensor_are_told_only_where_they_can_be_counted() -> None:
+    """With strides of 0, a few bytes are as many values as there are numbers for."""
+    made = expect(HOSTILE["wholes.tensor-strides-0"].make(), Kind.TENSOR)
+
+    assert (made.result, made.rows) == (Result.VALID, None)

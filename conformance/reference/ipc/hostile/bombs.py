@@ -129,13 +129,13 @@ def list_views_overlap() -> bytes:
     child = pa.array(np.zeros(count, np.int8))
     sizes = pa.array(np.full(count, count, np.int32))
     lists = pa.ListViewArray.from_arrays(pa.array(np.zeros(count, np.int32)), sizes, child)
-    return stream_model([pa.record_batch({"x": lists})]).encode()
+    return stream_model([pa.RecordBatch.from_pydict({"x": lists})]).encode()
 
 
 @hostile("bombs.null-lists")
 def null_lists() -> bytes:
     """A list of a million million nulls, which take no bytes."""
-    model = stream_model([pa.record_batch({"x": pa.array([[None]], pa.large_list(pa.null()))})])
+    model = stream_model([pa.RecordBatch.from_pydict({"x": pa.array([[None]], pa.large_list(pa.null()))})])
     batch = model.batches[0]
     batch.nodes[1].length = batch.nodes[1].null_count = 10**12
     batch.part("offsets").data = struct.pack("<qq", 0, 10**12)

@@ -167,7 +167,7 @@ def twice(model: TensorModel) -> bytes:
 @mutant("tensor.is-a-batch", Rule.MESSAGE_HEADER_KIND, kind="tensor", on=("dense.i32",))
 def is_a_batch(_: TensorModel) -> bytes:
     """The message is a record batch."""
-    return batch_message(pa.record_batch({"x": [1, 2]})).encode()
+    return batch_message(pa.RecordBatch.from_pydict({"x": [1, 2]})).encode()
 
 
 @mutant("tensor.is-a-schema", Rule.MESSAGE_HEADER_KIND, kind="tensor", on=("dense.i32",))

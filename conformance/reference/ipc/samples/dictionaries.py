@@ -119,7 +119,7 @@ sample("dictionary.in-dense-union", "A dense union with an encoded child.", {
     "x": pa.UnionArray.from_dense(_CODES, pa.array([0, 0, 1], pa.int32()), [_INNER, pa.array([1])])
 })  # fmt: skip
 sample("dictionary.in-runs", "Runs of encoded text.", {
-    "x": pa.RunEndEncodedArray.from_arrays(pa.array([2, 5, 6], pa.int32()), _INNER)
+    "x": pa.RunEndEncodedArray.from_arrays([2, 5, 6], _INNER, pa.run_end_encoded(pa.int32(), _INNER.type))
 })  # fmt: skip
 sample("dictionary.nested-list", "A dictionary of lists of encoded text.", {
     "x": _encoded([1, 0, None, 2], pa.ListArray.from_arrays(_ROWS, _INNER), pa.int8())

@@ -47,12 +47,16 @@ sample("nulls.non-nullable", "Fields that are not nullable, and have no nulls.",
 
 _ALL = columns()
 _EMPTY = {name: array.slice(0, 0) for name, array in _ALL.items()}
-_ONE = pa.record_batch({"n": pa.array([1, 2, 3], pa.int32()), "t": pa.array(["a", None, "c"])})
+_ONE = pa.RecordBatch.from_pydict({"n": pa.array([1, 2, 3], pa.int32()), "t": pa.array(["a", None, "c"])})
 _NO_COLUMNS = pa.schema([])
 
 sample("rows.zero", "A batch without rows, of every type.", _EMPTY)
 sample("rows.no-batches", "A schema and no batches.", schema=_ONE.schema)
-sample("rows.no-batches-of-any-type", "A schema of every type and no batches.", schema=pa.record_batch(_EMPTY).schema)
+sample(
+    "rows.no-batches-of-any-type",
+    "A schema of every type and no batches.",
+    schema=pa.RecordBatch.from_pydict(_EMPTY).schema,
+)
 sample("rows.one", "One row.", _ONE.slice(0, 1))
 sample("rows.several", "Three batches of different lengths.", _ONE, _ONE.slice(1), _ONE.slice(0, 1))
 sample("rows.empty-between", "A batch without rows between two that have some.", _ONE, _ONE.slice(0, 0), _ONE)
@@ -118,10 +122,10 @@ sample("names.unicode", "Names beyond ASCII.", _named("größe", "日本", "🙂
 sample("names.odd", "Names with dots, quotes, spaces and line breaks.", _named("a.b", 'q"q', " ", "a\nb", "a/b", "0"))
 sample("names.long", "A name of four thousand letters.", _named("x" * 4000))
 sample("names.many", "Two hundred columns.", _named(*(f"column_{number}" for number in range(200))))
-sample("names.children", "A struct whose children share a name, and one whose child has none.", pa.record_batch({
+sample("names.children", "A struct whose children share a name, and one whose child has none.", {
     "x": pa.StructArray.from_arrays([pa.array([1]), pa.array(["a"])], ["n", "n"]),
     "y": pa.StructArray.from_arrays([pa.array([1])], [""]),
-}))  # fmt: skip
+})  # fmt: skip
 sample("names.list-item", "A list whose child has a name of its own.", {
     "l": pa.array([[1]], pa.list_(pa.field("element", pa.int32())))
 })  # fmt: skip

@@ -116,8 +116,11 @@ def _unions() -> Iterator[tuple[str, pa.Array]]:
 
 def _runs() -> Iterator[tuple[str, pa.Array]]:
     for bits in (16, 32, 64):
-        ends = pa.array([2, 3, 7], getattr(pa, f"int{bits}")())
-        yield f"run-end-encoded-{bits}", pa.RunEndEncodedArray.from_arrays(ends, pa.array(["a", None, "b"]))
+        kind = pa.run_end_encoded(getattr(pa, f"int{bits}")(), pa.utf8())
+        yield (
+            f"run-end-encoded-{bits}",
+            pa.RunEndEncodedArray.from_arrays([2, 3, 7], pa.array(["a", None, "b"]), kind),
+        )
 
 
 def columns() -> dict[str, pa.Array]:
