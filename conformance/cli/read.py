@@ -17,7 +17,7 @@ from conformance.engine.log import LogWriter
 from conformance.engine.reading import REUSE, Reading, available, bound_by, reader_clauses
 from conformance.engine.readings import Inputs
 from conformance.engine.result import Result, fold
-from conformance.engine.selection import all_clauses
+from conformance.engine.selection import Patterns, all_clauses
 from conformance.engine.session import STATE
 from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc.job import Limits
@@ -86,16 +86,20 @@ def command(
         raise Unusable(f"expected readers out of {', '.join(IPC_READERS)}, got {', '.join(unknown)}")
     all_clauses()
     inputs = Inputs(VectorSet.load(folder), seed=seed, generated=mangled)
+    inputs.matched(globs := Patterns(select))
+    if globs.dead:
+        raise Unusable(f"expected globs that match ids of vectors in {folder}, got {globs.dead[0]!r}")
     clauses = bound_by(reader_clauses(), Level(level))
     results: dict[str, Result] = {}
-    with IpcPool(names or tuple(IPC_READERS), limits=Limits(seconds=seconds, reuse=REUSE)) as pool:
+    limits = Limits(seconds=seconds, reuse=REUSE)
+    with IpcPool(names or tuple(IPC_READERS), limits=limits, readers=IPC_READERS) as pool:
         here, absent = available(pool, names or tuple(IPC_READERS))
         for name, why in absent.items():
             click.echo(f"{name}: skipped, {why}", err=True)
         if not here:
             raise Unusable("expected at least one reader that is here, got none; the lines above say what is missing")
         for name in here:
-            reading = Reading(pool, name, inputs, clauses, select, Level(level), seed, mangled)
+            reading = Reading(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS)
             events = reading.events() if vector is None else reading.one(inputs.find(vector))
             total = len(inputs.ids(select)) + mangled if vector is None else 1
             with ExitStack() as stack:

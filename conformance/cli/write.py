@@ -16,13 +16,14 @@ from conformance.contract.ipc.judging import ipc_clauses
 from conformance.engine.log import LogWriter
 from conformance.engine.reading import REUSE, available, bound_by
 from conformance.engine.result import Result, fold
-from conformance.engine.selection import all_clauses
+from conformance.engine.selection import Patterns, all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.writing import Writing
 from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
-from conformance.readers.ipc.registry import IPC_WRITERS
+from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Level
+from conformance.reference.ipc.samples import SAMPLES
 
 
 @click.command()
@@ -64,19 +65,23 @@ def command(
     all_clauses()
     by_id = {one.id: one for profile in ("ipc-stream", "ipc-file") for one in ipc_clauses(profile, writer=True)}
     clauses = bound_by(by_id.values(), Level(level))
+    globs: Patterns = Patterns(select)
+    if not [name for name in SAMPLES if globs.match(name)] or globs.dead:
+        raise Unusable(f"expected globs that match ids of samples, got {globs.dead[0]!r}; types.int32 is one")
     results: dict[str, Result] = {}
-    with IpcPool(names or tuple(IPC_WRITERS), limits=Limits(seconds=seconds, reuse=REUSE)) as pool:
+    limits = Limits(seconds=seconds, reuse=REUSE)
+    with IpcPool(names or tuple(IPC_WRITERS), limits=limits, readers=IPC_READERS, writers=IPC_WRITERS) as pool:
         here, absent = available(pool, names or tuple(IPC_WRITERS))
         for name, why in absent.items():
             click.echo(f"{name}: skipped, {why}", err=True)
         if not here:
             raise Unusable("expected at least one writer that is here, got none; the lines above say what is missing")
         for name in here:
-            writing = Writing(pool, name, clauses, select, Level(level))
-            rows = writing.rows()
-            chosen = [row for row in rows if case_id in (None, row.id)]
-            if not chosen:
-                raise Unusable(f"expected the id of a case that {name} is given, got {case_id!r}")
+            writing = Writing(pool, name, clauses, select, Level(level), IPC_READERS)
+            try:
+                chosen = writing.rows() if case_id is None else [writing.find(case_id)]
+            except ValueError as error:
+                raise Unusable(str(error)) from error
             with ExitStack() as stack:
                 log = stack.enter_context(LogWriter(STATE / f"write-{name}.jsonl"))
                 results[name] = fold(log.copy(watch(writing.events(chosen), total=len(chosen))))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ import pyarrow as pa
 import conformance
 from conformance.contract.clause import CLAUSES, Clause, Role
 from conformance.contract.ipc.expectation import Expectation
+from conformance.contract.ipc.expectation import Result as Said
 from conformance.contract.ipc.reading import judge_reading
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
@@ -33,6 +34,8 @@ __all__ = ["REUSE", "Reading", "available", "bound_by", "reader_clauses"]
 
 REUSE: Final = 64
 """Inputs that share a process; one that ends it is read again in a process of its own."""
+_NO_ERRORS: Final = ("", "exit", "frame", "limit", "answer", "deadline")
+"""What stands for the class of an error where the suite, or the system, ended the reader."""
 _ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAUSTED: Outcome.HANG}
 
 
@@ -49,7 +52,10 @@ def bound_by(clauses: Iterable[Clause], level: Level) -> tuple[Clause, ...]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reading:
-    """A reader, what it is asked, and under which clauses its answers are judged."""
+    """A reader, what it is asked, and under which clauses its answers are judged.
+
+    ``reader`` is one of ``readers``, which the pool holds as well.
+    """
 
     pool: IpcPool
     reader: str
@@ -59,6 +65,7 @@ class Reading:
     level: Level = Level.MAY
     seed: int = 0
     generated: int = 0
+    readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
 
     def events(self) -> Iterator[Event]:
         """Ask, judge, and yield what happens; a reader that is not here gives a run in which nothing was judged.
@@ -70,7 +77,7 @@ class Reading:
         began = time.monotonic()
         yield self._started(hello)
         yield from self._judged(hello)
-        yield RunEnded(time.monotonic() - began, tuple(_remarks(hello, IPC_READERS[self.reader])))
+        yield RunEnded(time.monotonic() - began, tuple(_remarks(hello, self.readers[self.reader])))
 
     def one(self, asked: Input) -> Iterator[Event]:
         """As :meth:`events`, for one input alone.
@@ -105,7 +112,7 @@ class Reading:
 
     def verdicts(self, asked: Input, answer: Answer) -> list[Verdict]:
         """The verdicts on one answer; what ended the reader is a crash or a hang, and not a mere failure."""
-        answer = _honest(answer)
+        answer = _honest(answer, asked.expectation)
         judged = judge_reading(self._expected(asked), answer, case_id=asked.id)
         known = {clause.id for clause in self._asked}
         ended = _ENDS.get(answer.outcome)
@@ -121,7 +128,7 @@ class Reading:
     @property
     def _asked(self) -> list[Clause]:
         """The clauses but for those that this reader leaves to a validation."""
-        left = IPC_READERS[self.reader].left_to_validation
+        left = self.readers[self.reader].left_to_validation
         return [clause for clause in self.clauses if clause.id not in left]
 
     def _expected(self, asked: Input) -> Expectation:
@@ -129,7 +136,7 @@ class Reading:
         rows = asked.expectation.rows
         if rows is None or asked.schema is None:
             return asked.expectation
-        return dataclasses.replace(asked.expectation, rows=as_read_by(IPC_READERS[self.reader], rows, asked.schema))
+        return dataclasses.replace(asked.expectation, rows=as_read_by(self.readers[self.reader], rows, asked.schema))
 
     def _started(self, hello: Hello) -> RunStarted:
         chosen = self.inputs.ids(self.select)
@@ -155,18 +162,24 @@ class Reading:
         )
 
 
-def _honest(answer: Answer) -> Answer:
+def _honest(answer: Answer, expectation: Expectation) -> Answer:
     """The answer as the library's own.
 
-    A library that had read the bytes has accepted them, even if its rows then could not be looked at. One that gave up
-    an allocation by an error of its own has refused them, whoever set the limit.
+    A library that had read the bytes has accepted them, even if its rows then could not be looked at: who looks at
+    arrays made of invalid bytes may be another library's code. What ends the looking at legal rows is held against the
+    reader that made them. One that gave up an allocation by an error of its own has refused, whoever set the limit.
     """
-    if answer.outcome is Ended.REFUSED and answer.stage is Stage.VALUES:
+    looking = answer.stage is Stage.VALUES
+    if looking and (answer.outcome is Ended.REFUSED or (answer.outcome in _ENDS and not _is_legal(expectation))):
         return dataclasses.replace(answer, outcome=Ended.ROWS, table=None)
-    by_error = answer.error_class not in ("", "exit") and not answer.error_class.startswith("SIG")
+    by_error = answer.error_class not in _NO_ERRORS and not answer.error_class.startswith("SIG")
     if answer.outcome is Ended.EXHAUSTED and by_error:
         return dataclasses.replace(answer, outcome=Ended.REFUSED)
     return answer
+
+
+def _is_legal(expectation: Expectation) -> bool:
+    return expectation.result is Said.VALID
 
 
 def _remarks(hello: Hello, info: IpcReaderInfo) -> Iterator[str]:

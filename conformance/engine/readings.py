@@ -62,11 +62,15 @@ class Inputs:
         self._seed = seed
         self._generated = generated
         self._rows = functools.cache(self._read_rows)
+        self._mangled = functools.cache(self._mangle)  # every reader gets them, and judging the bytes takes a while
 
     def ids(self, select: Sequence[str] = ()) -> list[str]:
         """The vectors that ``select`` (globs; all, if there are none) names."""
-        globs: Patterns = Patterns(tuple(select))
-        return [name for name in self._vectors if not select or globs.match(name)]
+        return self.matched(Patterns(select))
+
+    def matched(self, globs: Patterns) -> list[str]:
+        """The vectors that one of ``globs`` matches."""
+        return [name for name in self._vectors if globs.match(name)]
 
     def chosen(self, select: Sequence[str], options: Mapping[str, Sequence[Any]]) -> Iterator[Input]:
         """The vectors that ``select`` names, the same under ``options`` (values by name), then the mangled ones."""
@@ -117,7 +121,7 @@ class Inputs:
             return plain_table(batches), schema
         return PlainTable(tuple(schema.names), tuple([] for _ in schema.names), 0), schema
 
-    def _mangled(self, seed: int, number: int) -> Input:
+    def _mangle(self, seed: int, number: int) -> Input:
         bases = self._sound
         base = Seeded(seed, number, "base").pick(bases)
         data = mangled(self._set.contents[base.file], seed, number)

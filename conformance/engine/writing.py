@@ -23,7 +23,7 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.profiles import WRITE_PROFILE
 from conformance.engine.selection import Patterns
 from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering
-from conformance.readers.ipc.info import Hello
+from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import WRITE_OPTIONS, Answer, Job
 from conformance.readers.ipc.job import Outcome as Ended
 from conformance.readers.ipc.pool import IpcPool
@@ -79,13 +79,17 @@ def _go_together(pair: Pair) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Writing:
-    """A writer, the samples that it is given, and the clauses under which its bytes are judged."""
+    """A writer, the samples that it is given, and the clauses under which its bytes are judged.
+
+    ``readers`` tell, under the writer's name, which types its library documents to change.
+    """
 
     pool: IpcPool
     writer: str
     clauses: Sequence[Clause]
     select: tuple[str, ...] = ()
     level: Level = Level.MAY
+    readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
 
     def samples(self) -> list[str]:
         """The samples that the selection (globs) names."""
@@ -104,6 +108,23 @@ class Writing:
             options = {key: row[key] for key in space if key not in ("sample", "kind") and row[key] != space[key][0]}
             made.append(Written(str(row["sample"]), Kind(str(row["kind"])), options))
         return made
+
+    def find(self, name: str) -> Written:
+        """The case of that id, whether or not the selection and the covering array have it.
+
+        Raises:
+            ValueError: it is not the id of a sample, a kind and options that the writer has.
+            Unavailable: the writer is not here.
+        """
+        space = factors(self.pool.hello(self.writer), tuple(SAMPLES))
+        kind, _, rest = name.partition(".")
+        sample, *told = rest.split("+")
+        options = dict(_option(text) for text in told)
+        if sample not in SAMPLES or kind not in space["kind"]:
+            raise ValueError(f"expected the id of a case that {self.writer} is given, got {name!r}")
+        if strange := [key for key, value in options.items() if value not in space.get(key, ())]:
+            raise ValueError(f"expected options that {self.writer} has in the id of a case, got {strange[0]!r}")
+        return Written(sample, Kind(kind), options)
 
     def events(self, rows: Sequence[Written] | None = None) -> Iterator[Event]:
         """Write, judge, and yield what happens; ``rows`` are those of :meth:`rows` unless given.
@@ -143,7 +164,7 @@ class Writing:
     @property
     def _asked(self) -> list[Clause]:
         """The clauses but for those on types, where the library documents that it has other types."""
-        reader = IPC_READERS.get(self.writer)
+        reader = self.readers.get(self.writer)
         left = _ON_TYPES if reader is not None and reader.rewrites else ()
         return [clause for clause in self.clauses if clause.id not in left]
 
@@ -188,6 +209,16 @@ class Writing:
             all_cases=len(rows),
             all_clauses=len(CLAUSES),
         )
+
+
+def _option(text: str) -> tuple[str, Hashable]:
+    """``codec="lz4"`` as name and value; what is no JSON is no option's value."""
+    key, _, value = text.partition("=")
+    try:
+        made: Hashable = json.loads(value)
+    except ValueError:
+        return key, text
+    return key, made
 
 
 def _source(sample: str) -> bytes:

@@ -1,0 +1,139 @@
+"""``conformance read`` as a user types it: what it prints, writes, replays, and the status that it ends with."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import click.testing
+import pytest
+
+from conformance.cli._group import cli
+from tests.engine import ipc_standins
+from tests.engine.ipc_standins import stream, written
+
+
+def conformance_(*arguments: str) -> click.testing.Result:
+    """The result of one command line."""
+    return click.testing.CliRunner().invoke(cli, arguments)
+
+
+@pytest.fixture(autouse=True)
+def _standins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-ins are the readers that there are, and logs go into a directory of the test."""
+    monkeypatch.setattr("conformance.cli.read.IPC_READERS", ipc_standins.READERS)
+    monkeypatch.chdir(tmp_path)
+
+
+def read(folder: Path, *arguments: str) -> click.testing.Result:
+    """Judge with the vectors in ``folder``."""
+    return conformance_("read", "--vectors", str(folder), "--seconds", "5", *arguments)
+
+
+def test_nothing_found_is_status_0(tmp_path: Path) -> None:
+    """An honest reader passes; one that is not there is named with the reason."""
+    result = read(written(tmp_path / "few", one=stream("honest")))
+
+    assert result.exit_code == 0, result.output
+    assert "absent: skipped, " in result.output
+    assert "PASSED: " in result.output
+
+
+def test_findings_are_status_1(tmp_path: Path) -> None:
+    """A crash is told under its clause, with the input and a line that replays it."""
+    result = read(written(tmp_path / "few", one=stream("honest"), two=stream("segv")), "--reader", "standin")
+
+    assert result.exit_code == 1
+    assert "reader.survives crash MUST" in result.output
+    assert "SIGSEGV" in result.output
+
+
+def test_the_printed_line_replays(tmp_path: Path) -> None:
+    """Typed as it stands, the last line of a finding shows the same finding on that input alone."""
+    folder = written(tmp_path / "few", one=stream("honest"), two=stream("wrong"))
+    (line,) = set(re.findall(r"replay +conformance (.*)", read(folder, "--reader", "standin").output))
+
+    again = conformance_(*shlex.split(line), "--vectors", str(folder))
+
+    assert shlex.split(line) == ["read", "--reader", "standin", "--vector", "two"]
+    assert again.exit_code == 1
+    assert "reader.rows-true fail MUST" in again.output
+    assert "on 1 case" in again.output
+
+
+def test_a_mangled_input_replays(tmp_path: Path) -> None:
+    """Its id is enough, whatever the seed and the number of this call."""
+    folder = written(tmp_path / "few", one=stream("wrong"))
+    first = read(folder, "--reader", "standin", "--mangled", "20", "--seed", "3", "--json", "a.json")
+    report = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    mangled = [case for item in report["deviations"] for case in item["cases"] if case.startswith("mangled.s3.")]
+
+    again = read(folder, "--reader", "standin", "--vector", mangled[0])
+
+    assert (first.exit_code, again.exit_code) == (1, 1)
+    assert f"case      {mangled[0]}\n" in again.output
+    assert "on 1 case" in again.output
+
+
+def test_each_reader_gets_its_reports(tmp_path: Path) -> None:
+    """JSON, HTML and a badge, named after the reader; the run is named after library and version."""
+    result = read(written(tmp_path / "few", one=stream("honest")), "--reports", "reports")
+
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in Path("reports").iterdir()) == ["standin.html", "standin.json", "standin.svg"]
+    report = json.loads(Path("reports/standin.json").read_text(encoding="utf-8"))
+    assert report["run"]["target"] == "a library that does what it reads 0.2"
+    assert report["run"]["profile"] == "ipc-read"
+
+
+def test_the_report_of_one_reader_goes_where_it_is_told(tmp_path: Path) -> None:
+    """``--json`` and its like are for the single reader that was judged."""
+    read(written(tmp_path / "few", one=stream("honest")), "--reader", "standin", "--json", "one.json")
+
+    assert json.loads(Path("one.json").read_text(encoding="utf-8"))["failed"] is False
+
+
+def test_level_must_asks_for_less(tmp_path: Path) -> None:
+    """A panic on broken bytes is a SHOULD."""
+    folder = written(tmp_path / "few", one=stream("honest"), two=stream("panic")[:-9])
+
+    assert read(folder, "--reader", "standin", "--level", "must").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--reader", "nobody"), "expected readers out of standin, absent, got nobody"),
+        (("--reader", "absent"), "expected at least one reader that is here, got none"),
+        (("--reader", "standin", "--vector", "nobody"), "expected the id of a vector or `mangled.s<seed>.i<number>`"),
+        (("--reader", "standin", "--select", "nobody*"), "expected globs that match ids of vectors"),
+    ],
+)
+def test_unusable_input_is_status_2(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    """One sentence says what was expected; nothing is a traceback."""
+    result = read(written(tmp_path / "few", one=stream("honest")), *arguments)
+
+    assert result.exit_code == 2
+    assert told in result.output
+
+
+def test_a_folder_without_vectors_is_status_2(tmp_path: Path) -> None:
+    """The text says where vectors were looked for."""
+    result = read(tmp_path)
+
+    assert result.exit_code == 2
+    assert "expected golden vectors in" in result.output
+
+
+def test_bytes_that_are_not_those_told_are_status_2(tmp_path: Path) -> None:
+    """A changed file is never judged as the vector that it was."""
+    folder = written(tmp_path / "few", one=stream("honest"))
+    (file,) = (folder / "bytes").iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+
+    result = read(folder)
+
+    assert result.exit_code == 2
+    assert "with the digest" in result.output

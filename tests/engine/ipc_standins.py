@@ -1,0 +1,192 @@
+"""Stand-ins for readers and writers of IPC data: they do what the bytes say, and small sets of vectors for them.
+
+A reader decodes with pyarrow, and does to itself what the name of the first column says. A writer goes by the type of
+the first column, since what it is given are the reference's samples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.contract.clause import Clause
+from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expecting import expect
+from conformance.engine.reading import reader_clauses
+from conformance.engine.selection import all_clauses
+from conformance.generate.vectors import Chapter, Provenance, Vector, VectorSet
+from conformance.readers.ipc import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
+from conformance.wire import Kind
+from conformance.wire.integration import write_integration
+from tests.readers.ipc import absent_library
+from tests.readers.ipc.lying_library import DEEDS
+
+READER: Final = IpcReaderInfo(
+    name="standin",
+    title="a library that does what it reads",
+    language="Python",
+    module=__name__,
+    kinds=("stream",),
+    options={"included_fields": (), "threads": (True,)},
+    lacks="too modern",
+)
+WRITER: Final = IpcWriterInfo(
+    name="standin",
+    title="a library that writes by type",
+    language="Python",
+    module=__name__,
+    kinds=("stream", "file"),
+    options={"codec": ("", "lz4"), "legacy": (False, True)},
+)
+READERS: Final[Mapping[str, IpcReaderInfo]] = {"standin": READER, "absent": absent_library.READER}
+WRITERS: Final[Mapping[str, IpcWriterInfo]] = {
+    "standin": WRITER,
+    "absent": IpcWriterInfo(name="absent", title="absent", language="Python", module=absent_library.__name__),
+}
+
+
+class Standin:
+    """Honest pyarrow but for the words of :data:`DEEDS` and those below."""
+
+    version = "0.2"
+
+    def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
+        """Read a stream; the name of the first column says what goes wrong."""
+        del kind, schema
+        how = pa.ipc.IpcReadOptions(included_fields=options.get("included_fields"))
+        reader = pa.ipc.open_stream(pa.py_buffer(data), options=how)
+        word = reader.schema.names[0]
+        if word == "gullible":
+            return Decoded(reader.schema, [])
+        batches = list(reader)
+        if (deed := DEEDS.get(word.encode())) is not None:
+            deed()
+        if word == "wrong":
+            batches = [pa.record_batch([pa.array([7] * batch.num_rows)], names=["wrong"]) for batch in batches]
+        return Decoded(reader.schema, _Booby(word.removeprefix("later ")) if word.startswith("later ") else batches)
+
+    def hand_over(self, made: Decoded) -> Decoded:
+        """It is handed over already."""
+        return made
+
+    def source(self, data: bytes) -> pa.RecordBatchReader:
+        """Open what is to be written."""
+        return pa.ipc.open_stream(data)
+
+    def encode(self, kind: str, data: pa.RecordBatchReader, options: Mapping[str, Any]) -> bytes:
+        """Write it; the type of the first column says what goes wrong."""
+        (deed := _BY_TYPE.get(str(data.schema.types[0]), _nothing))()
+        if deed is _lie:
+            return b"no stream at all"
+        how = pa.ipc.IpcWriteOptions(
+            compression=options.get("codec") or None, use_legacy_format=options.get("legacy", False)
+        )
+        sink = pa.BufferOutputStream()
+        with (pa.ipc.new_file if kind == "file" else pa.ipc.new_stream)(sink, data.schema, options=how) as writer:
+            for batch in data:
+                writer.write_batch(batch.slice(0, 1) if deed is _lose else batch)
+        written: bytes = sink.getvalue().to_pybytes()
+        return written
+
+
+class _Booby(list[Any]):
+    """Batches at which a look ends badly."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__()
+        self._word = word
+
+    def __iter__(self) -> Any:
+        DEEDS[self._word.encode()]()
+
+
+def _nothing() -> None:
+    pass
+
+
+def _lie() -> None:
+    pass
+
+
+def _lose() -> None:
+    pass
+
+
+def _lack() -> None:
+    raise Unsupported("no such type")
+
+
+_BY_TYPE: Final[Mapping[str, Callable[[], None]]] = {
+    "int8": DEEDS[b"segv"],
+    "int16": DEEDS[b"block"],
+    "uint8": _lie,
+    "uint16": _lose,
+    "uint32": _lack,
+    "uint64": DEEDS[b"refuse"],
+}
+
+
+def load() -> Library:
+    """The stand-in."""
+    return Standin()
+
+
+def clauses() -> tuple[Clause, ...]:
+    """The clauses on readers."""
+    all_clauses()
+    return reader_clauses()
+
+
+def stream(word: str, *, columns: int = 1) -> bytes:
+    """A stream of three numbers in a column of that name, and of as many more columns."""
+    names = [word, *(f"more {number}" for number in range(1, columns))]
+    batch = pa.record_batch([pa.array([1, None, 3])] * columns, names=names)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def vectors(**contents: bytes) -> VectorSet:
+    """A set of vectors with these ids (``__`` for a dot) and bytes; rows are told for what is valid."""
+    made = VectorSet()
+    every = tuple(_vector(made, name.replace("__", "."), data) for name, data in contents.items())
+    made.chapters["few"] = Chapter("Few", every)
+    return made
+
+
+def _vector(made: VectorSet, name: str, data: bytes) -> Vector:
+    expectation = expect(data, Kind.STREAM)
+    rows = ""
+    if expectation.rows is not None:
+        text = json.dumps(write_integration(list(pa.ipc.open_stream(data))))
+        rows = made.keep("rows", text.encode(), ".json")
+    return Vector(
+        id=name,
+        comment=f"{name}.",
+        kind="stream",
+        clauses=expectation.clauses,
+        result=expectation.result,
+        tier=expectation.tier,
+        file=made.keep("bytes", data, ".arrows"),
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+        provenance=Provenance("tests", name),
+        rows=rows,
+        reason=expectation.reason,
+    )
+
+
+def written(folder: Path, **contents: bytes) -> Path:
+    """The folder, with such a set of vectors in it."""
+    vectors(**contents).write(folder)
+    return folder
+
+
+STRUCTURE: Final = (Result.INVALID, Tier.STRUCTURE)
+"""What is to be refused."""

@@ -1,0 +1,229 @@
+"""Readers judged: each way to go wrong has its verdict under the right clause, and nothing else counts against them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from conformance.contract.ipc.expectation import Result, Tier
+from conformance.engine.events import CaseJudged, RunEnded, RunStarted
+from conformance.engine.reading import REUSE, Reading, available, bound_by
+from conformance.engine.readings import Input, Inputs
+from conformance.engine.result import fold
+from conformance.generate.vectors import VectorSet
+from conformance.readers.ipc import Answer, IpcPool, Limits, Stage
+from conformance.readers.ipc import Outcome as Ended
+from conformance.records import Level, Outcome
+from tests.engine.ipc_standins import READER, READERS, STRUCTURE, clauses, stream, vectors
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[IpcPool]:
+    """The stand-in, and a reader that is not there."""
+    limits = Limits(seconds=1, memory=200 << 20, reuse=REUSE)
+    with IpcPool(limits=limits, readers=READERS, writers={}) as started:
+        yield started
+
+
+def reading(pool: IpcPool, made: VectorSet, **more: object) -> Reading:
+    """The stand-in with these vectors, asked under every clause."""
+    return Reading(pool, "standin", Inputs(made), clauses(), readers=READERS, **more)  # type: ignore[arg-type]
+
+
+def judged(pool: IpcPool, word: str, data: bytes | None = None) -> dict[str, Outcome]:
+    """The verdicts on the stand-in for one vector, a sound stream with that word unless other bytes are given."""
+    result = fold(reading(pool, vectors(one=stream(word) if data is None else data)).events())
+    return {verdict.clause: verdict.outcome for verdict in result.verdicts}
+
+
+def test_an_honest_reader_passes(pool: IpcPool) -> None:
+    """Rows that are right break nothing, and every clause that the vector is for was observed."""
+    found = judged(pool, "honest")
+
+    assert set(found.values()) == {Outcome.PASS}
+    assert {"reader.survives", "reader.rows-true", "reader.accepts.core"} <= found.keys()
+
+
+@pytest.mark.parametrize("word", ["segv", "abort", "exit"])
+def test_a_death_is_a_crash(pool: IpcPool, word: str) -> None:
+    """A reader that dies has failed to survive by a crash; whether it would have accepted is not known."""
+    found = judged(pool, word)
+
+    assert found["reader.survives"] is Outcome.CRASH
+    assert found["reader.accepts.core"] is Outcome.DEPENDENCY_FAILED
+    assert "reader.rows-true" not in found
+
+
+@pytest.mark.parametrize("word", ["block", "processor", "abort without memory"])
+def test_no_answer_is_a_hang(pool: IpcPool, word: str) -> None:
+    """So is the end by a limit: of time, of processor time, of memory that was taken without asking."""
+    assert judged(pool, word)["reader.survives"] is Outcome.HANG
+
+
+def test_wrong_rows_fail(pool: IpcPool) -> None:
+    """Other rows than were written are a failure of the rows alone."""
+    found = judged(pool, "wrong")
+
+    assert [name for name, outcome in found.items() if outcome is Outcome.FAIL] == ["reader.rows-true"]
+
+
+def test_a_panic_is_no_well_defined_error(pool: IpcPool) -> None:
+    """On sound input a broken assertion fails twice: the input is refused, and in a way that callers do not expect."""
+    found = judged(pool, "panic")
+
+    failed = {name for name, outcome in found.items() if outcome is Outcome.FAIL}
+    assert failed == {"reader.well-defined-error", "reader.accepts.core"}
+    assert found["reader.survives"] is Outcome.PASS
+
+
+def test_valid_input_is_not_to_be_refused(pool: IpcPool) -> None:
+    """A refusal of what every reader has to read fails the clause on accepting it, and no other."""
+    found = judged(pool, "refuse")
+
+    assert [name for name, outcome in found.items() if outcome is Outcome.FAIL] == ["reader.accepts.core"]
+
+
+@pytest.mark.parametrize("word", ["unsupported", "panic for lack"])
+def test_a_lack_that_is_said_is_no_failure(pool: IpcPool, word: str) -> None:
+    """A reader that says what it lacks, be it by a panic, is not asked for it."""
+    found = judged(pool, word)
+
+    assert found["reader.accepts.core"] is Outcome.UNSUPPORTED
+    assert not [name for name, outcome in found.items() if outcome.fails_run]
+
+
+def test_memory_that_is_refused_cleanly_is_a_refusal(pool: IpcPool) -> None:
+    """An allocation that fails with an error of the library is no hang: whoever set the limit, it was kept."""
+    found = judged(pool, "allocate")
+
+    assert found["reader.survives"] is Outcome.PASS
+    assert found["reader.accepts.core"] is Outcome.FAIL
+
+
+def test_garbage_is_to_be_refused(pool: IpcPool) -> None:
+    """Rows out of bytes that break off inside a message fail the clause for them."""
+    cut = stream("gullible")[:-40]
+
+    assert judged(pool, "", cut)["reader.refuses.truncated"] is Outcome.FAIL
+    assert judged(pool, "", stream("honest")[:-40])["reader.refuses.truncated"] is Outcome.PASS
+
+
+def test_who_cannot_show_legal_rows_has_crashed(pool: IpcPool) -> None:
+    """A death while legal rows are looked at is the reader's, who made them."""
+    assert judged(pool, "later segv")["reader.survives"] is Outcome.CRASH
+
+
+def test_an_error_while_looking_is_no_refusal(pool: IpcPool) -> None:
+    """A library that had read has accepted."""
+    found = judged(pool, "later refuse")
+
+    assert found["reader.accepts.core"] is Outcome.PASS
+    assert "reader.rows-true" not in found or found["reader.rows-true"] is Outcome.PASS
+
+
+INVALID = Input("x", "X.", None, b"", None)  # type: ignore[arg-type]  # only the expectation is looked at
+
+
+def verdicts(answer: Answer, result: Result, tier: Tier, clause: str = "reader.refuses.offsets") -> dict[str, Outcome]:
+    """The verdicts on an answer to input that is expected so."""
+    from conformance.contract.ipc.expectation import Expectation  # noqa: PLC0415  # beside its only use
+
+    judge = Reading(None, "standin", None, clauses(), readers=READERS)  # type: ignore[arg-type]
+    asked = dataclasses.replace(INVALID, expectation=Expectation(result, None, tier, (clause,), "broken"))
+    return {verdict.clause: verdict.outcome for verdict in judge.verdicts(asked, answer)}
+
+
+@pytest.mark.parametrize("end", [Ended.DIED, Ended.HUNG, Ended.EXHAUSTED, Ended.REFUSED])
+def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> None:
+    """What ends the looking at rows of invalid bytes counts as accepting them, and as nothing worse."""
+    found = verdicts(Answer("x", "standin", end, stage=Stage.VALUES, error_class="SIGSEGV"), *STRUCTURE)
+
+    assert found["reader.survives"] is Outcome.PASS
+    assert found["reader.refuses.offsets"] is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("error_class", "expected"),
+    [("MemoryError", Outcome.PASS), ("limit", Outcome.HANG), ("SIGABRT", Outcome.HANG), ("exit", Outcome.HANG)],
+)
+def test_who_ended_for_lack_of_memory(error_class: str, expected: Outcome) -> None:
+    """An error of the library's is a refusal; an end by the limit, or by giving up, is none."""
+    found = verdicts(Answer("x", "standin", Ended.EXHAUSTED, error_class=error_class), *STRUCTURE)
+
+    assert found["reader.survives"] is expected
+
+
+def test_an_unavailable_reader_is_not_judged() -> None:
+    """A program that broke the protocol says nothing about its library."""
+    found = verdicts(Answer("x", "standin", Ended.UNAVAILABLE, error_text="no protocol"), *STRUCTURE)
+
+    assert found == {"case": Outcome.UNTESTABLE}
+
+
+def test_clauses_left_to_a_validation_are_not_judged(pool: IpcPool) -> None:
+    """What a library documents to leave to a validation is not asked, and the report says so."""
+    readers = {"standin": dataclasses.replace(READER, left_to_validation=("reader.refuses.truncated",))}
+    made = Reading(pool, "standin", Inputs(vectors(one=stream("gullible")[:-40])), clauses(), readers=readers)
+
+    result = fold(made.events())
+
+    assert "reader.refuses.truncated" not in result.start.clauses
+    assert not result.failed
+    assert any("leaves them to a validation" in remark for remark in result.remarks)
+
+
+def test_the_report_names_reader_and_remarks(pool: IpcPool) -> None:
+    """Library and version are the target; what its interface lacks is not applicable."""
+    start, *_, end = reading(pool, vectors(one=stream("honest"))).events()
+
+    assert isinstance(start, RunStarted)
+    assert isinstance(end, RunEnded)
+    assert (start.target, start.target_file) == ("a library that does what it reads 0.2", "standin")
+    assert end.remarks == (
+        "not applicable, for its interface has no such option: native_endian, chunk",
+        "not applicable, for it reads none: files, tensors",
+        "written in Python",
+    )
+
+
+def test_one_input_alone(pool: IpcPool) -> None:
+    """A replay judges that input and no other."""
+    made = Inputs(vectors(one=stream("honest"), other=stream("wrong")))
+    judge = Reading(pool, "standin", made, clauses(), readers=READERS)
+
+    start, case, end = judge.one(made.find("other"))
+
+    assert isinstance(start, RunStarted)
+    assert isinstance(case, CaseJudged)
+    assert isinstance(end, RunEnded)
+    assert (start.cases, case.replay) == (("other",), "other")
+    assert [verdict.clause for verdict in case.verdicts if verdict.outcome is Outcome.FAIL] == ["reader.rows-true"]
+
+
+def test_a_crash_costs_one_input(pool: IpcPool) -> None:
+    """What comes after a death is judged as if there had been none."""
+    result = fold(reading(pool, vectors(a=stream("segv"), b=stream("honest"), c=stream("abort"))).events())
+
+    outcomes = {v.case_id: v.outcome for v in result.verdicts if v.clause == "reader.survives"}
+    assert outcomes == {"a": Outcome.CRASH, "b": Outcome.PASS, "c": Outcome.CRASH}
+
+
+def test_levels() -> None:
+    """``should`` asks for MUST and SHOULD."""
+    levels = {level: {clause.level for clause in bound_by(clauses(), level)} for level in Level}
+
+    assert levels == {
+        Level.MUST: {Level.MUST},
+        Level.SHOULD: {Level.MUST, Level.SHOULD},
+        Level.MAY: {Level.MUST, Level.SHOULD, Level.MAY},
+    }
+
+
+def test_absent_readers_are_told_with_the_reason(pool: IpcPool) -> None:
+    """Which readers are here, and what the others miss."""
+    here, absent = available(pool, ["standin", "absent"])
+
+    assert here == ["standin"]
+    assert "No module named 'absent'" in absent["absent"]

@@ -1,0 +1,113 @@
+"""Inputs for readers: vectors, the same under options, and mangled ones, each made again from its id."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expecting import expect
+from conformance.engine.readings import Inputs, option_text
+from conformance.generate.vectors import VectorError
+from tests.engine.ipc_standins import stream, vectors
+
+SOME = vectors(
+    stream__one=stream("a"), stream__cut=stream("a")[:-40], **{"stream__rows.several": stream("a", columns=3)}
+)
+
+
+def test_vectors_come_with_their_rows() -> None:
+    """The bytes, the rows and the schema of a vector; the id replays it."""
+    found = Inputs(SOME).find("stream.one")
+
+    assert found.data == stream("a")
+    assert found.expectation.rows is not None
+    assert found.expectation.rows.columns == ([1, None, 3],)
+    assert found.schema is not None
+    assert found.schema.names == ["a"]
+
+
+def test_what_is_cut_off_has_no_rows() -> None:
+    """Where nobody can say which rows there are, none are told."""
+    found = Inputs(SOME).find("stream.cut")
+
+    assert (found.expectation.result, found.expectation.tier) == (Result.INVALID, Tier.STRUCTURE)
+    assert found.expectation.rows is None
+
+
+def test_globs_choose() -> None:
+    """All without globs; those that one of them matches otherwise."""
+    made = Inputs(SOME)
+
+    assert made.ids() == ["stream.one", "stream.cut", "stream.rows.several"]
+    assert made.ids(["*.cut", "*.one"]) == ["stream.one", "stream.cut"]
+
+
+def test_samples_for_options_are_read_under_each() -> None:
+    """One option at a time, each value, on the samples that are for it; the id says which."""
+    found = [each.id for each in Inputs(SOME).chosen([], {"threads": (True, False), "included_fields": ()})]
+
+    assert found == [
+        "stream.one",
+        "stream.cut",
+        "stream.rows.several",
+        "stream.rows.several@threads=true",
+        "stream.rows.several@threads=false",
+        "stream.rows.several@included_fields=[0]",
+        "stream.rows.several@included_fields=[1]",
+    ]
+
+
+def test_chosen_fields_are_what_is_expected() -> None:
+    """Under ``included_fields`` other rows are expected, in the order of the schema."""
+    found = Inputs(SOME).find("stream.rows.several@included_fields=[2,0]")
+
+    assert found.options == {"included_fields": [2, 0]}
+    assert found.expectation.rows is not None
+    assert found.expectation.rows.names == ("a", "more 2")
+    assert found.schema is not None
+    assert found.schema.names == ["a", "more 2"]
+
+
+def test_fields_that_are_not_there_are_not_asked_for() -> None:
+    """A sample of one column is not read without it."""
+    few = Inputs(vectors(**{"stream__rows.several": stream("a")}))
+
+    assert [each.id for each in few.chosen([], {"included_fields": ()})][1:] == [
+        "stream.rows.several@included_fields=[0]"
+    ]
+
+
+def test_mangled_inputs_are_made_again_from_their_ids() -> None:
+    """The same bytes, expectation and title, from another set of inputs as well."""
+    drawn = [each for each in Inputs(SOME, seed=5, generated=40).chosen([], {}) if each.generated]
+
+    assert [each.id for each in drawn] == [f"mangled.s5.i{number}" for number in range(40)]
+    assert [Inputs(SOME).find(each.id) for each in drawn] == drawn
+
+
+def test_mangled_inputs_are_judged_by_their_own_bytes() -> None:
+    """A change may be legal: the expectation is that of the bytes, and not of the change."""
+    drawn = list(Inputs(SOME, generated=40).chosen(["none"], {}))
+
+    assert len(drawn) == 40
+    assert {each.expectation.result for each in drawn} >= {Result.VALID, Result.INVALID}
+    assert all(each.expectation == expect(each.data, each.kind) for each in drawn)
+
+
+def test_only_sound_vectors_are_mangled() -> None:
+    """One change to what was broken already would say nothing."""
+    titles = {each.title for each in Inputs(SOME, generated=40).chosen(["none"], {})}
+
+    assert titles == {"stream.one, with one change", "stream.rows.several, with one change"}
+
+
+@pytest.mark.parametrize("name", ["nobody", "mangled.s0", "stream.one@threads", "stream.one@threads=maybe"])
+def test_an_unknown_id_is_an_error(name: str) -> None:
+    """The text says what an id looks like."""
+    with pytest.raises(VectorError, match="expected"):
+        Inputs(SOME).find(name)
+
+
+def test_options_as_text() -> None:
+    """JSON without spaces, so that an id is one word."""
+    assert option_text({"included_fields": [0, 1], "codec": "lz4"}) == 'included_fields=[0,1],codec="lz4"'

@@ -1,0 +1,166 @@
+"""Writers judged: the covering array that they are given, and a verdict for each way to go wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from conformance.contract.ipc.judging import ipc_clauses
+from conformance.engine.events import RunEnded, RunStarted
+from conformance.engine.reading import REUSE
+from conformance.engine.result import fold
+from conformance.engine.selection import all_clauses
+from conformance.engine.writing import Writing, factors
+from conformance.generate.covering import coverage
+from conformance.readers.info import Rewrite
+from conformance.readers.ipc import Hello, IpcPool, Limits
+from conformance.records import Outcome
+from conformance.reference.ipc.samples import SAMPLES
+from tests.engine.ipc_standins import READER, WRITERS
+
+HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec": ("", "lz4"), "min_space_savings": ()})
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[IpcPool]:
+    """The stand-in that goes wrong by type."""
+    with IpcPool(limits=Limits(seconds=1, reuse=REUSE), readers={}, writers=WRITERS) as started:
+        yield started
+
+
+def writing(pool: IpcPool, *select: str) -> Writing:
+    """The stand-in with some samples, judged under every clause on what is written."""
+    all_clauses()
+    by_id = {one.id: one for profile in ("ipc-stream", "ipc-file") for one in ipc_clauses(profile, writer=True)}
+    return Writing(pool, "standin", tuple(by_id.values()), select, readers={})
+
+
+def judged(pool: IpcPool, sample: str) -> dict[str, set[Outcome]]:
+    """The outcomes of each clause for one sample, over all options."""
+    found: dict[str, set[Outcome]] = {}
+    for verdict in fold(writing(pool, sample).events()).verdicts:
+        found.setdefault(verdict.clause, set()).add(verdict.outcome)
+    return found
+
+
+def test_an_honest_writer_passes(pool: IpcPool) -> None:
+    """Bytes by the rules, with the rows that were given, fail nothing."""
+    found = judged(pool, "types.int64")
+
+    assert {outcome for outcomes in found.values() for outcome in outcomes} == {Outcome.PASS}
+    assert {"written.rows", "written.types", "stream.schema-first", "file.magic"} <= found.keys()
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        ("types.int8", Outcome.CRASH),
+        ("types.int16", Outcome.HANG),
+        ("types.uint32", Outcome.UNSUPPORTED),
+        ("types.uint64", Outcome.UNSUPPORTED),
+    ],
+)
+def test_what_ends_without_bytes(pool: IpcPool, sample: str, expected: Outcome) -> None:
+    """A death and a hang fail the whole case; a refusal does not, for nothing obliges a writer to have a type."""
+    judge = writing(pool, sample)
+
+    result = fold(judge.events(judge.rows()[:1]))
+
+    assert [(verdict.clause, verdict.outcome) for verdict in result.verdicts] == [("case", expected)]
+
+
+def test_rows_that_are_lost_fail(pool: IpcPool) -> None:
+    """The bytes are by the rules, and the rows are not those that were given."""
+    found = judged(pool, "types.uint16")
+
+    assert [name for name, outcomes in found.items() if Outcome.FAIL in outcomes] == ["written.rows"]
+
+
+def test_what_is_no_stream_fails(pool: IpcPool) -> None:
+    """Bytes that nobody can read are judged as the stream or file that was asked for."""
+    assert Outcome.FAIL in judged(pool, "types.uint8")["file.magic"]
+
+
+def test_the_option_space_is_what_the_writer_declares() -> None:
+    """Samples, kinds, and each option; values are chosen for one that takes any."""
+    assert factors(HELLO, ["one", "two"]) == {
+        "sample": ("one", "two"),
+        "kind": ("stream", "file"),
+        "codec": ("", "lz4"),
+        "min_space_savings": (0.0, 0.5, 1.0),
+    }
+
+
+def test_every_pair_is_asked_for(pool: IpcPool) -> None:
+    """Each sample in each kind and with each option, the options with each other, and no row twice."""
+    judge = writing(pool, "types.*")
+    rows = judge.rows()
+    space = factors(pool.hello("standin"), judge.samples())
+
+    assert judge.coverage(space, rows).missing == ()
+    assert len({row.id for row in rows}) == len(rows)
+    assert {(str(row.kind), row.options.get("codec", "")) for row in rows} == {
+        (kind, codec) for kind in ("stream", "file") for codec in ("", "lz4")
+    }
+
+
+def test_a_file_is_not_asked_for_what_no_file_holds(pool: IpcPool) -> None:
+    """Replaced dictionaries are written as streams only, and the pair does not count as missing."""
+    replaced = next(name for name, sample in SAMPLES.items() if not sample.file)
+    judge = writing(pool, replaced, "types.int64")
+
+    assert {str(row.kind) for row in judge.rows() if row.sample == replaced} == {"stream"}
+    assert judge.coverage(factors(pool.hello("standin"), judge.samples()), judge.rows()).missing == ()
+
+
+def test_the_report_tells_coverage_and_what_does_not_apply(pool: IpcPool) -> None:
+    """Pairs written out of those possible, what is missing, and the options that the interface lacks."""
+    start, *_, end = writing(pool, "types.int64", "types.uint32").events()
+
+    assert isinstance(start, RunStarted)
+    assert isinstance(end, RunEnded)
+    assert start.target == "a library that writes by type 0.2"
+    pairs = coverage([], factors(pool.hello("standin"), ["types.int64", "types.uint32"])).possible
+    assert any(text.endswith(f" of {pairs}") for text in end.remarks)
+    assert "pairs are not written, for the library refuses or lacks what they need" in end.remarks[1]
+    assert any(text.startswith("not applicable") and "alignment" in text for text in end.remarks)
+
+
+def test_documented_changes_of_types_are_not_judged(pool: IpcPool) -> None:
+    """Where the maintainers document that types change, the clauses on types are left out, and the report says so."""
+    rewrites = (Rewrite("int64", "int32", "https://example.org"),)
+    judge = dataclasses.replace(
+        writing(pool, "types.int64"), readers={"standin": dataclasses.replace(READER, rewrites=rewrites)}
+    )
+
+    result = fold(judge.events())
+
+    assert "written.types" not in result.by_clause
+    assert any(text.startswith("not judged") and "written.types" in text for text in result.remarks)
+
+
+def test_one_row_alone(pool: IpcPool) -> None:
+    """A replay writes that row and no other; its id says sample, kind and options."""
+    judge = writing(pool, "types.int64")
+    (row,) = [row for row in judge.rows() if row.id.startswith("file.") and "lz4" in row.id]
+
+    result = fold(judge.events([row]))
+
+    assert {case.case_id for case in result.cases} == {row.id}
+    assert result.cases[0].replay == row.id
+
+
+def test_every_case_is_found_by_its_id(pool: IpcPool) -> None:
+    """The id alone makes the row again, whatever the selection."""
+    rows = writing(pool, "types.*").rows()
+
+    assert [writing(pool, "types.int64").find(row.id) for row in rows] == rows
+
+
+@pytest.mark.parametrize("name", ["stream.nobody", "tensor.types.int64", "stream.types.int64+codec", "types.int64"])
+def test_an_unknown_case_is_an_error(pool: IpcPool, name: str) -> None:
+    """No sample, kind or option of that name: the text says so."""
+    with pytest.raises(ValueError, match="expected"):
+        writing(pool).find(name)
