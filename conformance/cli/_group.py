@@ -24,7 +24,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "explain": "Explain one clause: what it requires, by whose word, who breaks.",
     "replay": "Put one case to a target and print every byte of it.",
     "extract": "Save the exchange of one case as files for any program.",
-    "check": "Judge Arrow messages from files, without any server.",
+    "check": "Judge Arrow messages, streams, files and tensors, without any server.",
     "read": "Judge readers of Arrow IPC in several languages.",
     "write": "Judge writers of Arrow IPC over their options.",
     "dissect": "Annotate every byte of one Arrow message.",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Any, Final
@@ -75,9 +76,17 @@ def ready_command(adapter: Adapter) -> list[str]:
         command = json.loads(record.read_text(encoding="utf-8"))["command"]
         built = record.stat().st_mtime
     except (OSError, ValueError, KeyError, TypeError):
-        hint = f"run python -m adapters {adapter.name}, which says what is missing"
+        hint = f"run {_builder(adapter)}, which says what is missing"
         raise Unavailable(f"not built in {record.parent}: {hint}") from None
     newer = [file.name for file in sorted(adapter.here.iterdir()) if file.is_file() and file.stat().st_mtime > built]
     if newer:
-        raise Unavailable(f"built before {newer[0]} changed: run python -m adapters {adapter.name}")
+        raise Unavailable(f"built before {newer[0]} changed: run {_builder(adapter)}")
     return [str(part) for part in command]
+
+
+def _builder(adapter: Adapter) -> str:
+    """The command that builds the adapter: inside an installed package, its directory has to be named."""
+    command = f"python -m adapters {adapter.name}"
+    if _PACKAGE not in adapter.here.parents:
+        return command
+    return f"PYTHONPATH={shlex.quote(str(adapter.here.parents[1]))} {command}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from conformance.readers.ipc import Unavailable
+from conformance.readers.ipc import Unavailable, adapters
 from conformance.readers.ipc.adapters import Adapter, AdapterError, load_adapter, ready_command, shipped
 
 FILE = 'name = "far"\ntitle = "Far Arrow"\nlanguage = "Far"\ncommand = ["far"]\n'
@@ -82,3 +83,11 @@ def test_shipped() -> None:
     found = shipped()
 
     assert {name: adapter.name for name, adapter in found.items()} == {name: name for name in found}
+
+
+def test_inside_an_installed_package(adapter: Adapter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has to be run there is told with the directory that Python would not find otherwise."""
+    monkeypatch.setattr(adapters, "_PACKAGE", tmp_path)
+
+    with pytest.raises(Unavailable, match=f"run PYTHONPATH={re.escape(str(tmp_path))} python -m adapters far"):
+        ready_command(adapter)
