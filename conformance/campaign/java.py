@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,7 +49,7 @@ class JavaReader:
     """Reads whole reads with the Arrow Java of a session's JVM."""
 
     def __init__(self, session: SparkSession) -> None:
-        self._jvm: Any = session._jvm  # noqa: SLF001  # Spark has no other way to its JVM
+        self._jvm = cast(Any, session._jvm)  # noqa: SLF001  # Spark has no other way to its JVM
         self._ipc = self._jvm.org.apache.arrow.vector.ipc
 
     @property
