@@ -248,12 +248,13 @@ _accepts(
     Feature.UNUSUAL,
     """A reader reads legal forms that few writers choose.
 
-    Children longer than their struct, gaps in the body, metadata pairs without a value, absent names and vectors.""",
+    Children longer than their struct, gaps in the body, metadata pairs without a value, absent names and vectors,
+    features that a schema announces, decimals of a negative scale.""",
     COLUMNAR,
 )
 _accepts(
     Feature.LEGACY,
-    """A reader reads messages framed as before Arrow 0.15, which have their length alone in front.
+    """A reader reads messages of V4 framed as before Arrow 0.15, which have their length alone in front.
 
     What is older than 1.0 has no promise to be readable by later libraries; most kept to it all the same.""",
     f"{COLUMNAR}#encapsulated-message-format",
@@ -261,7 +262,9 @@ _accepts(
 )
 _accepts(
     Feature.MIXED_FRAMING,
-    """A reader may read a stream whose messages are not all framed alike; the format describes no such mixture.""",
+    """A reader may read a stream whose messages are not all framed alike, or messages of V5 framed as before 0.15.
+
+    The format describes no such mixture.""",
     f"{COLUMNAR}#encapsulated-message-format",
 )
 _accepts(

@@ -106,10 +106,11 @@ def _used(view: IpcView) -> Iterator[Feature]:
     if view.kind is Kind.TENSOR:
         yield Feature.TENSORS
     rules = {fault.rule for fault in view.found}
-    if any(message.legacy for message in view.messages):
-        yield Feature.MIXED_FRAMING if Rule.STREAM_FRAMING_MIXED in rules else Feature.LEGACY
-    elif Rule.STREAM_FRAMING_MIXED in rules:
-        yield Feature.MIXED_FRAMING
+    legacy = [message for message in view.messages if message.legacy]
+    if Rule.STREAM_FRAMING_MIXED in rules or any(message.version == "V5" for message in legacy):
+        yield Feature.MIXED_FRAMING  # V5 came after 0.15: nothing from before it is framed so
+    elif legacy:
+        yield Feature.LEGACY
     if Rule.STREAM_BYTES_AFTER_END in rules:
         yield Feature.TRAILING_BYTES
     if any(message.version == "V4" for message in view.messages):
@@ -138,9 +139,13 @@ def _has_longer_child(batch: BatchMessage) -> bool:
 def _declared(schema: wire.Schema) -> Iterator[Feature]:
     if schema.endianness is Endianness.BIG:
         yield Feature.BIG_ENDIAN
+    if schema.features:
+        yield Feature.UNUSUAL
     for _, field in schema.walk():
         if _is_newer(field):
             yield Feature.NEWER_TYPES
+        if field.type.scale < 0:
+            yield Feature.UNUSUAL
         if field.dictionary is not None:
             yield Feature.DICTIONARIES
             if any(child.dictionary is not None for _, child in field.walk() if child is not field):

@@ -44,7 +44,13 @@ def test_a_schema_without_batches_has_columns_and_no_rows() -> None:
 @pytest.mark.parametrize(
     ("options", "batch", "clauses"),
     [
-        ({"use_legacy_format": True}, PLAIN, ("reader.accepts.legacy",)),
+        (
+            {"use_legacy_format": True, "metadata_version": pa.ipc.MetadataVersion.V4},
+            PLAIN,
+            ("reader.accepts.legacy",),
+        ),
+        ({"use_legacy_format": True}, PLAIN, ("reader.accepts.mixed-framing",)),
+        ({}, pa.record_batch({"x": pa.nulls(1, pa.decimal128(5, -2))}), ("reader.accepts.unusual",)),
         ({"metadata_version": pa.ipc.MetadataVersion.V4}, PLAIN, ("reader.accepts.v4",)),
         ({"compression": "zstd"}, PLAIN, ("reader.accepts.compression",)),
         ({}, GOOD, ("reader.accepts.dictionaries",)),
