@@ -58,6 +58,7 @@ _UNUSABLE: Final = (
     ("conformance.engine.selection", "SelectionError"),
     ("conformance.engine.shards", "ShardError"),
     ("conformance.engine.merge", "MergeError"),
+    ("conformance.engine.parallel", "PartError"),
     ("conformance.engine.log", "LogError"),
     ("conformance.report.reading", "ReportError"),
     ("conformance.report.matrix", "MatrixError"),

@@ -80,6 +80,7 @@ class _Runner:
         self._capabilities = frozenset(capabilities)
         self._pool = pool
         self._unavailable = 0
+        self._undeclared: dict[str, Job] = {}
 
     def submit(self, job: Job) -> _Driven:
         """Drive ``job`` now, and have it judged beside."""
@@ -89,6 +90,7 @@ class _Runner:
         try:
             lacking = sorted(set(job.case.needs) - self._capabilities)
             if lacking:
+                self._undeclared.setdefault(lacking[0], job)
                 reason = f"the target does not declare {', '.join(lacking)}"
                 verdicts = unsupported(job.case, self._bench.clauses, reason)
                 future = _done(Assessment(tuple(verdicts), ()))
@@ -102,6 +104,23 @@ class _Runner:
             future = Future()
             future.set_exception(error)
         return _Driven(job, started, exchange, future)
+
+    def probe(self) -> Iterator[str]:
+        """Try what the target does not declare, one case for each capability; a remark where it is there all the same.
+
+        What is not declared is not judged, so a target that leaves out what it does badly would look better than it is.
+        """
+        for capability, job in self._undeclared.items():
+            try:
+                table = materialise(job.case.table)
+                assessment = self._bench.assess(job.case, self._drive(job.case, table), table)
+            except Exception:  # noqa: BLE001, S112  # a target without a capability may answer with anything
+                continue
+            if all(verdict.outcome is Outcome.PASS for verdict in assessment.verdicts):
+                yield (
+                    f"{capability} is not declared, but {job.case.id} passes:"
+                    " add it to the target's capabilities, so that it is judged"
+                )
 
     def _drive(self, case: Case, table: pa.Table) -> Exchange:
         if self._unavailable >= GIVE_UP_AFTER:
@@ -134,7 +153,8 @@ def run(
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield what happens, ``start`` first.
 
-    ``capabilities`` are those that the target declares. ``hunt`` shrinks failing generated cases and saves them.
+    ``capabilities`` are those that the target declares; what it does not declare is tried in the end, for a remark.
+    ``hunt`` shrinks failing generated cases and saves them.
     Closing the generator early stops after the case in hand.
     """
     began = time.monotonic()
@@ -148,7 +168,8 @@ def run(
                 yield from _finish(waiting.popleft(), hunt)
         while waiting:
             yield from _finish(waiting.popleft(), hunt)
-    yield RunEnded(time.monotonic() - began, driver.remarks)
+        undeclared = tuple(runner.probe())
+    yield RunEnded(time.monotonic() - began, (*driver.remarks, *undeclared))
 
 
 def _finish(driven: _Driven, hunt: Hunt | None) -> Iterator[Event]:

@@ -129,15 +129,39 @@ def test_a_target_that_cannot_be_had_again_is_given_up_in_the_end() -> None:
     assert outcomes(events) == {"a": died, "b": died, "c": died, "d": given_up, "e": given_up}
 
 
-def test_a_case_that_needs_what_the_target_does_not_declare_is_not_driven() -> None:
-    """Undeclared is not applicable, and is listed as unsupported."""
+def test_a_case_that_needs_what_the_target_does_not_declare_is_not_judged() -> None:
+    """Undeclared is not applicable, and is listed as unsupported; it is tried when everything else is done."""
     target = FakeTarget({})
-    case = sample_case("a", clauses=["calls.*"], needs=["split"])
+    cases = [sample_case(name, clauses=["calls.*"], needs=needs) for name, needs in (("a", ["split"]), ("b", []))]
 
-    events = list(run(started(), jobs(case), target, Bench((OK,)), capabilities=["lz4"]))
+    events = list(run(started(), jobs(*cases), target, Bench((OK,)), capabilities=["lz4"]))
 
-    assert target.driven == []
-    assert outcomes(events) == {"a": [("calls.ok", Outcome.UNSUPPORTED)]}
+    assert target.driven == ["b", "a"]
+    assert outcomes(events) == {"a": [("calls.ok", Outcome.UNSUPPORTED)], "b": [("calls.ok", Outcome.PASS)]}
+
+
+def remarks(events: Iterable[Event]) -> tuple[str, ...]:
+    """What the run says about the target as a whole."""
+    return next(event.remarks for event in events if isinstance(event, RunEnded))
+
+
+def test_a_capability_that_is_there_and_not_declared_is_remarked_on() -> None:
+    """A target cannot leave out what it has: one case is tried, and that it passes is told; no verdict changes."""
+    events = run_all([sample_case("a", needs=["split"]), sample_case("b", needs=["split"])])
+
+    assert remarks(events)[-1] == (
+        "split is not declared, but a passes: add it to the target's capabilities, so that it is judged"
+    )
+    assert {outcome for told in outcomes(events).values() for _, outcome in told} == {Outcome.UNSUPPORTED}
+
+
+@pytest.mark.parametrize("answer", [sample_exchange("a"), TargetError("no such thing"), RuntimeError("broke")])
+def test_a_capability_that_is_not_there_is_no_remark(answer: Exchange | Exception) -> None:
+    """Whatever a target answers to what it does not declare is neither a remark nor an end of the run."""
+    failing = sample_clause("calls.ok", check=lambda _: [Violation("nothing", "something")])
+    events = run_all([sample_case("a", needs=["split"])], {"a": answer}, clauses=(failing,))
+
+    assert not any("split" in remark for remark in remarks(events))
 
 
 def test_a_declared_capability_lets_the_case_run() -> None:
