@@ -42,10 +42,11 @@ def test_an_unknown_mutant_ends_in_2() -> None:
 def test_golden_pairs_are_checked_and_written_anew(tmp_path: Path) -> None:
     """A folder that was just written is found as it would be written; a changed one is not."""
     folder = str(tmp_path / "golden")
-    written = CliRunner().invoke(cli, ["golden", "--dir", folder])
-    good = CliRunner().invoke(cli, ["golden", "--dir", folder, "--check"])
-    next((tmp_path / "golden").glob("*.schema")).write_bytes(b"spoilt")
-    bad = CliRunner().invoke(cli, ["golden", "--dir", folder, "--check"])
+    command = ["golden", "--set", "bq-arrow", "--dir", folder]
+    written = CliRunner().invoke(cli, command)
+    good = CliRunner().invoke(cli, [*command, "--check"])
+    next((tmp_path / "golden" / "bq-arrow").glob("*.schema")).write_bytes(b"spoilt")
+    bad = CliRunner().invoke(cli, [*command, "--check"])
 
     assert (written.exit_code, good.exit_code, bad.exit_code) == (0, 0, 1)
     assert "its digest is not the manifest's" in bad.output

@@ -72,7 +72,7 @@ def test_a_file_is_used_by_a_command_below_it(guide: Path) -> None:
 
 @pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
 def test_set_up_commands_are_those_of_the_builds(guide: Path) -> None:
-    """What a reader types to set up an environment is what ``.ci/run`` runs, with an environment of ``tox.ini``."""
+    """What a reader types to set up an environment is what ``.ci/run`` or ``tox.ini`` runs, or an environment of it."""
     known = set((ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines())
 
     strange = [
@@ -81,7 +81,7 @@ def test_set_up_commands_are_those_of_the_builds(guide: Path) -> None:
         if block.language == "sh"
         for line in block.text.splitlines()
         for command in line.split(" && ")
-        if command not in known and not _is_tox(command) and not _is_install(command)
+        if command not in known and not _is_tox(command) and not _is_install(command) and not _is_in_tox(command)
     ]
 
     assert strange == []
@@ -93,6 +93,13 @@ def _is_install(command: str) -> bool:
     with (ROOT / "pyproject.toml").open("rb") as file:
         known = tomllib.load(file)["project"]["optional-dependencies"]
     return match is not None and set(match["extras"].split(",")) <= set(known)
+
+
+def _is_in_tox(command: str) -> bool:
+    """Whether ``command`` is what an environment of tox.ini runs."""
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(ROOT / "tox.ini", encoding="utf-8")
+    return any(command in section.get("commands", "").split("\n") for section in ini.values())
 
 
 def _is_tox(command: str) -> bool:
