@@ -128,16 +128,16 @@ _refuses(
 )
 _refuses(
     "schema",
-    """A reader refuses a schema whose types do not exist: without a kind, of widths that there are not, with children
-    too many or too few.""",
+    """A reader refuses a schema whose types do not exist: without a kind, of widths that there are not, with too few
+    children.""",
     SCHEMA_FBS,
 )
 _refuses(
     "body",
     """A reader refuses a batch that does not fit its schema or its body.
 
-    Too few or too many nodes and buffers, negative lengths, columns of another length than the batch, buffers outside
-    the body or too small for their slots, children shorter than their parent.""",
+    Too few nodes and buffers, negative lengths, columns of another length than the batch, buffers outside the body or
+    too small for their slots, children shorter than their parent.""",
 )
 _refuses(
     "offsets",

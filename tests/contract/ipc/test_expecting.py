@@ -14,6 +14,7 @@ from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.records import Level
 from conformance.reference.ipc.hostile import HOSTILE
+from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.tensors import write_tensor
 from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity
@@ -172,3 +173,20 @@ def test_the_values_of_a_tensor_are_told_only_where_they_can_be_counted() -> Non
     made = expect(HOSTILE["wholes.tensor-strides-0"].make(), Kind.TENSOR)
 
     assert (made.result, made.rows) == (Result.VALID, None)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "tier"),
+    [
+        ("message.batch.buffer-surplus", Tier.CONTENT),
+        ("message.batch.buffer-missing", Tier.STRUCTURE),
+        ("message.metadata.integer-with-child", Tier.CONTENT),
+        ("dictionary.two-columns", Tier.CONTENT),
+        ("dictionary.length-lies", Tier.CONTENT),
+    ],
+)
+def test_what_is_there_beyond_need_may_be_passed_over(mutant: str, tier: Tier) -> None:
+    """More nodes, buffers or children than the schema has need not be noticed; fewer lead elsewhere."""
+    made = next(iter(IPC_MUTANTS[mutant].make()))
+
+    assert expect(made.data, Kind.STREAM).tier is tier
