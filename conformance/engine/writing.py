@@ -27,7 +27,7 @@ from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import WRITE_OPTIONS, Answer, Job
 from conformance.readers.ipc.job import Outcome as Ended
 from conformance.readers.ipc.pool import IpcPool
-from conformance.readers.ipc.registry import IPC_READERS
+from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Level, Outcome, Verdict
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire import Kind
@@ -168,6 +168,11 @@ class Writing:
         left = _ON_TYPES if reader is not None and reader.rewrites else ()
         return [clause for clause in self.clauses if clause.id not in left]
 
+    @property
+    def _title(self) -> str:
+        """The writer's own title: what answers for a library is called after its reader."""
+        return IPC_WRITERS[self.writer].title if self.writer in IPC_WRITERS else ""
+
     def _remarks(self, hello: Hello, written: Sequence[Written]) -> Iterator[str]:
         space = factors(hello, self.samples())
         reached = self.coverage(space, written)
@@ -194,7 +199,7 @@ class Writing:
             python=platform.python_version(),
             pyarrow=pa.__version__,
             platform=f"{platform.system()} {platform.machine()}",
-            target=f"{hello.title} {hello.version}",
+            target=f"{self._title or hello.title} {hello.version}",
             target_file=self.writer,
             seed=0,
             generated=0,

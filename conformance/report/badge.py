@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from conformance.engine.profiles import READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
 from conformance.report.summary import Cell, summarise
 
@@ -15,14 +16,17 @@ _GREEN, _AMBER, _RED, _GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
 _CHARACTER: Final = 6.6
 """Width in pixels of a character of 11px Verdana, on average: good enough for a box around a few words."""
 _LABEL: Final = "storage read"
+_LABELS: Final = {READ_PROFILE: "arrow ipc reader", WRITE_PROFILE: "arrow ipc writer"}
+"""What was judged, by the profile of a run that judged no server."""
 
 
 def badge_svg(result: Result) -> str:
     """The badge of ``result``."""
-    return badge(sum((row.cells[0] for row in summarise(result)), Cell()), complete=result.complete)
+    must = sum((row.cells[0] for row in summarise(result)), Cell())
+    return badge(must, complete=result.complete, profile=result.start.profile)
 
 
-def badge(must: Cell, *, complete: bool) -> str:
+def badge(must: Cell, *, complete: bool, profile: str = "") -> str:
     """The badge of a run whose MUST clauses came to ``must``; grey where nothing was judged, or not everything."""
     text = f"{must.passed}/{must.judged} must" if must.judged else "not judged"
     if not must.judged or not complete:
@@ -31,7 +35,7 @@ def badge(must: Cell, *, complete: bool) -> str:
         colour = _RED if must.failed else _AMBER
     else:
         colour = _GREEN
-    return _render(_LABEL, text, colour)
+    return _render(_LABELS.get(profile, _LABEL), text, colour)
 
 
 def write_badge(result: Result, path: Path) -> None:

@@ -84,7 +84,7 @@ class Implementation:
     @property
     def badge(self) -> str:
         """The badge of the report, an SVG image."""
-        return badge(self.levels[Level.MUST], complete=self.report.complete)
+        return badge(self.levels[Level.MUST], complete=self.report.complete, profile=self.report.run.profile)
 
     @cached_property
     def failed(self) -> list[DeviationResult]:
