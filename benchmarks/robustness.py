@@ -113,7 +113,9 @@ def _table() -> list[pa.RecordBatch]:
             [[{"a": 1.5, "b": b"x"}], None, []], pa.list_(pa.struct({"a": pa.float64(), "b": pa.binary()}))
         ),
         "pairs": pa.array([[("k", 1)], [], None], pa.map_(pa.utf8(), pa.int32())),
-        "runs": pa.RunEndEncodedArray.from_arrays(pa.array([1, 3], pa.int16()), pa.array(["x", "y"])),
+        "runs": pa.RunEndEncodedArray.from_arrays(
+            [1, 3], pa.array(["x", "y"]), pa.run_end_encoded(pa.int16(), pa.utf8())
+        ),
         "either": pa.UnionArray.from_dense(
             pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32()), [pa.array([1, 2]), pa.array(["u"])]
         ),
@@ -143,7 +145,9 @@ def _tensor(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bytes:
 
 def _legal() -> Iterator[tuple[str, Kind, bytes, Schema | None]]:
     parts = _table()
-    growing = [pa.record_batch({"x": pa.array(list(text)).dictionary_encode()}) for text in ("ab", "abc", "abcd")]
+    growing = [
+        pa.RecordBatch.from_pydict({"x": pa.array(list(text)).dictionary_encode()}) for text in ("ab", "abc", "abcd")
+    ]
     for codec in (None, "lz4", "zstd"):
         name = codec or "plain"
         yield f"stream, {name}", Kind.STREAM, _written(parts, pa.ipc.new_stream, compression=codec), None
@@ -161,7 +165,7 @@ def _legal() -> Iterator[tuple[str, Kind, bytes, Schema | None]]:
     matrix = np.array([[0, 5, 0, 6], [0, 0, 7, 0], [8, 0, 0, 9]], np.int32)
     for form in ("COO", "CSR", "CSC", "CSF"):
         yield f"sparse tensor, {form}", Kind.TENSOR, write_sparse(matrix, form), None
-    plain = pa.record_batch({"id": parts[0]["id"], "items": parts[0]["items"]})
+    plain = pa.RecordBatch.from_pydict({"id": parts[0]["id"], "items": parts[0]["items"]})
     message = plain.schema.serialize().to_pybytes()
     yield "schema", Kind.MESSAGE, message, None
     yield "batch", Kind.MESSAGE, plain.serialize().to_pybytes(), read_schema(message).schema

@@ -12,7 +12,7 @@ from conformance.wire import read_file, read_stream
 
 def written(*, file: bool = False) -> bytes:
     """A stream or file of two batches."""
-    batch = pa.record_batch({"x": pa.array(["a", None, "ccc"]), "y": pa.array([1, 2, 3])})
+    batch = pa.RecordBatch.from_pydict({"x": pa.array(["a", None, "ccc"]), "y": pa.array([1, 2, 3])})
     sink = io.BytesIO()
     make = pa.ipc.new_file if file else pa.ipc.new_stream
     with make(sink, batch.schema) as writer:

@@ -40,7 +40,7 @@ def test_a_mutant_states_its_lie_and_names_clauses_that_exist(mutant: Mutant) ->
 
 
 def test_every_clause_has_a_mutant() -> None:
-    """The mutants are made for all clauses on what a server sends; streams, files and readers have mutants of their own."""
+    """The mutants are made for all clauses on what a server sends; streams, files and readers have others."""
     on_messages = {clause.id for clause in CLAUSES.values() if clause.on_messages}
 
     assert {clause for mutant in MUTANTS.values() for clause in mutant.kills} == on_messages

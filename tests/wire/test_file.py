@@ -35,7 +35,7 @@ def _written(*parts: pa.RecordBatch, metadata: dict[str, str] | None = None, **o
 
 
 def _encoded(*values: str | None) -> pa.RecordBatch:
-    return pa.record_batch({"x": pa.array(values).dictionary_encode()})
+    return pa.RecordBatch.from_pydict({"x": pa.array(values).dictionary_encode()})
 
 
 @pytest.mark.parametrize("name", [name for name in batches() if "sliced" not in name])
@@ -176,7 +176,7 @@ def test_metadata_in_the_footer_alone_is_told() -> None:
     """What pyarrow is given for a file's footer it does not write to the stream's first message."""
     if "metadata" not in inspect.signature(pa.ipc.new_file).parameters:
         pytest.skip("this pyarrow writes no metadata to a footer")
-    data = _written(pa.record_batch({"x": pa.array([1])}), metadata={"origin": "somewhere"})
+    data = _written(pa.RecordBatch.from_pydict({"x": pa.array([1])}), metadata={"origin": "somewhere"})
 
     (fault,) = read_file(data).faults
 
@@ -200,7 +200,7 @@ def test_an_inner_dictionary_may_grow_after_the_outer_one() -> None:
     inner = pa.array(["a", "b"]).dictionary_encode()
     nested = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.StructArray.from_arrays([inner], names=["y"]))
 
-    reading = read_file(_written(pa.record_batch({"x": nested})))
+    reading = read_file(_written(pa.RecordBatch.from_pydict({"x": nested})))
 
     assert reading.faults == []
     assert reading.to_batches()[0].to_pydict() == {"x": [{"y": "a"}, {"y": "b"}]}

@@ -38,7 +38,7 @@ def _written(*parts: pa.RecordBatch, **options: object) -> bytes:
 
 
 def _encoded(*values: str | None) -> pa.RecordBatch:
-    return pa.record_batch({"x": pa.array(values).dictionary_encode()})
+    return pa.RecordBatch.from_pydict({"x": pa.array(values).dictionary_encode()})
 
 
 @pytest.mark.parametrize("name", [name for name in batches() if "sliced" not in name])
@@ -103,7 +103,7 @@ def test_nested_dictionary_may_follow_the_outer_one() -> None:
     """A dictionary among another's values is asked for when a batch needs it, and not before."""
     inner = pa.array(["a", "b"]).dictionary_encode()
     nested = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.StructArray.from_arrays([inner], names=["y"]))
-    messages = list(pa.ipc.MessageReader.open_stream(_written(pa.record_batch({"x": nested}))))
+    messages = list(pa.ipc.MessageReader.open_stream(_written(pa.RecordBatch.from_pydict({"x": nested}))))
     schema, first, second, batch = (message.serialize().to_pybytes() for message in messages)
 
     assert _rules(schema, first, second, batch, END) == []

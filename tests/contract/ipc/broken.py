@@ -14,7 +14,7 @@ from conformance.wire import Kind, Rule, StreamReading, read_stream
 from tests.wire import breaking
 from tests.wire.breaking_files import FILES, TENSORS
 
-GOOD = pa.record_batch(
+GOOD = pa.RecordBatch.from_pydict(
     {
         "x": pa.array([1, None, 3]),
         "t": pa.array(["a", "bb", None]),

@@ -21,7 +21,7 @@ from conformance.wire import Kind, PlainTable, Rule, Severity
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
 from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message
 
-PLAIN = pa.record_batch({"x": pa.array([1, None, 3], pa.int32())})
+PLAIN = pa.RecordBatch.from_pydict({"x": pa.array([1, None, 3], pa.int32())})
 INT = field("x", "Int", bitWidth=32, is_signed=1)
 SCHEMA = schema_message(INT)
 ENCODED_SCHEMA = schema_message(INT | {"dictionary": {"id": 7}})
@@ -51,12 +51,12 @@ def test_a_schema_without_batches_has_columns_and_no_rows() -> None:
             ("reader.accepts.legacy",),
         ),
         ({"use_legacy_format": True}, PLAIN, ("reader.accepts.mixed-framing",)),
-        ({}, pa.record_batch({"x": pa.nulls(1, pa.decimal128(5, -2))}), ("reader.accepts.unusual",)),
+        ({}, pa.RecordBatch.from_pydict({"x": pa.nulls(1, pa.decimal128(5, -2))}), ("reader.accepts.unusual",)),
         ({"metadata_version": pa.ipc.MetadataVersion.V4}, PLAIN, ("reader.accepts.v4",)),
         ({"compression": "zstd"}, PLAIN, ("reader.accepts.compression",)),
         ({}, GOOD, ("reader.accepts.dictionaries",)),
         ({"compression": "lz4"}, GOOD, ("reader.accepts.compression",)),
-        ({}, pa.record_batch({"x": pa.array([1], pa.decimal256(5, 0))}), ("reader.accepts.newer-types",)),
+        ({}, pa.RecordBatch.from_pydict({"x": pa.array([1], pa.decimal256(5, 0))}), ("reader.accepts.newer-types",)),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

@@ -17,6 +17,7 @@ from conformance.contract.ipc.rules import clauses_of_rules
 from conformance.records import Level, Outcome
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.register import IpcMutant, IpcVariation, Made
+from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.wire import Kind, plain_table
 
@@ -50,6 +51,8 @@ DISCOURAGED: Final[Mapping[str, set[str]]] = {
 One is no file at all to whoever looks at its first byte: it stands at the end of something bigger.
 """
 
+EVERY_TYPE: Final = {"types.string-view", "types.list-view", "types.decimal32"} <= set(SAMPLES)
+
 BESIDE: Final[Mapping[str, set[str]]] = {
     "block.offset-odd": {"framing.metadata-alignment"},
     "file.magic-unpadded": {"file.magic-padding", "stream.prefixes"},
@@ -75,7 +78,10 @@ class Tried:
 
 def tried(made: IpcVariation | IpcMutant) -> tuple[Tried, ...]:
     """Every sample, judged once; clauses on writers are asked as well."""
-    return _all_tried(isinstance(made, IpcMutant), made.name)
+    found = _all_tried(isinstance(made, IpcMutant), made.name)
+    if not found and not EVERY_TYPE:
+        pytest.skip("this pyarrow lacks the types that it is tried on")
+    return found
 
 
 @functools.cache
@@ -137,6 +143,7 @@ def test_readers_may_not_expect_a_mutant(name: str) -> None:
         assert one.expectation.result is not (Result.VALID if musts else Result.INVALID)
 
 
+@pytest.mark.skipif(not EVERY_TYPE, reason="this pyarrow lacks types that clauses are about")
 def test_every_clause_is_proven() -> None:
     """Each MUST on bytes fails on a mutant, each SHOULD on a mutant or on what is legal and discouraged."""
     found = {one for mutant in IPC_MUTANTS.values() for one in failed(mutant)}

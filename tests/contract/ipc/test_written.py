@@ -71,7 +71,8 @@ def test_what_pyarrow_writes_is_what_it_was_given(kind: str) -> None:
         given = batches().get(name)
         if given is not None:
             assert failures(given, given, kind=kind) == []
-    assert failures(pa.concat_batches([GOOD, GOOD]), GOOD, GOOD, kind=kind) == []
+    (joined,) = pa.Table.from_batches([GOOD, GOOD]).combine_chunks().to_batches()
+    assert failures(joined, GOOD, GOOD, kind=kind) == []
 
 
 def test_nothing_is_compared_where_nothing_is_known() -> None:

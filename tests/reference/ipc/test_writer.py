@@ -128,7 +128,7 @@ def test_deltas_are_sent_as_deltas() -> None:
 
 def test_the_writer_wants_a_schema_that_batches_have() -> None:
     """Without batches there has to be a schema, and every batch has that of the stream."""
-    one, other = pa.record_batch({"x": [1]}), pa.record_batch({"y": [1]})
+    one, other = pa.RecordBatch.from_pydict({"x": [1]}), pa.RecordBatch.from_pydict({"y": [1]})
 
     with pytest.raises(ValueError, match="expected a schema where there are no batches"):
         write_stream([])
