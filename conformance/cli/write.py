@@ -82,8 +82,9 @@ def command(
                 chosen = writing.rows() if case_id is None else [writing.find(case_id)]
             except ValueError as error:
                 raise Unusable(str(error)) from error
+            events = writing.events(chosen, whole=case_id is None)
             with ExitStack() as stack:
                 log = stack.enter_context(LogWriter(STATE / f"write-{name}.jsonl"))
-                results[name] = fold(log.copy(watch(writing.events(chosen), total=len(chosen))))
+                results[name] = fold(log.copy(watch(events, total=len(chosen))))
     tell(results, outputs, reports)
     sys.exit(1 if any(result.fails for result in results.values()) else 0)

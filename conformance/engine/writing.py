@@ -126,8 +126,10 @@ class Writing:
             raise ValueError(f"expected options that {self.writer} has in the id of a case, got {strange[0]!r}")
         return Written(sample, Kind(kind), options)
 
-    def events(self, rows: Sequence[Written] | None = None) -> Iterator[Event]:
+    def events(self, rows: Sequence[Written] | None = None, *, whole: bool = True) -> Iterator[Event]:
         """Write, judge, and yield what happens; ``rows`` are those of :meth:`rows` unless given.
+
+        What they cover of the option space is told if they are the ``whole`` of what is to be written.
 
         Raises:
             Unavailable: the writer is not here; the text says what is missing.
@@ -151,7 +153,8 @@ class Writing:
                 received=len(answer.data),
                 seconds=answer.seconds,
             )
-        yield RunEnded(time.monotonic() - began, tuple(self._remarks(hello, written)))
+        remarks = (*(self._covered(hello, written) if whole else ()), *self._remarks(hello))
+        yield RunEnded(time.monotonic() - began, remarks)
 
     def verdicts(self, row: Written, answer: Answer) -> list[Verdict]:
         """The verdicts on what was written; one on the whole case where nothing was."""
@@ -173,12 +176,14 @@ class Writing:
         """The writer's own title: what answers for a library is called after its reader."""
         return IPC_WRITERS[self.writer].title if self.writer in IPC_WRITERS else ""
 
-    def _remarks(self, hello: Hello, written: Sequence[Written]) -> Iterator[str]:
+    def _covered(self, hello: Hello, written: Sequence[Written]) -> Iterator[str]:
         space = factors(hello, self.samples())
         reached = self.coverage(space, written)
         yield f"pairs of sample and options written: {reached.reached} of {reached.possible}"
         if reached.missing:
             yield f"{len(reached.missing)} pairs are not written, for the library refuses or lacks what they need"
+
+    def _remarks(self, hello: Hello) -> Iterator[str]:
         if len(self._asked) < len(self.clauses):
             yield f"not judged, for the library documents that it changes types: {', '.join(_ON_TYPES)}"
         absent = [name for name in WRITE_OPTIONS if name not in hello.write_options]

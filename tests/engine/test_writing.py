@@ -146,10 +146,11 @@ def test_one_row_alone(pool: IpcPool) -> None:
     judge = writing(pool, "types.int64")
     (row,) = [row for row in judge.rows() if row.id.startswith("file.") and "lz4" in row.id]
 
-    result = fold(judge.events([row]))
+    result = fold(judge.events([row], whole=False))
 
     assert {case.case_id for case in result.cases} == {row.id}
     assert result.cases[0].replay == row.id
+    assert not any(text.startswith("pairs") for text in result.remarks)
 
 
 def test_every_case_is_found_by_its_id(pool: IpcPool) -> None:
