@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._many import tell
+from conformance.cli._many import keep, tell
 from conformance.cli._outputs import Outputs, output_options
 from conformance.cli._progress import watch
 from conformance.engine.files import data_file
@@ -105,5 +105,6 @@ def command(
             with ExitStack() as stack:
                 log = stack.enter_context(LogWriter(STATE / f"read-{name}.jsonl"))
                 results[name] = fold(log.copy(watch(events, total=total)))
-    tell(results, outputs, reports)
+            keep(name, results[name], reports)
+    tell(results, outputs)
     sys.exit(1 if any(result.fails for result in results.values()) else 0)
