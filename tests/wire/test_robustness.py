@@ -61,7 +61,7 @@ def test_mutated_bytes_are_read_in_time(seed: int) -> None:
     for _ in range(ROUNDS):
         schema_bytes, data, schema = rng.choice(corpus)
         schema_bytes, data = _mutate(schema_bytes, rng), _mutate(data, rng)
-        started = time.monotonic()
+        started = time.process_time()
 
         other = read_schema(schema_bytes).schema
         for read in (read_batch(data, schema), *([read_batch(data, other)] if other else [])):
@@ -75,7 +75,7 @@ def test_mutated_bytes_are_read_in_time(seed: int) -> None:
             dissection.to_json()
         read_messages(data)
 
-        assert time.monotonic() - started < LONGEST
+        assert time.process_time() - started < LONGEST
 
 
 def _assert_covered(regions: tuple[object, ...], size: int) -> None:
@@ -94,13 +94,13 @@ def test_monotonous_bytes_are_read_in_time(filler: bytes) -> None:
     """Long runs of one pattern, which look like endless tiny messages or tables, are read in time."""
     data = filler * (1 << 17)
     schema = _corpus()[0][2]
-    started = time.monotonic()
+    started = time.process_time()
 
     read_schema(data)
     read_batch(data, schema)
     _assert_covered(dissect(data, schema).regions, len(data))
 
-    assert time.monotonic() - started < 5 * LONGEST
+    assert time.process_time() - started < 5 * LONGEST
 
 
 def test_a_fault_of_a_cut_message_lies_inside_what_there_is() -> None:

@@ -155,10 +155,10 @@ def test_mutated_streams_are_read_in_time(seed: int) -> None:
 
     for _ in range(400):
         data = _mutate(rng.choice(corpus), rng)
-        started = time.monotonic()
+        started = time.process_time()
 
         reading = read_stream(data)
 
-        assert time.monotonic() - started < LONGEST
+        assert time.process_time() - started < LONGEST
         assert 0 <= reading.end <= len(data)
         assert all(0 <= fault.start <= fault.end <= len(data) for fault in reading.faults)
