@@ -112,7 +112,9 @@ def _is_met(view: IpcView, fault: Fault) -> bool:
         *(made.batch.message for made in view.file.dictionaries),
         *(batch.message for batch in view.file.batches),
     )
-    return any(message is not None and message.start <= fault.start <= message.end for message in listed)
+    starts = {message.start for message in listed if message is not None}
+    # What follows a listed message, or begins inside of it, belongs to the stream alone.
+    return max((one.start for one in view.messages if one.start <= fault.start), default=-1) in starts
 
 
 def _is_passed_over(view: IpcView, fault: Fault) -> bool:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
 
-_LACKS: Final = r"\(95\)|not (yet )?supported|Cannot read pre-1\.0\.0 Union"
+_LACKS: Final = r"\(95\)|not (yet )?supported|unsupported feature|Cannot read pre-1\.0\.0 Union"
 """It answers ENOTSUP, which is 95 on Linux; of unions of V4 it says so in words."""
 
 READER = IpcReaderInfo(
