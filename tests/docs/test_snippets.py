@@ -27,6 +27,7 @@ def endpoint() -> Iterator[Mapping[str, str]]:
         yield {"localhost:9060": server.grpc_endpoint, "localhost:9050": server.rest_endpoint}
 
 
+@pytest.mark.timeout(900)  # a guide is many commands, and a busy machine is no defect
 @pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
 def test_the_commands_of_a_guide_do_what_it_says(guide: Path, tmp_path: Path, endpoint: Mapping[str, str]) -> None:
     """Followed from the top, each command prints what stands below it and ends in the status that is told."""

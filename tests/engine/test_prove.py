@@ -25,6 +25,7 @@ from conformance.reference.mutants import LIARS, MUTANTS
 from conformance.reference.variations import VARIATIONS
 
 load_chapters()
+pytestmark = pytest.mark.timeout(900)  # the first test waits for the whole sample, on a busy machine for long
 ROOT = Path(__file__).parents[2]
 CASES = tuple(load_corpus(ROOT / "cases").values())
 KNOWN = json.loads((Path(__file__).parent / "liars.json").read_text())
