@@ -1,7 +1,8 @@
 """The parts of ``README.md`` that are numbers: between ``<!-- made: NAME -->`` and ``<!-- end -->``.
 
 ``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
-``score`` from ``docs/score.json``, ``counts`` from the suite itself. What stands around them is written by hand.
+``score`` from ``docs/score.json``, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
+readers and writers. What stands around them is written by hand.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from conformance.engine.selection import all_clauses
 from conformance.records import Level, Outcome, from_json
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
+from docs.tables import ipc
 
 __all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "text"]
 
@@ -55,6 +57,8 @@ def text() -> str:
         "counts": _counts,
         "score": _score,
         "time": _time,
+        "ipc": ipc.table,
+        "ipcfindings": ipc.findings,
     }
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     return _BLOCK.sub(lambda block: block[1] + "".join(made[block[2]]()) + block[3], readme)
