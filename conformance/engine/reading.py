@@ -165,12 +165,13 @@ class Reading:
 def _honest(answer: Answer, expectation: Expectation) -> Answer:
     """The answer as the library's own.
 
-    A library that had read the bytes has accepted them, even if its rows then could not be looked at: who looks at
-    arrays made of invalid bytes may be another library's code. What ends the looking at legal rows is held against the
-    reader that made them. One that gave up an allocation by an error of its own has refused, whoever set the limit.
+    A library that had read invalid bytes has accepted them, even if its rows then could not be looked at: who looks at
+    arrays made of them may be another library's code. What ends the looking at legal rows, an error or the process, is
+    held against the reader that made them. One that gave up an allocation by an error of its own has refused, whoever
+    set the limit.
     """
-    looking = answer.stage is Stage.VALUES
-    if looking and (answer.outcome is Ended.REFUSED or (answer.outcome in _ENDS and not _is_legal(expectation))):
+    looked = answer.stage is Stage.VALUES and (answer.outcome is Ended.REFUSED or answer.outcome in _ENDS)
+    if looked and not _is_legal(expectation):
         return dataclasses.replace(answer, outcome=Ended.ROWS, table=None)
     by_error = answer.error_class not in _NO_ERRORS and not answer.error_class.startswith("SIG")
     if answer.outcome is Ended.EXHAUSTED and by_error:

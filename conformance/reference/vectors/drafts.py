@@ -63,8 +63,9 @@ def _of_sample(each: Sample, kind: Kind, origin: str, comment: str, data: bytes,
 
 
 def options() -> Iterator[Draft]:
-    """A pairwise covering array of the types and the writer's options."""
-    types = tuple(each.id for each in SAMPLES.values() if each.id.startswith("types.") and each.file)
+    """A pairwise covering array of the types, dictionaries among them, and the writer's options."""
+    shown = (each.id for each in SAMPLES.values() if each.file)
+    types = tuple(name for name in shown if name.startswith(("types.", "dictionary.")))
     for row in covering({"sample": types, **_FACTORS}, _go_together):
         each = SAMPLES[str(row["sample"])]
         choices = {name: value for name, value in row.items() if name not in ("sample", "kind")}
