@@ -30,7 +30,8 @@ FLOORS = (
     ("__main__",),
 )
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
-MODULES = sorted(PACKAGE.rglob("*.py"))
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "_data" not in path.relative_to(PACKAGE).parts)
+"""Every module; what an installed package carries as data, adapters among it, is no room."""
 
 
 def room_of(path: Path) -> str:
