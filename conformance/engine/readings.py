@@ -14,17 +14,17 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contract.ipc.expectation import Expectation, Result
+from conformance.contract.ipc.expectation import STATISTICS, Expectation, Result
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.selection import Patterns
 from conformance.generate.choices import Seeded
 from conformance.generate.mangling import mangled
 from conformance.generate.vectors import Vector, VectorError, VectorSet
-from conformance.wire import Kind, PlainTable, plain_table, read_file, read_stream
+from conformance.wire import Header, Kind, PlainTable, plain_table, read_file, read_stream
 from conformance.wire.arrow import schema_to_arrow
 from conformance.wire.integration import read_integration
 
-__all__ = ["Input", "Inputs", "option_text"]
+__all__ = ["Input", "Inputs", "counted", "option_text"]
 
 _MANGLED: Final = re.compile(r"mangled\.s(\d+)\.i(\d+)")
 _UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "types.union-dense", "nulls.words")
@@ -112,6 +112,7 @@ class Inputs:
             tier=vector.tier,
             clauses=tuple(one for one in vector.clauses if one.startswith("reader.")),
             reason=vector.reason,
+            statistics=counted(data) if kind is Kind.STREAM and vector.result is Result.VALID else None,
         )
         return Input(vector.id, vector.comment, kind, data, expectation, schema)
 
@@ -134,6 +135,20 @@ class Inputs:
     @functools.cached_property
     def _sound(self) -> list[Vector]:
         return [vector for vector in self._vectors.values() if vector.result is Result.VALID]
+
+
+def counted(data: bytes) -> Mapping[str, int]:
+    """What there is to be counted in a stream, by :data:`~conformance.contract.ipc.expectation.STATISTICS`."""
+    reading = read_stream(data)
+    seen: set[int] = set()
+    replaced = 0
+    for made in reading.dictionaries:
+        replaced += made.id in seen and not made.delta
+        seen.add(made.id)
+    messages = sum(message.header is not Header.END_OF_STREAM for message in reading.messages)
+    deltas = sum(made.delta for made in reading.dictionaries)
+    counts = (messages, len(reading.batches), len(reading.dictionaries), deltas, replaced)
+    return dict(zip(STATISTICS, counts, strict=True))
 
 
 def _schema(data: bytes, kind: Kind) -> pa.Schema | None:

@@ -6,8 +6,9 @@ import pytest
 
 from conformance.contract.ipc.expectation import Result, Tier
 from conformance.contract.ipc.expecting import expect
-from conformance.engine.readings import Inputs, option_text
+from conformance.engine.readings import Inputs, counted, option_text
 from conformance.generate.vectors import VectorError
+from conformance.reference.ipc.samples import SAMPLES
 from tests.engine.ipc_standins import stream, vectors
 
 SOME = vectors(
@@ -111,3 +112,18 @@ def test_an_unknown_id_is_an_error(name: str) -> None:
 def test_options_as_text() -> None:
     """JSON without spaces, so that an id is one word."""
     assert option_text({"included_fields": [0, 1], "codec": "lz4"}) == 'included_fields=[0,1],codec="lz4"'
+
+
+def test_true_counts_of_a_stream_are_its_messages() -> None:
+    """Deltas and replacements are dictionary batches too; the end-of-stream marker is no message."""
+    deltas = counted(SAMPLES["dictionary.delta"].stream().encode())
+    replaced = counted(SAMPLES["dictionary.replaced"].stream().encode())
+
+    assert deltas == {
+        "messages": 5,
+        "record_batches": 2,
+        "dictionary_batches": 2,
+        "dictionary_deltas": 1,
+        "replaced_dictionaries": 0,
+    }
+    assert (replaced["dictionary_deltas"], replaced["replaced_dictionaries"]) == (0, 1)

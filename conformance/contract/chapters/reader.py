@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.contract.clause import IPC, Role, Violation, clause
 from conformance.contract.ipc.features import LEVEL_OF, Feature
-from conformance.contract.ipc.reading import ENDED, Asked, Read
+from conformance.contract.ipc.reading import ENDED, Asked, Counted, Read
 from conformance.records import Level
 from conformance.wire import differences
 
@@ -79,6 +79,27 @@ def rows_true(read: Read) -> Iterator[Violation]:
     if expected is not None and got is not None:
         for difference in differences(expected, got, MAX_DIFFERENCES):
             yield Violation("the rows that were written", difference, read.answer.reader)
+
+
+@clause(
+    "reader.statistics",
+    over=Counted("rows"),
+    source="https://arrow.apache.org/docs/python/generated/pyarrow.ipc.ReadStats.html",
+    level=Level.SHOULD,
+    breaks="whoever watches a pipeline by them: deltas or replaced dictionaries are not seen, or seen where none are",
+    profiles=IPC,
+    role=Role.READER,
+)
+def statistics(read: Read) -> Iterator[Violation]:
+    """What a reader says that it counted in a stream is what the stream holds.
+
+    Every message but the end-of-stream marker, record batches, and dictionary batches: deltas and replacements are
+    counted among them and on their own. A reader that does not count is not asked.
+    """
+    expected, got = read.expectation.statistics or {}, read.answer.statistics
+    for name, count in expected.items():
+        if name in got and got[name] != count:
+            yield Violation(f"{count} {name}", f"{got[name]} {name}", read.answer.reader)
 
 
 # --- what is to be refused ----------------------------------------------------------------------------

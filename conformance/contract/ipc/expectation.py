@@ -11,11 +11,17 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Final, Protocol
 
 from conformance.wire import PlainTable
 
-__all__ = ["Answered", "Expectation", "Result", "Tier"]
+__all__ = ["STATISTICS", "Answered", "Expectation", "Result", "Tier"]
+
+
+STATISTICS: Final = ("messages", "record_batches", "dictionary_batches", "dictionary_deltas", "replaced_dictionaries")
+"""What a reader of a stream may count: every message but the end-of-stream marker, record batches, dictionary batches
+(the deltas and replacements among them), deltas, and dictionary batches that replace an earlier one."""
 
 
 class Result(enum.StrEnum):
@@ -46,7 +52,8 @@ class Expectation:
 
     ``rows`` are the true rows, None where nobody can say; a reader that returns rows is held to them, whatever the
     result. ``clauses`` are the ids of the clauses ``reader.accepts.…`` or ``reader.refuses.…`` that the input is for;
-    ``reason`` says in a sentence what is the matter with the bytes, or which features they use.
+    ``reason`` says in a sentence what is the matter with the bytes, or which features they use. ``statistics`` are the
+    true counts of :data:`STATISTICS`, None where nobody is asked for them.
     """
 
     result: Result
@@ -54,6 +61,7 @@ class Expectation:
     tier: Tier
     clauses: tuple[str, ...] = ()
     reason: str = ""
+    statistics: Mapping[str, int] | None = None
 
 
 class Answered(Protocol):
@@ -62,7 +70,7 @@ class Answered(Protocol):
     ``outcome`` is one of ``rows``, ``refused``, ``unsupported`` (the reader says that it lacks the feature), ``died``,
     ``hung``, ``exhausted`` and ``unavailable`` (it could not be asked). ``table`` is None, although rows came, where
     they were too many to be brought back. ``panicked`` says that a refusal was a broken assertion of the reader's own,
-    which its caller cannot be expected to catch.
+    which its caller cannot be expected to catch. ``statistics`` are what the reader counted while reading, if it counts.
     """
 
     @property
@@ -76,6 +84,9 @@ class Answered(Protocol):
 
     @property
     def error_text(self) -> str: ...  # noqa: D102  # see the class
+
+    @property
+    def statistics(self) -> Mapping[str, int]: ...  # noqa: D102  # see the class
 
     @property
     def panicked(self) -> bool: ...  # noqa: D102  # see the class

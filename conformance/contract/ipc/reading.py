@@ -21,7 +21,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.view import View
 from conformance.records import Exchange, Outcome, Verdict
 
-__all__ = ["Asked", "Read", "ReadingView", "judge_reading"]
+__all__ = ["Asked", "Counted", "Read", "ReadingView", "judge_reading"]
 
 ENDED: Final = frozenset({"died", "hung", "exhausted"})
 """Outcomes without an answer."""
@@ -78,6 +78,15 @@ class Asked:
     def shown_by(self, _state: object) -> bool:
         """A clean state of this facet is one without a reading."""
         return False
+
+
+class Counted(Asked):
+    """The selector of readings whose reader counted what it read, of streams whose true counts are known."""
+
+    def __call__(self, view: View) -> Sequence[Read]:
+        """The reading, if rows came with counts that can be compared."""
+        found = super().__call__(view)
+        return [read for read in found if read.expectation.statistics is not None and read.answer.statistics]
 
 
 def judge_reading(expectation: Expectation, answer: Answered, *, case_id: str = "") -> list[Verdict]:

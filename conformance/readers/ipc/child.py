@@ -92,6 +92,7 @@ def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | Non
     rows = sum(batch.num_rows for batch in decoded.batches)
     answer: dict[str, Any] = {"outcome": Outcome.ROWS, "stage": Stage.VALUES, "rows": rows}
     answer["types"] = list(decoded.types)
+    answer["statistics"] = dict(decoded.statistics)
     names = tuple(decoded.schema.names)
     if rows * max(1, len(names)) > most:
         answer["error_text"] = f"{rows} rows of {len(names)} columns are more than {most} values; not brought back"

@@ -90,11 +90,16 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What a library read, handed over as pyarrow batches, and how the library itself spells the types."""
+    """What a library read, handed over as pyarrow batches, and how the library itself spells the types.
+
+    ``statistics`` are what the library says that it has read, under the names of
+    :data:`conformance.contract.ipc.expectation.STATISTICS`; empty where it does not count.
+    """
 
     schema: pa.Schema
     batches: Sequence[pa.RecordBatch]
     types: Sequence[str] = ()
+    statistics: Mapping[str, int] = field(default_factory=dict)
 
 
 class Library(Protocol):

@@ -107,7 +107,8 @@ class Answer:
     ``data`` is there for ``written``. ``types`` are the columns' types as the library spells them, or empty.
     ``error_class`` is the class of an error, or the name of the signal that ended the process.
     ``panicked`` says that an error is a broken assertion of the library's own (a Rust or Go panic), which its user
-    cannot be expected to catch. ``stage`` tells how far the job had got.
+    cannot be expected to catch. ``stage`` tells how far the job had got. ``statistics`` are what a reader
+    counted, if it counts.
     """
 
     id: str
@@ -122,6 +123,7 @@ class Answer:
     stage: Stage = Stage.LIBRARY
     rows: int = 0
     data: bytes = b""
+    statistics: Mapping[str, int] = field(default_factory=lambda: types.MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

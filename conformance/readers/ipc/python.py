@@ -234,4 +234,5 @@ def _answered(name: str, job: Job, answer: Mapping[str, Any], written: bytes, ta
         stage=Stage(answer["stage"]),
         rows=answer.get("rows", 0),
         data=written,
+        statistics=answer.get("statistics", {}),
     )

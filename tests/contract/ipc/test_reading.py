@@ -29,6 +29,7 @@ class Reply:
     reader: str = "some-reader"
     error_text: str = ""
     panicked: bool = False
+    statistics: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 def outcomes(expectation: Expectation, reply: Reply) -> Mapping[str, str]:
@@ -62,6 +63,23 @@ def outcomes(expectation: Expectation, reply: Reply) -> Mapping[str, str]:
 def test_tiers_stay_apart(expectation: Expectation, reply: Reply, expected: Mapping[str, str]) -> None:
     """Each answer is judged by the clauses that its input and its end show, and by no other."""
     assert outcomes(expectation, reply) == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({}, None),
+        ({"messages": 3, "record_batches": 1}, "pass"),
+        ({"messages": 3, "record_batches": 2}, "fail"),
+        ({"something_else": 9}, "pass"),
+    ],
+)
+def test_counts_are_held_to_what_was_there(told: Mapping[str, int], expected: str | None) -> None:
+    """A reader that counts is asked for true counts of what both know; one that does not is not asked."""
+    counted = dataclasses.replace(VALID, statistics={"messages": 3, "record_batches": 1})
+
+    assert outcomes(counted, Reply("rows", ROWS, statistics=told)).get("statistics") == expected
+    assert "statistics" not in outcomes(VALID, Reply("rows", ROWS, statistics=told))
 
 
 def test_a_finding_names_reader_and_difference() -> None:

@@ -147,3 +147,18 @@ def test_threads_of_a_library_start_in_the_fork(pool: IpcPool) -> None:
 
     assert {outcome for _, outcome in outcomes} <= {Outcome.ROWS, Outcome.UNAVAILABLE}
     assert ("pyarrow", Outcome.ROWS) in outcomes
+
+
+def test_pyarrow_counts_what_it_reads(pool: IpcPool) -> None:
+    """The counts of a stream come with its rows, deltas and replaced dictionaries among them."""
+    words = [pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(each)) for each in (["a"], ["a", "b"], ["c"])]
+    batches = [pa.RecordBatch.from_arrays([word], names=["x"]) for word in words]
+    (answer,) = pool.read([Job("counted", "stream", as_stream(batches, emit_dictionary_deltas=True))], ["pyarrow"])
+
+    assert dict(answer.statistics) == {
+        "messages": 7,
+        "record_batches": 3,
+        "dictionary_batches": 3,
+        "dictionary_deltas": 1,
+        "replaced_dictionaries": 1,
+    }

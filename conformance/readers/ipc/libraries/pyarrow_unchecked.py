@@ -7,12 +7,14 @@ whether the decoding failed or the looking (:class:`~conformance.readers.ipc.Sta
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.contract.ipc.expectation import STATISTICS
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
@@ -76,7 +78,8 @@ class PyArrow:
             with pa.ipc.open_file(pa.py_buffer(data), options=how) as reader:
                 return _decoded(reader.schema, [reader.get_batch(at) for at in range(reader.num_record_batches)])
         with pa.ipc.open_stream(pa.py_buffer(data), options=how) as reader:
-            return _decoded(reader.schema, list(reader))
+            decoded = _decoded(reader.schema, list(reader))
+            return dataclasses.replace(decoded, statistics=_counted(reader.stats))
 
     def hand_over(self, made: Decoded) -> Decoded:
         """What pyarrow made is handed over already."""
@@ -126,6 +129,10 @@ class PyArrow:
 def load() -> Library:
     """The library; pyarrow is always there."""
     return PyArrow()
+
+
+def _counted(stats: Any) -> dict[str, int]:
+    return {name: getattr(stats, f"num_{name}") for name in STATISTICS}
 
 
 def _decoded(schema: pa.Schema, batches: list[pa.RecordBatch]) -> Decoded:
