@@ -18,7 +18,11 @@ from typing import Any, Final
 from conformance.engine.corpus import load_corpus
 from conformance.engine.files import data_file
 from conformance.engine.selection import all_clauses
+from conformance.generate.vectors import VectorSet
 from conformance.records import Level, Outcome, from_json
+from conformance.reference.ipc.hostile import HOSTILE
+from conformance.reference.ipc.mutants import IPC_MUTANTS
+from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
 from docs.tables import ipc
@@ -110,7 +114,9 @@ def _counts() -> Iterator[str]:
     )
     cases = len(load_corpus(data_file("cases")))
     yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(MUTANTS)} mutants,\n"
-    yield f"{len(VARIATIONS)} legal variations.\n"
+    yield f"{len(VARIATIONS)} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} mutants more,\n"
+    vectors = VectorSet.load(data_file("golden") / "ipc").vectors
+    yield f"{len(IPC_VARIATIONS)} legal variations, {len(HOSTILE)} hostile inputs, {len(vectors)} golden vectors.\n"
 
 
 def _time() -> Iterator[str]:
