@@ -70,7 +70,7 @@ class Answered(Protocol):
     ``outcome`` is one of ``rows``, ``refused``, ``unsupported`` (the reader says that it lacks the feature), ``died``,
     ``hung``, ``exhausted`` and ``unavailable`` (it could not be asked). ``table`` is None, although rows came, where
     they were too many to be brought back. ``panicked`` says that a refusal was a broken assertion of the reader's own,
-    which its caller cannot be expected to catch. ``statistics`` are what the reader counted while reading, if it counts.
+    which its caller cannot be expected to catch. ``statistics`` are what the reader counted, if it counts.
     """
 
     @property
