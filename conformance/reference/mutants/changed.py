@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -27,12 +28,12 @@ IN_EVERY_SESSION: Final = {
 """What fails with a lie about the rows of every session: each kind of session has clauses of its own on its rows."""
 
 
-class ChangedSession(Service):
+class ChangedSession(Service, abc.ABC):
     """A service whose ReadSession is changed once it is made."""
 
+    @abc.abstractmethod
     def change(self, answer: Any, session: Session) -> None:
         """Change the answer in place."""
-        raise NotImplementedError
 
     def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
         answer = super().describe_session(session, streams)
@@ -40,12 +41,12 @@ class ChangedSession(Service):
         return answer
 
 
-class ChangedResponse(Service):
+class ChangedResponse(Service, abc.ABC):
     """A service whose ReadRowsResponse is changed once it is made."""
 
+    @abc.abstractmethod
     def change(self, answer: Any, *, first: bool, start: int) -> None:
         """Change the answer in place."""
-        raise NotImplementedError
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
         answer = super().describe_rows(stream, part, start=start, first=first)

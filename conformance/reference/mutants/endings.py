@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import os
 import threading
 from collections import Counter
@@ -139,7 +140,7 @@ class EndlessStream(Service):
 # --- what abandoned reads leave behind ---------------------------------------------------------------
 
 
-class _Counting(Service):
+class _Counting(Service, abc.ABC):
     """A service that counts the reads that were begun and not read to their end."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -147,9 +148,9 @@ class _Counting(Service):
         self.open_reads = 0
         self.lock = threading.Lock()
 
+    @abc.abstractmethod
     def before(self, session: str) -> None:
         """What happens before a stream of ``session`` is read."""
-        raise NotImplementedError
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         self.before(request.read_stream.partition("/streams/")[0])

@@ -5,6 +5,7 @@ And lies in how a server writes the text of a value, where the text is its own.
 
 from __future__ import annotations
 
+import abc
 import json
 from collections.abc import Callable
 from typing import Any, Final
@@ -120,14 +121,14 @@ def null_in_required(batch: pa.RecordBatch) -> pa.RecordBatch:
 # --- texts of the server's own ----------------------------------------------------------------------
 
 
-class _Rewriting(Service):
+class _Rewriting(Service, abc.ABC):
     """A service that writes texts of one type in another way, the value being the same."""
 
     kind = ""
 
+    @abc.abstractmethod
     def rewrite(self, text: str) -> str:
         """The same value in other words."""
-        raise NotImplementedError
 
     def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
         def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
