@@ -1,0 +1,53 @@
+"""Whether a serializer's batch is the table to the bit: most are, and such a one need not be decoded to be compared."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.declared import Declarations, declared
+from conformance.contract.remembered import remembering
+from conformance.contract.subjects import once_per_view
+from conformance.contract.view import View
+
+__all__ = ["bit_for_bit"]
+
+
+@once_per_view
+def bit_for_bit(view: View) -> bool:
+    """Whether a serializer's only batch holds the very bits of the table, under the very schema of its columns.
+
+    Such a batch need not be decoded. Other bits say nothing: padding, absent bitmaps and what lies under NULL are free.
+    """
+    if len(view.serialized) != 1 or len(declared(view)) != 1 or Declarations.facet.state(view) is None:
+        return False
+    message = view.serialized[0].message
+    if message is None or message.faults or message.body is None or message.length != view.table.num_rows:
+        return False
+    wanted, got = _buffers(view.table), message.body.contents
+    return view.table.num_rows > 0 and len(wanted) == len(got) and all(map(_same_bytes, wanted, got))
+
+
+def _same_bytes(wanted: pa.Buffer | bytes | None, got: memoryview | None) -> bool:
+    """Whether a buffer starts with the bytes that came; which are enough, or the wire would have found fault."""
+    if wanted is None or got is None:
+        return wanted is None and got is not None and not len(got)
+    if isinstance(wanted, bytes):
+        return len(got) > 0 and wanted.startswith(got.tobytes())
+    return 0 < len(got) <= wanted.size and bool(wanted.slice(0, len(got)).equals(pa.py_buffer(got)))
+
+
+_SMALL: Final = 4096
+"""Bytes that are compared faster as an object of Python's than through a buffer of pyarrow's."""
+_TABLES: Final = 4
+"""Tables whose buffers are remembered: they may be large, and a run judges one case at a time."""
+
+
+@remembering(_TABLES)
+def _buffers(table: pa.Table) -> list[pa.Buffer | bytes | None]:
+    """The buffers of a table in the order of a batch; none for one that is cut up or begins inside of its buffers."""
+    chunks = [column.chunks for column in table.columns]
+    whole = all(len(found) == 1 and found[0].offset == 0 for found in chunks)
+    buffers = [buffer for found in chunks for buffer in found[0].buffers()] if whole else []
+    return [buffer.to_pybytes() if buffer is not None and buffer.size <= _SMALL else buffer for buffer in buffers]
