@@ -21,7 +21,7 @@ from conformance.campaign.job import Job
 from conformance.campaign.lab import FLUSH, frame_done, job_frame
 from conformance.campaign.step import Done, condemned
 from conformance.readers.frames import Channel, Frame, FrameError
-from conformance.readers.process import last_words
+from conformance.readers.process import ENVIRONMENT, last_words
 from conformance.records import Call, CallEnd, Case, Exchange, Outcome, ReadingOutcome, from_json, to_json
 from conformance.targets import TargetKind, TargetUnavailable
 
@@ -32,16 +32,7 @@ START: Final = 180.0
 MARGIN: Final = 30.0
 """Seconds for one case beside the target's own deadline for it: judging the largest exchange on a busy core."""
 
-_ENVIRONMENT: Final = {
-    # One thread each: a lab works on small tables, one per core, and idle pools only cost memory and start-up time.
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "POLARS_MAX_THREADS": "1",
-    "GRPC_VERBOSITY": "NONE",
-    "PYTHONWARNINGS": "",
-    "RUST_BACKTRACE": "0",
-    "PYTHONHASHSEED": "0",
-}
+_ENVIRONMENT: Final = {**ENVIRONMENT, "PYTHONHASHSEED": "0"}
 
 
 class _Died(Exception):  # noqa: N818  # an event, not an error of the caller's

@@ -18,15 +18,15 @@ from conformance.readers.frames import Channel, Frame, FrameError
 from conformance.readers.whole import WholeRead
 from conformance.records import ReadingOutcome
 
-__all__ = ["Answer", "Died", "WorkerProcess", "last_words"]
+__all__ = ["ENVIRONMENT", "Answer", "Died", "WorkerProcess", "last_words"]
 
 LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
 REAP_DEADLINE: Final = 5.0
 """Seconds for a process whose connection is closed to be gone: its memory is unmapped, nothing else is left to do."""
 
-_ENVIRONMENT: Final = {
-    # One thread each: a worker reads small tables, and idle thread pools only cost memory and start-up time.
+ENVIRONMENT: Final[Mapping[str, str]] = {
+    # One thread each: a process of ours reads small tables, and idle thread pools only cost memory and start-up time.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "POLARS_MAX_THREADS": "1",
@@ -38,6 +38,7 @@ _ENVIRONMENT: Final = {
     # A panic's message is kept, its backtrace is not wanted in a reading.
     "RUST_BACKTRACE": "0",
 }
+"""What every process is given in which foreign bytes are decoded, beside the environment of the one that starts it."""
 _STDERR_TAIL: Final = 65536
 """Bytes of standard error that are looked at: the backtrace of an aborting panic is long, and follows its message."""
 
@@ -87,7 +88,7 @@ class WorkerProcess:
                 stdout=self._stderr,
                 stderr=self._stderr,
                 pass_fds=[theirs.fileno()],
-                env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
+                env={**os.environ, **ENVIRONMENT, "PYTHONPATH": path},
                 start_new_session=True,
             )
         self._channel.send({"do": "load", "modules": dict(modules)})

@@ -21,6 +21,7 @@ from conformance.readers.frames import Channel, Frame, FrameError
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
 from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
 from conformance.readers.ipc.runner import Op, ended, missing_option, panicked, refused, words
+from conformance.readers.process import ENVIRONMENT
 from conformance.wire.plain import PlainTable
 
 __all__ = ["PythonRunner"]
@@ -31,14 +32,7 @@ GRACE_SECONDS: Final = 30.0
 """For the worker beyond a job's deadline: it ends a child that is late, and the kernel frees its memory."""
 
 _ENVIRONMENT: Final = {
-    # One thread each: jobs are small, and a thread pool would only cost each fork its start.
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "POLARS_MAX_THREADS": "1",
-    # glibc gives each thread an arena of 64 MiB of address space, which the memory limit would count.
-    "MALLOC_ARENA_MAX": "2",
-    "PYTHONWARNINGS": "",  # answers must not depend on the caller's filters
-    "RUST_BACKTRACE": "0",
+    **ENVIRONMENT,
     # The default pool of pyarrow reserves a GiB of address space at once, which the memory limit would refuse.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
