@@ -61,21 +61,21 @@ export function onlyOptions(options, known) {
   }
 }
 
-async function answer(request, library) {
+async function answer(request, arrow) {
   switch (request.op) {
-    case "hello": return { status: "ok", protocol: 1, ...library.about };
+    case "hello": return { status: "ok", protocol: 1, ...arrow.about };
     case "read": {
       const options = request.options ?? {};
-      if (!library.about.reads.includes(request.kind)) throw new Unsupported(`cannot read kind ${request.kind}`);
-      onlyOptions(options, library.about.read_options);
+      if (!arrow.about.reads.includes(request.kind)) throw new Unsupported(`cannot read kind ${request.kind}`);
+      onlyOptions(options, arrow.about.read_options);
       const schema = request.kind === "message" ? bytesOf(request.schema) : undefined;
-      return { status: "ok", ...await library.read(request.kind, bytesOf(request.data), options, schema) };
+      return { status: "ok", ...await arrow.read(request.kind, bytesOf(request.data), options, schema) };
     }
     case "write": {
       const options = request.options ?? {};
-      if (!library.about.writes.includes(request.kind)) throw new Unsupported(`cannot write kind ${request.kind}`);
-      onlyOptions(options, library.about.write_options);
-      const data = await library.write(request.kind, bytesOf(request.data), options);
+      if (!arrow.about.writes.includes(request.kind)) throw new Unsupported(`cannot write kind ${request.kind}`);
+      onlyOptions(options, arrow.about.write_options);
+      const data = await arrow.write(request.kind, bytesOf(request.data), options);
       return { status: "ok", data: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64") };
     }
     default: throw new Unsupported(`there is no operation ${request.op}`);
@@ -83,10 +83,10 @@ async function answer(request, library) {
 }
 
 /** What a library threw, as an answer; not everything thrown in JavaScript is an Error. */
-function failed(thrown, library) {
-  if (thrown instanceof Marked) return { ...failed(thrown.thrown, library), stage: thrown.stage };
+function failed(thrown, arrow) {
+  if (thrown instanceof Marked) return { ...failed(thrown.thrown, arrow), stage: thrown.stage };
   const message = String(thrown?.message ?? thrown);
-  if (thrown instanceof Unsupported || library.lacks.test(message)) return { status: "unsupported", message };
+  if (thrown instanceof Unsupported || arrow.lacks.test(message)) return { status: "unsupported", message };
   return { status: "error", class: thrown?.constructor?.name ?? typeof thrown, message };
 }
 
@@ -98,9 +98,9 @@ function failed(thrown, library) {
  *   lacks: RegExp,
  *   read: (kind: string, data: Uint8Array, options: object, schema?: Uint8Array) => object | Promise<object>,
  *   write: (kind: string, data: Uint8Array, options: object) => Uint8Array | Promise<Uint8Array>,
- * }} library `about` is the answer to hello, `lacks` tells the library's words for "not implemented".
+ * }} arrow `about` is the answer to hello, `lacks` tells the library's words for "not implemented".
  */
-export async function serve(library) {
+export async function serve(arrow) {
   const answers = process.stdout.write.bind(process.stdout);
   console.log = console.info = console.debug = console.error;
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
@@ -111,9 +111,9 @@ export async function serve(library) {
       const request = JSON.parse(line);
       id = request.id ?? null;
       // Inside the try: values nested too deeply for the writer are an answer too, not the end of the program.
-      text = toJson({ id, ...await answer(request, library) });
+      text = toJson({ id, ...await answer(request, arrow) });
     } catch (thrown) {
-      text = toJson({ id, ...failed(thrown, library) });
+      text = toJson({ id, ...failed(thrown, arrow) });
     }
     answers(`${text}\n`);
   }
