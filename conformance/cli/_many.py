@@ -1,34 +1,103 @@
-"""What a command prints and writes that judged several implementations in one call."""
+"""Judging several readers or writers of Arrow IPC in one call: which are here, what is printed, what is written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import sys
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
 
 import click
 from rich.console import Console
 
+from conformance.cli._group import Unusable
 from conformance.cli._outputs import Outputs
-from conformance.engine.result import Result
+from conformance.cli._progress import watch
+from conformance.engine.events import Event
+from conformance.engine.log import LogWriter
+from conformance.engine.result import Result, fold
+from conformance.engine.session import STATE
+from conformance.readers.ipc.pool import IpcPool
+from conformance.records import Level
 from conformance.report.summary import verdict_line
 from conformance.report.terminal import print_report
 
-__all__ = ["keep", "tell"]
+__all__ = ["Judged", "judge_each", "known_names", "run_options"]
+
+Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
+"""From the name of an implementation to the events of its run, and the number of cases in it."""
 
 
-def keep(name: str, result: Result, reports: Path | None) -> None:
-    """Write the reports on one implementation into the folder ``reports``, if there is one, named after it."""
+def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options ``--level``, ``--seconds`` and ``--reports``."""
+
+    @click.option("--level", type=click.Choice([level.value for level in Level]), default="may", show_default=True)
+    @click.option(
+        "--seconds",
+        type=click.FloatRange(0, min_open=True),
+        default=10.0,
+        show_default=True,
+        help="What one answer may take.",
+    )
+    @click.option(
+        "--reports",
+        metavar="DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Write a report for each that is judged.",
+    )
+    @functools.wraps(function)
+    def with_options(**arguments: Any) -> Any:
+        return function(**arguments)
+
+    return with_options
+
+
+def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
+    """The implementations that were asked for; all of them where none was.
+
+    Raises:
+        Unusable: there is none of a name.
+    """
+    if unknown := sorted(set(asked) - set(known)):
+        raise Unusable(f"expected {role}s out of {', '.join(known)}, got {', '.join(unknown)}")
+    return asked or tuple(known)
+
+
+def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, reports: Path | None) -> NoReturn:
+    """Judge every implementation of the pool that is here, each with a log of its own, and end with the status.
+
+    What is not here is told on standard error. A single report is printed in full, of several a line each;
+    ``outputs`` are the files of a single one, into ``reports`` go those of each as soon as it is judged.
+
+    Raises:
+        Unusable: none is here.
+    """
+    absent = pool.absent()
+    for name, why in absent.items():
+        click.echo(f"{name}: skipped, {why}", err=True)
+    here = [name for name in pool.names if name not in absent]
+    if not here:
+        raise Unusable(f"expected at least one {role} that is here, got none; the lines above say what is missing")
+    results: dict[str, Result] = {}
+    for name in here:
+        events, total = judged(name)
+        command = click.get_current_context().info_name
+        with LogWriter(STATE / f"{command}-{name}.jsonl") as log:
+            results[name] = fold(log.copy(watch(events, total=total)))
+        _keep(name, results[name], reports)
+    _tell(results, outputs)
+    sys.exit(1 if any(result.fails for result in results.values()) else 0)
+
+
+def _keep(name: str, result: Result, reports: Path | None) -> None:
     if reports is not None:
         files = {kind: reports / f"{name}.{kind}" for kind in ("json", "html", "svg")}
         Outputs(json=files["json"], html=files["html"], badge=files["svg"]).write(result)
 
 
-def tell(results: Mapping[str, Result], outputs: Outputs) -> None:
-    """The report in full where there is one implementation, a line for each where there are several.
-
-    ``outputs`` are the files of a single report.
-    """
-    width = max(map(len, results), default=0)
+def _tell(results: dict[str, Result], outputs: Outputs) -> None:
+    width = max(map(len, results))
     for name, result in results.items():
         if len(results) == 1:
             print_report(Console(soft_wrap=True), result)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._many import keep, tell
+from conformance.cli._many import judge_each, known_names, run_options
 from conformance.cli._outputs import Outputs, output_options
-from conformance.cli._progress import watch
+from conformance.engine.events import Event
 from conformance.engine.files import data_file
-from conformance.engine.log import LogWriter
-from conformance.engine.reading import REUSE, Reading, available, bound_by, reader_clauses
+from conformance.engine.reading import REUSE, Reading, reader_clauses
 from conformance.engine.readings import Inputs
-from conformance.engine.result import Result, fold
-from conformance.engine.selection import Patterns, all_clauses
-from conformance.engine.session import STATE
+from conformance.engine.selection import Patterns, all_clauses, binds
 from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
@@ -30,7 +26,6 @@ from conformance.records import Level
 @click.option("--reader", "names", metavar="NAME", multiple=True, help="A reader; may be repeated. All by default.")
 @click.option("--select", metavar="GLOB", multiple=True, help="Only vectors whose id matches; may be repeated.")
 @click.option("--vector", metavar="ID", help="One input alone: a vector, one under an option, or a mangled one.")
-@click.option("--level", type=click.Choice([level.value for level in Level]), default="may", show_default=True)
 @click.option(
     "--mangled",
     metavar="N",
@@ -50,10 +45,7 @@ from conformance.records import Level
     show_default="golden/ipc",
     help="The folder of golden vectors.",
 )
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Per input.")
-@click.option(
-    "--reports", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), help="Write a report per reader."
-)
+@run_options
 @output_options
 def command(
     *,
@@ -82,29 +74,19 @@ def command(
     \b
     Exit status: 0 nothing found, 1 findings, 2 unusable input or no reader to judge.
     """  # noqa: D301  # click wants the character, not the escape
-    if unknown := sorted(set(names) - set(IPC_READERS)):
-        raise Unusable(f"expected readers out of {', '.join(IPC_READERS)}, got {', '.join(unknown)}")
+    chosen = known_names("reader", names, IPC_READERS)
     all_clauses()
     inputs = Inputs(VectorSet.load(folder), seed=seed, generated=mangled)
     inputs.matched(globs := Patterns(select))
     if globs.dead:
         raise Unusable(f"expected globs that match ids of vectors in {folder}, got {globs.dead[0]!r}")
-    clauses = bound_by(reader_clauses(), Level(level))
-    results: dict[str, Result] = {}
-    limits = Limits(seconds=seconds, reuse=REUSE)
-    with IpcPool(names or tuple(IPC_READERS), limits=limits, readers=IPC_READERS) as pool:
-        here, absent = available(pool, names or tuple(IPC_READERS))
-        for name, why in absent.items():
-            click.echo(f"{name}: skipped, {why}", err=True)
-        if not here:
-            raise Unusable("expected at least one reader that is here, got none; the lines above say what is missing")
-        for name in here:
-            reading = Reading(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS)
-            events = reading.events() if vector is None else reading.one(inputs.find(vector))
-            total = len(inputs.ids(select)) + mangled if vector is None else 1
-            with ExitStack() as stack:
-                log = stack.enter_context(LogWriter(STATE / f"read-{name}.jsonl"))
-                results[name] = fold(log.copy(watch(events, total=total)))
-            keep(name, results[name], reports)
-    tell(results, outputs)
-    sys.exit(1 if any(result.fails for result in results.values()) else 0)
+    clauses = [clause for clause in reader_clauses() if binds(clause, Level(level))]
+
+    def judged(name: str) -> tuple[Iterable[Event], int]:
+        reading = Reading(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS)
+        if vector is not None:
+            return reading.one(inputs.find(vector)), 1
+        return reading.events(), len(inputs.ids(select)) + mangled
+
+    with IpcPool(chosen, limits=Limits(seconds=seconds, reuse=REUSE), readers=IPC_READERS) as pool:
+        judge_each("reader", pool, judged, outputs=outputs, reports=reports)

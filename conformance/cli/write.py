@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import ExitStack
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._many import keep, tell
+from conformance.cli._many import judge_each, known_names, run_options
 from conformance.cli._outputs import Outputs, output_options
-from conformance.cli._progress import watch
 from conformance.contract.ipc.judging import ipc_clauses
-from conformance.engine.log import LogWriter
-from conformance.engine.reading import REUSE, available, bound_by
-from conformance.engine.result import Result, fold
-from conformance.engine.selection import Patterns, all_clauses
-from conformance.engine.session import STATE
+from conformance.engine.events import Event
+from conformance.engine.reading import REUSE
+from conformance.engine.selection import Patterns, all_clauses, binds
 from conformance.engine.writing import Writing
 from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
@@ -30,11 +26,7 @@ from conformance.reference.ipc.samples import SAMPLES
 @click.option("--writer", "names", metavar="NAME", multiple=True, help="A writer; may be repeated. All by default.")
 @click.option("--select", metavar="GLOB", multiple=True, help="Only samples whose id matches; may be repeated.")
 @click.option("--case", "case_id", metavar="ID", help="One row of the covering array alone.")
-@click.option("--level", type=click.Choice([level.value for level in Level]), default="may", show_default=True)
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Per case.")
-@click.option(
-    "--reports", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), help="Write a report per writer."
-)
+@run_options
 @output_options
 def command(
     *,
@@ -60,32 +52,22 @@ def command(
     \b
     Exit status: 0 nothing found, 1 findings, 2 unusable input or no writer to judge.
     """  # noqa: D301  # click wants the character, not the escape
-    if unknown := sorted(set(names) - set(IPC_WRITERS)):
-        raise Unusable(f"expected writers out of {', '.join(IPC_WRITERS)}, got {', '.join(unknown)}")
+    chosen = known_names("writer", names, IPC_WRITERS)
     all_clauses()
     by_id = {one.id: one for profile in ("ipc-stream", "ipc-file") for one in ipc_clauses(profile, writer=True)}
-    clauses = bound_by(by_id.values(), Level(level))
+    clauses = [clause for clause in by_id.values() if binds(clause, Level(level))]
     globs: Patterns = Patterns(select)
     if not [name for name in SAMPLES if globs.match(name)] or globs.dead:
         raise Unusable(f"expected globs that match ids of samples, got {globs.dead[0]!r}; types.int32 is one")
-    results: dict[str, Result] = {}
+
+    def judged(name: str) -> tuple[Iterable[Event], int]:
+        writing = Writing(pool, name, clauses, select, Level(level), IPC_READERS)
+        try:
+            rows = writing.rows() if case_id is None else [writing.find(case_id)]
+        except ValueError as error:
+            raise Unusable(str(error)) from error
+        return writing.events(rows, whole=case_id is None), len(rows)
+
     limits = Limits(seconds=seconds, reuse=REUSE)
-    with IpcPool(names or tuple(IPC_WRITERS), limits=limits, readers=IPC_READERS, writers=IPC_WRITERS) as pool:
-        here, absent = available(pool, names or tuple(IPC_WRITERS))
-        for name, why in absent.items():
-            click.echo(f"{name}: skipped, {why}", err=True)
-        if not here:
-            raise Unusable("expected at least one writer that is here, got none; the lines above say what is missing")
-        for name in here:
-            writing = Writing(pool, name, clauses, select, Level(level), IPC_READERS)
-            try:
-                chosen = writing.rows() if case_id is None else [writing.find(case_id)]
-            except ValueError as error:
-                raise Unusable(str(error)) from error
-            events = writing.events(chosen, whole=case_id is None)
-            with ExitStack() as stack:
-                log = stack.enter_context(LogWriter(STATE / f"write-{name}.jsonl"))
-                results[name] = fold(log.copy(watch(events, total=len(chosen))))
-            keep(name, results[name], reports)
-    tell(results, outputs)
-    sys.exit(1 if any(result.fails for result in results.values()) else 0)
+    with IpcPool(chosen, limits=limits, readers=IPC_READERS, writers=IPC_WRITERS) as pool:
+        judge_each("writer", pool, judged, outputs=outputs, reports=reports)

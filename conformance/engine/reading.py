@@ -6,14 +6,10 @@ The reader decodes in a process of its own (:mod:`conformance.readers.ipc`); her
 from __future__ import annotations
 
 import dataclasses
-import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import pyarrow as pa
-
-import conformance
 from conformance.contract.clause import CLAUSES, Clause, Role
 from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.expectation import Result as Said
@@ -22,7 +18,8 @@ from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.profiles import READ_PROFILE
 from conformance.engine.readings import Input, Inputs
-from conformance.readers.ipc.info import Hello, IpcReaderInfo, Unavailable
+from conformance.engine.started import implementation_started
+from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import READ_OPTIONS, Answer, Job, Stage
 from conformance.readers.ipc.job import Outcome as Ended
 from conformance.readers.ipc.pool import IpcPool
@@ -30,7 +27,7 @@ from conformance.readers.ipc.registry import IPC_READERS
 from conformance.readers.ipc.rewrites import as_read_by
 from conformance.records import Level, Outcome, Verdict
 
-__all__ = ["REUSE", "Reading", "available", "bound_by", "reader_clauses"]
+__all__ = ["REUSE", "Reading", "reader_clauses"]
 
 REUSE: Final = 64
 """Inputs that share a process; one that ends it is read again in a process of its own."""
@@ -42,12 +39,6 @@ _ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAU
 def reader_clauses() -> tuple[Clause, ...]:
     """The clauses on readers."""
     return tuple(clause for clause in CLAUSES.values() if clause.role is Role.READER)
-
-
-def bound_by(clauses: Iterable[Clause], level: Level) -> tuple[Clause, ...]:
-    """Those of ``clauses`` that are as binding as ``level``, or more."""
-    order = list(Level)
-    return tuple(clause for clause in clauses if order.index(clause.level) <= order.index(level))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -139,26 +130,17 @@ class Reading:
         return dataclasses.replace(asked.expectation, rows=as_read_by(self.readers[self.reader], rows, asked.schema))
 
     def _started(self, hello: Hello) -> RunStarted:
-        chosen = self.inputs.ids(self.select)
-        return RunStarted(
-            suite=conformance.__version__,
-            python=platform.python_version(),
-            pyarrow=pa.__version__,
-            platform=f"{platform.system()} {platform.machine()}",
-            target=f"{hello.title} {hello.version}",
-            target_file=self.reader,
+        return implementation_started(
+            READ_PROFILE,
+            name=self.reader,
+            title=f"{hello.title} {hello.version}",
+            select=self.select,
+            level=self.level,
+            cases=self.inputs.ids(self.select),
+            all_cases=len(self.inputs.ids()),
+            clauses=self._asked,
             seed=self.seed,
             generated=self.generated,
-            profile=READ_PROFILE,
-            select=self.select,
-            clause=(),
-            level=self.level,
-            readers=False,
-            deadline_multiplier=1.0,
-            cases=tuple(chosen),
-            clauses=tuple(clause.id for clause in self._asked),
-            all_cases=len(self.inputs.ids()),
-            all_clauses=len(CLAUSES),
         )
 
 
@@ -193,16 +175,3 @@ def _remarks(hello: Hello, info: IpcReaderInfo) -> Iterator[str]:
     if kinds:
         yield f"not applicable, for it reads none: {', '.join(f'{kind}s' for kind in kinds)}"
     yield f"written in {hello.language}"
-
-
-def available(pool: IpcPool, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Which of ``names`` are here, and why the others are not."""
-    here, absent = [], {}
-    for name in names:
-        try:
-            pool.hello(name)
-        except Unavailable as error:
-            absent[name] = str(error)
-        else:
-            here.append(name)
-    return here, absent

@@ -16,7 +16,7 @@ from conformance.contract.clause import CLAUSES, PROFILES, Clause
 from conformance.engine.shards import Shard
 from conformance.records import Case, Level
 
-__all__ = ["OTHER_SHARD", "LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "plan"]
+__all__ = ["OTHER_SHARD", "LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "binds", "plan"]
 
 PROFILE: Final = PROFILES[0]
 """The profile of everything that is driven by cases; bare messages are judged by their own."""
@@ -102,6 +102,11 @@ def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Select
     return Plan(tuple(chosen_cases), tuple(chosen_clauses), tuple(left_out))
 
 
+def binds(clause: Clause, level: Level) -> bool:
+    """Whether a clause is as binding as ``level``, or more."""
+    return _BINDING[clause.level] <= _BINDING[level]
+
+
 def _clauses(clauses: Mapping[str, Clause], selection: Selection, left_out: list[LeftOut]) -> list[Clause]:
     globs: Patterns = Patterns(selection.clauses)
     chosen = []
@@ -110,7 +115,7 @@ def _clauses(clauses: Mapping[str, Clause], selection: Selection, left_out: list
             left_out.append(LeftOut("clause", clause.id, "no --clause pattern matches it"))
         elif PROFILE not in clause.profiles:
             left_out.append(LeftOut("clause", clause.id, f"it is not of the profile {PROFILE}"))
-        elif _BINDING[clause.level] > _BINDING[selection.level]:
+        elif not binds(clause, selection.level):
             left_out.append(LeftOut("clause", clause.id, f"its level is {clause.level}"))
         else:
             chosen.append(clause)

@@ -6,21 +6,18 @@ This is the one place where the rooms below meet; commands and the pytest plugin
 from __future__ import annotations
 
 import dataclasses
-import platform
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
-import conformance
 from conformance.contract.clause import CLAUSES
 from conformance.engine.bench import Bench
 from conformance.engine.counterexample import Hunt
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.run import Job, run
 from conformance.engine.selection import Plan, Selection
+from conformance.engine.started import surroundings
 from conformance.generate import draw_case, generated_id
 from conformance.readers import ReaderPool
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
@@ -93,10 +90,7 @@ class Session:
     def started(self) -> RunStarted:
         """The first event: what is run, with which versions."""
         return RunStarted(
-            suite=conformance.__version__,
-            python=platform.python_version(),
-            pyarrow=pa.__version__,
-            platform=f"{platform.system()} {platform.machine()}",
+            **surroundings(),
             target=_called(self.driver.name, self.driver.version),
             target_file=self.spec.file,
             seed=self.settings.seed,

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import platform
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import pyarrow as pa
-
-import conformance
-from conformance.contract.clause import CLAUSES, Clause
+from conformance.contract.clause import Clause
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.profiles import WRITE_PROFILE
 from conformance.engine.selection import Patterns
+from conformance.engine.started import implementation_started
 from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import WRITE_OPTIONS, Answer, Job
@@ -37,6 +34,7 @@ __all__ = ["Writing", "Written", "factors"]
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (0.0, 0.5, 1.0)}
 """Values for options that take any."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
+"""Clauses on the types of what was given, and on values in the units of those types."""
 _OUTCOMES: Final = {
     Ended.DIED: Outcome.CRASH,
     Ended.HUNG: Outcome.HANG,
@@ -199,25 +197,15 @@ class Writing:
         return coverage(full, space, _go_together)
 
     def _started(self, hello: Hello, rows: Sequence[Written]) -> RunStarted:
-        return RunStarted(
-            suite=conformance.__version__,
-            python=platform.python_version(),
-            pyarrow=pa.__version__,
-            platform=f"{platform.system()} {platform.machine()}",
-            target=f"{self._title or hello.title} {hello.version}",
-            target_file=self.writer,
-            seed=0,
-            generated=0,
-            profile=WRITE_PROFILE,
+        return implementation_started(
+            WRITE_PROFILE,
+            name=self.writer,
+            title=f"{self._title or hello.title} {hello.version}",
             select=self.select,
-            clause=(),
             level=self.level,
-            readers=False,
-            deadline_multiplier=1.0,
-            cases=tuple(row.id for row in rows),
-            clauses=tuple(clause.id for clause in self._asked),
+            cases=[row.id for row in rows],
             all_cases=len(rows),
-            all_clauses=len(CLAUSES),
+            clauses=self._asked,
         )
 
 

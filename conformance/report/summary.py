@@ -94,7 +94,7 @@ def header(result: Result) -> list[tuple[str, str]]:
         ("selection", f"{corpus}{generated}, {clauses} down to level {start.level}{narrowed}"),
         *([("shard", f"{start.shard}: a part of the run, to be put together with the others")] if start.shard else []),
         ("seed", str(start.seed)),
-        ("readers", "on" if start.readers else "off"),
+        *([] if start.profile in _REPLAYED_BY else [("readers", "on" if start.readers else "off")]),
         *(("left out", text) for text in _left_out(start.left_out)),
         *(("remark", remark) for remark in result.remarks),
     ]

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from conformance.readers.ipc.adapters import load_adapter, ready_command
-from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo
+from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
 from conformance.readers.ipc.job import Answer, Job, Limits
 from conformance.readers.ipc.python import PythonRunner
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
@@ -96,6 +96,16 @@ class IpcPool:
             Unavailable: It is not here; the text says what is missing.
         """
         return self._runners[name].hello()
+
+    def absent(self) -> dict[str, str]:
+        """The readers and writers that are not here, and what is missing."""
+        missing = {}
+        for name in self.names:
+            try:
+                self.hello(name)
+            except Unavailable as error:
+                missing[name] = str(error)
+        return missing
 
     def read(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[Answer]:
         """Every reader's answer to every job, as they come; per reader in the order of the jobs.

@@ -1,0 +1,68 @@
+"""How a run says where it takes place and, where an implementation of Arrow IPC is judged, what of."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from typing import TypedDict
+
+import pyarrow as pa
+
+import conformance
+from conformance.contract.clause import CLAUSES, Clause
+from conformance.engine.events import RunStarted
+from conformance.records import Level
+
+__all__ = ["Surroundings", "implementation_started", "surroundings"]
+
+
+class Surroundings(TypedDict):
+    """Where a run takes place, under the names of :class:`~conformance.engine.events.RunStarted`."""
+
+    suite: str
+    python: str
+    pyarrow: str
+    platform: str
+
+
+def surroundings() -> Surroundings:
+    """What of a run's first event says where it takes place: the suite, Python, pyarrow and the platform."""
+    return {
+        "suite": conformance.__version__,
+        "python": platform.python_version(),
+        "pyarrow": pa.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def implementation_started(
+    profile: str,
+    *,
+    name: str,
+    title: str,
+    select: tuple[str, ...],
+    level: Level,
+    cases: Iterable[str],
+    all_cases: int,
+    clauses: Iterable[Clause],
+    seed: int = 0,
+    generated: int = 0,
+) -> RunStarted:
+    """The first event of a run that judges a reader or a writer: it has no target file, its ``name`` replays it."""
+    return RunStarted(
+        **surroundings(),
+        target=title,
+        target_file=name,
+        seed=seed,
+        generated=generated,
+        profile=profile,
+        select=select,
+        clause=(),
+        level=level,
+        readers=False,
+        deadline_multiplier=1.0,
+        cases=tuple(cases),
+        clauses=tuple(clause.id for clause in clauses),
+        all_cases=all_cases,
+        all_clauses=len(CLAUSES),
+    )
