@@ -33,12 +33,23 @@ class AdapterError(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Adapter:
-    """A program as its ``adapter.toml`` names it; ``here`` is the file's directory."""
+    """A program as its ``adapter.toml`` names it; ``here`` is the file's directory.
+
+    ``sources`` are patterns, relative to ``here``, of further files that it is built from; adapters may share some.
+    """
 
     name: str
     title: str
     language: str
     here: Path
+    sources: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> list[Path]:
+        """Every file that a change of makes an earlier build another program than this."""
+        parts = (pattern.rpartition("/") for pattern in self.sources)
+        named = [file for base, _, name in parts for file in (self.here / base).glob(name)]
+        return sorted({file.resolve() for file in (*self.here.iterdir(), *named) if file.is_file()})
 
 
 def adapters_directory() -> Path:
@@ -62,7 +73,10 @@ def load_adapter(file: Path) -> Adapter:
     for key in ("name", "title", "language"):
         if not isinstance(told.get(key), str) or not told[key]:
             raise AdapterError(f"{file}: expected {key} to be a text but got {told.get(key)!r}")
-    return Adapter(told["name"], told["title"], told["language"], file.parent)
+    sources = told.get("sources", [])
+    if not isinstance(sources, list) or not all(isinstance(pattern, str) for pattern in sources):
+        raise AdapterError(f"{file}: expected sources to be a list of texts but got {sources!r}")
+    return Adapter(told["name"], told["title"], told["language"], file.parent, tuple(sources))
 
 
 def ready_command(adapter: Adapter) -> list[str]:
@@ -78,7 +92,7 @@ def ready_command(adapter: Adapter) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError):
         hint = f"run {_builder(adapter)}, which says what is missing"
         raise Unavailable(f"not built in {record.parent}: {hint}") from None
-    newer = [file.name for file in sorted(adapter.here.iterdir()) if file.is_file() and file.stat().st_mtime > built]
+    newer = [file.name for file in adapter.files if file.stat().st_mtime > built]
     if newer:
         raise Unavailable(f"built before {newer[0]} changed: run {_builder(adapter)}")
     return [str(part) for part in command]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -76,6 +77,29 @@ def test_built_of_something_else(adapter: Adapter, tmp_path: Path) -> None:
 
     with pytest.raises(Unavailable, match=r"built before adapter\.toml changed: run python -m adapters far"):
         ready_command(adapter)
+
+
+def test_built_of_shared_files_that_changed(adapter: Adapter, tmp_path: Path) -> None:
+    """What adapters share is a part of each: a change of it makes the build another program."""
+    shared = tmp_path / "adapters" / "shared" / "frames.txt"
+    shared.parent.mkdir()
+    shared.write_text("new")
+    record = build(adapter, tmp_path, json.dumps({"command": ["/built/far"]}))
+    later = record.stat().st_mtime + 10
+    os.utime(shared, (later, later))
+
+    assert ready_command(adapter) == ["/built/far"]
+    with pytest.raises(Unavailable, match=r"built before frames\.txt changed: run python -m adapters far"):
+        ready_command(dataclasses.replace(adapter, sources=("../shared/*.txt",)))
+
+
+def test_sources_are_a_list(tmp_path: Path) -> None:
+    """Another form of ``sources`` is named."""
+    file = tmp_path / "adapter.toml"
+    file.write_text('name = "far"\ntitle = "Far Arrow"\nlanguage = "Far"\nsources = "adapter.go"\n')
+
+    with pytest.raises(AdapterError, match=r"expected sources to be a list of texts but got 'adapter\.go'"):
+        load_adapter(file)
 
 
 def test_shipped() -> None:
