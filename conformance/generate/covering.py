@@ -62,10 +62,8 @@ def covering(factors: Factors, permitted: Permitted = _any) -> list[Row]:
         rows.append(row)
         for pair in _pairs_of(row, factors):
             waiting.pop(pair, None)
-    if not rows:  # one factor alone has no pairs
-        rows = [
-            row for values in itertools.product(*factors.values()) if (row := dict(zip(factors, values, strict=True)))
-        ]
+    if len(factors) == 1:  # one factor alone has no pairs
+        rows = [{name: value} for name, values in factors.items() for value in values]
     return rows
 
 

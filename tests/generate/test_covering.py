@@ -52,6 +52,14 @@ def test_a_pair_that_no_row_can_hold_is_named() -> None:
     assert coverage(rows, space, permitted).missing == ((("a", 1), ("b", 1)),)
 
 
+def test_a_space_without_a_permitted_pair_has_no_rows() -> None:
+    """Where nothing may stand together there is nothing to try, and nothing is missing."""
+    space = {"a": (1, 2), "b": (1, 2)}
+
+    assert covering(space, lambda _pair: False) == []
+    assert coverage([], space, lambda _pair: False).possible == 0
+
+
 def test_one_factor_has_a_row_for_each_value() -> None:
     """A space of one factor has no pairs; each of its values gets a row."""
     assert covering({"codec": ("", "lz4")}) == [{"codec": ""}, {"codec": "lz4"}]
