@@ -2,46 +2,58 @@
 
 This module decides how a slice of values becomes buffers: bitmaps only where a null is, no offset, no padding rules
 (the IPC writer pads). The caller vouches for the pieces; a wrong piece makes a wrong array.
-``nulls`` is everywhere a boolean array that is true where NULL stands, or None where nothing is NULL.
+``nulls`` is everywhere what :func:`validity` gives: a validity bitmap, None where nothing is NULL, and the null count.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Bools", "Ints", "bits", "fixed", "lists", "offsets_of", "struct", "text"]
+__all__ = [
+    "ALL_VALID",
+    "Bools",
+    "Ints",
+    "Validity",
+    "bits",
+    "fixed",
+    "lists",
+    "offsets_of",
+    "struct",
+    "text",
+    "validity",
+]
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Ints: TypeAlias = npt.NDArray[np.int32]
+Validity: TypeAlias = tuple[pa.Buffer | None, int]
+
+ALL_VALID: Final[Validity] = (None, 0)
+"""The validity of slots none of which is NULL."""
 
 
-def fixed(arrow: pa.DataType, raw: npt.NDArray[Any], nulls: Bools | None) -> pa.Array:
+def fixed(arrow: pa.DataType, raw: npt.NDArray[Any], nulls: Validity) -> pa.Array:
     """An array of fixed-width values; ``raw`` holds one item of the type's width per slot."""
-    validity, null_count = _validity(nulls)
-    return pa.Array.from_buffers(arrow, len(raw), [validity, pa.py_buffer(raw)], null_count)
+    return pa.Array.from_buffers(arrow, len(raw), [nulls[0], pa.py_buffer(raw)], nulls[1])
 
 
-def bits(arrow: pa.DataType, raw: Bools, nulls: Bools | None) -> pa.Array:
+def bits(arrow: pa.DataType, raw: Bools, nulls: Validity) -> pa.Array:
     """An array of bit-packed booleans."""
-    validity, null_count = _validity(nulls)
-    return pa.Array.from_buffers(arrow, len(raw), [validity, _packed(raw)], null_count)
+    return pa.Array.from_buffers(arrow, len(raw), [nulls[0], _packed(raw)], nulls[1])
 
 
-def text(arrow: pa.DataType, offsets: Ints, data: bytes, nulls: Bools | None) -> pa.Array:
+def text(arrow: pa.DataType, offsets: Ints, data: bytes, nulls: Validity) -> pa.Array:
     """An array of utf8 or binary values; ``offsets`` has one entry more than there are slots."""
-    validity, null_count = _validity(nulls)
-    buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(arrow, len(offsets) - 1, buffers, null_count)
+    buffers = [nulls[0], pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(arrow, len(offsets) - 1, buffers, nulls[1])
 
 
-def struct(arrow: pa.DataType, length: int, children: list[pa.Array], nulls: Bools | None) -> pa.Array:
+def struct(arrow: pa.DataType, length: int, children: list[pa.Array], nulls: Validity) -> pa.Array:
     """An array of structs over children of the same length."""
-    validity, null_count = _validity(nulls)
-    return pa.Array.from_buffers(arrow, length, [validity], null_count, children=children)
+    return pa.Array.from_buffers(arrow, length, [nulls[0]], nulls[1], children=children)
 
 
 def lists(arrow: pa.DataType, offsets: Ints, items: pa.Array) -> pa.Array:
@@ -52,15 +64,14 @@ def lists(arrow: pa.DataType, offsets: Ints, items: pa.Array) -> pa.Array:
 def offsets_of(lengths: npt.NDArray[Any]) -> Ints:
     """The 32-bit offsets of values with these lengths."""
     offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
+    np.add.accumulate(lengths, out=offsets[1:], dtype=np.int32)
     return offsets
 
 
-def _validity(nulls: Bools | None) -> tuple[pa.Buffer | None, int]:
-    if nulls is None:
-        return None, 0
-    null_count = int(np.count_nonzero(nulls))
-    return (_packed(~nulls) if null_count else None), null_count
+def validity(nulls: Bools | None) -> Validity:
+    """The validity of slots of which ``nulls`` marks those that are NULL; None where none is."""
+    null_count = 0 if nulls is None else int(np.count_nonzero(nulls))
+    return (_packed(~nulls), null_count) if nulls is not None and null_count else ALL_VALID
 
 
 def _packed(flags: Bools) -> pa.Buffer:

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
+from conformance.generate.outline import ROW_ID
 from conformance.generate.requests import draw_steps
-from conformance.generate.synthesis import ROW_ID
 from conformance.records import BqType, Case, Column, Mode, NullPattern, Recipe, Table, ValueProfile
 
 __all__ = [

@@ -12,8 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.contract.mapping import arrow_schema
-from conformance.contract.remembered import once_per_object
+from conformance.generate.outline import outline
 from conformance.generate.synthesis import synthesise
 from conformance.generate.written import arrays_from_rows, values_from_array
 from conformance.records import Case, Column, Json, Table
@@ -30,9 +29,10 @@ def materialise(table: Table) -> pa.Table:
     Raises:
         RecordError: a written-out row does not fit its columns; the message says where.
     """
-    schema = _schema(table.columns)
+    told = outline(table.columns)
+    schema = told.schema
     if table.recipe is not None:
-        arrays = synthesise(table.columns, table.recipe, schema)
+        arrays = synthesise(told, table.recipe)
         count = table.recipe.rows
     else:
         assert table.rows is not None
@@ -58,11 +58,6 @@ def explicit(case: Case) -> Case:
         return case
     rows = to_json_rows(materialise(case.table), case.table.columns)
     return dataclasses.replace(case, table=Table(case.table.columns, rows=tuple(map(Json, rows))))
-
-
-@once_per_object
-def _schema(columns: tuple[Column, ...]) -> pa.Schema:
-    return arrow_schema(columns)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

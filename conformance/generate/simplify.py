@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.generate.choices import Choices
-from conformance.generate.synthesis import is_row_id
+from conformance.generate.outline import is_row_id
 from conformance.records import (
     AppendRows,
     BqType,

@@ -101,7 +101,7 @@ def _elements(
     if column.type is BqType.RECORD:
         types = [arrow.field(index).type for index in range(arrow.num_fields)]
         children = _members(column.fields, present, types, where)
-        return arrays.struct(arrow, len(values), children, nulls)
+        return arrays.struct(arrow, len(values), children, arrays.validity(nulls))
     if column.type is BqType.RANGE:
         assert column.range_of is not None
         bounds = [Column(name, column.range_of) for name in ("start", "end")]
@@ -109,12 +109,12 @@ def _elements(
             if value is not None and (not isinstance(value, Mapping) or set(value) != {"start", "end"}):
                 raise RecordError(where(index), "an object of start and end, null for unbounded", value)
         children = _members(bounds, present, [arrow.field(0).type, arrow.field(1).type], where)
-        return arrays.struct(arrow, len(values), children, nulls)
+        return arrays.struct(arrow, len(values), children, arrays.validity(nulls))
     raw = raw_values(column, present, where)
     if isinstance(raw, list):
         lengths = np.fromiter(map(len, raw), np.int64, len(raw))
-        return arrays.text(arrow, arrays.offsets_of(lengths), b"".join(raw), nulls)
-    return (arrays.bits if column.type is BqType.BOOL else arrays.fixed)(arrow, raw, nulls)
+        return arrays.text(arrow, arrays.offsets_of(lengths), b"".join(raw), arrays.validity(nulls))
+    return (arrays.bits if column.type is BqType.BOOL else arrays.fixed)(arrow, raw, arrays.validity(nulls))
 
 
 def raw_values(column: Column, values: Sequence[Any], where: Where) -> Any:
