@@ -32,6 +32,11 @@ __all__ = ["MOST", "draw_guided", "draw_member", "redraw", "weighted", "weights_
 MOST: Final = 12
 """How often a type is repeated at most: a favoured one still leaves room for what it stands beside."""
 
+_LONG: Final = 1000
+"""Rows from which on a table counts as long: it costs as much as ten others."""
+_RARER: Final = 4
+"""How many times rarer long tables are in families than elsewhere: a million cases have more than enough of them."""
+
 _TYPES: Final[tuple[BqType, ...]] = tuple(kind for kind in BqType if kind is not BqType.RECORD)
 _DIGITS: Final = "0123456789abcdef"
 _ID: Final = re.compile(
@@ -103,10 +108,17 @@ def _shared(family: int) -> str:
 
 def _drawn(place: tuple[int, int], profile: str, family: int, weights: str, *, case_id: str) -> Case:
     seed, index = place
-    made = weighted(profile, weights)
+    made = _with_fewer_long(weighted(profile, weights))
     columns = _columns(seed, index // family, profile, family, weights)
     choices = Seeded(seed, index, f"{profile}/f{family}/w{weights}")
     return finished(choices, made, Table(columns, recipe=draw_recipe(choices, made)), case_id=case_id)
+
+
+@functools.lru_cache(maxsize=16)
+def _with_fewer_long(profile: Profile) -> Profile:
+    short = tuple(rows for rows in profile.rows if rows < _LONG)
+    long = tuple(rows for rows in profile.rows if rows >= _LONG)
+    return dataclasses.replace(profile, rows=short * _RARER + long)
 
 
 @functools.lru_cache(maxsize=16)

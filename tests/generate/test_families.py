@@ -34,6 +34,17 @@ def test_a_member_is_the_same_whichever_others_are_drawn() -> None:
     assert drawn == again[::-1]
 
 
+def test_long_tables_are_rarer_in_families() -> None:
+    """They are there, and about a quarter as often as among the cases of every run."""
+    members, others = (
+        [draw_member(5, index, profile="arrow", family=family).table.recipe for index in range(2000)]
+        for family in (8, 1)
+    )
+    long, elsewhere = (sum(one is not None and one.rows >= 1000 for one in drawn) for drawn in (members, others))
+
+    assert 0 < long < elsewhere / 2
+
+
 def test_families_of_one_are_the_cases_of_every_run() -> None:
     """Under the same ids."""
     assert draw_member(3, 17, profile="arrow", family=1) == draw_case(3, 17, profile="arrow")
