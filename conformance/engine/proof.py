@@ -177,7 +177,7 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
     assert place is not None, "only pure cases are serialized"
     schema = serializer.schema(tried.table.schema)
     calls = [Call(place.session, "schema", "SerializeSchema", b"", (schema,))]
-    for number, batch in enumerate(batches_of(tried.table)):
+    for number, batch in enumerate(batches_of(tried.table, tried.case.table.recipe)):
         message = serializer.batch(batch)
         calls.append(Call(place.read, f"batch/{number}", "SerializeBatch", b"", (message,)))
     return Exchange(tried.case.id, "mutant", calls=tuple(calls))

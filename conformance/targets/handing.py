@@ -12,12 +12,14 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.records import Case, CreateSession, ReadRows
+from conformance.records import Case, CreateSession, ReadRows, Recipe
 
 __all__ = ["Place", "batches_of", "place_of"]
 
 MAX_BATCH_ROWS: Final = 4096
 """Rows of a batch; more would only make the same bytes longer."""
+_WHOLE: Final = 1 << 30
+"""The seed from which on a recipe's table is handed over whole: three quarters of those that are drawn."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,13 +47,20 @@ def place_of(case: Case) -> Place | None:
     return None
 
 
-def batches_of(table: pa.Table) -> list[pa.RecordBatch]:
-    """The table as record batches: two or more where it has two rows, so that slices with an offset are among them.
+def batches_of(table: pa.Table, recipe: Recipe | None = None) -> list[pa.RecordBatch]:
+    """The table as record batches, none of more than :data:`MAX_BATCH_ROWS` rows; without rows it is an empty one.
 
-    A table without rows is one batch without rows.
+    Two rows are two batches, so that slices with an offset are among them. Of drawn recipes, whose seeds have 32 bits,
+    this holds for every fourth; the other tables stay whole, as what writers are mostly handed is. It follows from the
+    recipe, so that fewer rows or columns do not change it.
     """
     if table.num_rows == 0:
         return [pa.RecordBatch.from_pylist([], schema=table.schema)]
-    rows = min(MAX_BATCH_ROWS, math.ceil(table.num_rows / 2))
-    whole = table.combine_chunks().to_batches()[0]
-    return [whole.slice(start, rows) for start in range(0, table.num_rows, rows)]
+    rows = MAX_BATCH_ROWS if recipe is not None and recipe.seed >= _WHOLE else math.ceil(table.num_rows / 2)
+    rows = min(MAX_BATCH_ROWS, rows)
+    (whole,) = table.combine_chunks().to_batches() if _is_cut(table) else table.to_batches()
+    return [whole.slice(start, rows) for start in range(0, table.num_rows, rows)] if rows < table.num_rows else [whole]
+
+
+def _is_cut(table: pa.Table) -> bool:
+    return any(column.num_chunks != 1 for column in table.columns)

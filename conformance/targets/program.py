@@ -137,7 +137,7 @@ class ProgramTarget:
         running = self._ready()
         madeup = "made-up-" + hashlib.sha256(self.name.encode()).hexdigest()[:8]
         table = pa.table({"a": pa.array([], pa.int64())})
-        body = _body(running, table, columns=[{"name": "a", "type": "INT64"}], rows=[])
+        body = _body(running, batches_of(table), table.schema, columns=[{"name": "a", "type": "INT64"}], rows=[])
         try:
             answer = self._ask(running, {"case": "probe", "needs": [madeup], **body}, seconds=self._deadlines.call)
         except (FrameError, ProtocolError) as error:
@@ -157,10 +157,11 @@ class ProgramTarget:
         rows = to_json_rows(table, case.table.columns) if running.welcome["input"] != "arrow" else []
         columns = [to_json(column) for column in case.table.columns]
         schema = Call(place.session, "schema", "SerializeSchema", b"")
+        body = _body(running, batches_of(table, case.table.recipe), table.schema, columns=columns, rows=rows)
         try:
             answer = self._ask(
                 running,
-                {"case": case.id, "needs": list(case.needs), **_body(running, table, columns=columns, rows=rows)},
+                {"case": case.id, "needs": list(case.needs), **body},
                 seconds=self._deadlines.call + table.nbytes / BYTES_PER_SECOND,
             )
             messages = _messages(answer)
@@ -192,14 +193,15 @@ class ProgramTarget:
         return protocol.decode(line, request=running.asked, kinds=("serialized", "unsupported", "error"))
 
 
-def _body(running: _Running, table: pa.Table, *, columns: list[Any], rows: list[Any]) -> dict[str, Any]:
-    """The table in the forms that the program asked for."""
-    batches = batches_of(table)
+def _body(
+    running: _Running, batches: list[pa.RecordBatch], schema: pa.Schema, *, columns: list[Any], rows: list[Any]
+) -> dict[str, Any]:
+    """The batches of a table in the forms that the program asked for."""
     body: dict[str, Any] = {"columns": columns, "batches": [batch.num_rows for batch in batches]}
     wanted = running.welcome["input"]
     if wanted in ("arrow", "both"):
         sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
+        with pa.ipc.new_stream(sink, schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)
         body["arrow"] = base64.b64encode(sink.getvalue()).decode()

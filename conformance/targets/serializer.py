@@ -74,7 +74,7 @@ class SerializerTarget:
         wanted: list[tuple[int, str, str, Callable[[Any], Any], Any]] = [
             (place.session, "schema", "SerializeSchema", serializer.serialize_schema, table.schema)
         ]
-        for number, batch in enumerate(batches_of(table)):
+        for number, batch in enumerate(batches_of(table, case.table.recipe)):
             wanted.append((place.read, f"batch/{number}", "SerializeBatch", serializer.serialize_batch, batch))
         calls: list[Call] = []
         for step, label, method, function, argument in wanted:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 
 class Trailing:
-    """Appends an end-of-stream marker to batches of four rows."""
+    """Appends an end-of-stream marker to batches of four rows or eight."""
 
     @staticmethod
     def serialize_schema(schema: pa.Schema) -> bytes:
@@ -21,7 +21,7 @@ class Trailing:
     def serialize_batch(batch: pa.RecordBatch) -> bytes:
         """As pyarrow does, and a little more."""
         data = bytes(batch.serialize())
-        return data + bytes.fromhex("ffffffff00000000") if batch.num_rows == 4 else data
+        return data + bytes.fromhex("ffffffff00000000") if batch.num_rows in (4, 8) else data
 
 
 class Dying(Trailing):

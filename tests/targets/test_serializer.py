@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.records import CallEnd, CreateSession, Exchange, ReadRows, SplitStream
+from conformance.records import CallEnd, CreateSession, Exchange, ReadRows, Recipe, SplitStream
 from conformance.targets import TargetError, TargetSpec, load_target, open_target
 from conformance.targets.handing import Place, batches_of, place_of
 from tests.targets.conftest import ROOT, Write, case_of, table_of
@@ -178,6 +178,20 @@ def test_a_table_is_cut_into_batches(rows: int, counts: list[int]) -> None:
     table = pa.table({"a": pa.array(range(rows), pa.int64())})
 
     batches = batches_of(table)
+
+    assert [batch.num_rows for batch in batches] == counts
+    assert pa.Table.from_batches(batches, schema=table.schema).equals(table)
+
+
+@pytest.mark.parametrize(
+    ("rows", "seed", "counts"),
+    [(5, 7, [3, 2]), (5, (1 << 30) - 1, [3, 2]), (5, 1 << 30, [5]), (4097, 1 << 31, [4096, 1]), (0, 1 << 31, [0])],
+)
+def test_most_drawn_tables_are_handed_over_whole(rows: int, seed: int, counts: list[int]) -> None:
+    """A small seed, as written by hand, has its table cut, and so has every fourth of 32 bits."""
+    table = pa.table({"a": pa.chunked_array([list(range(rows // 2)), list(range(rows - rows // 2))], pa.int64())})
+
+    batches = batches_of(table, Recipe(rows, seed=seed))
 
     assert [batch.num_rows for batch in batches] == counts
     assert pa.Table.from_batches(batches, schema=table.schema).equals(table)
