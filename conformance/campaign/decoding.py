@@ -10,15 +10,16 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.values import identical
-from conformance.contract.view import BatchBytes, View
+from conformance.contract.mapping import arrow_schema
+from conformance.contract.remembered import once_per_object
+from conformance.contract.values import Floats, floats_of, identical
+from conformance.contract.view import View
 from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.registry import MODULES, reader_module
 from conformance.readers.tables import to_stream_bytes, validate
 from conformance.readers.whole import WholeRead, bare_read, whole_reads
-from conformance.records import Case, Exchange, Reading, ReadingOutcome
-from conformance.wire import Rule
+from conformance.records import Case, Column, Exchange, Reading, ReadingOutcome
 
 __all__ = ["Decoders", "Ended"]
 
@@ -27,9 +28,6 @@ Ended = tuple[ReadingOutcome, str]
 
 MAX_ERROR_TEXT: Final = 1024
 """Bound in characters on an error's text; a decoder may quote its input."""
-
-_WIDE: Final = 256
-"""Bits of the widest decimal."""
 
 
 class Decoders:
@@ -67,7 +65,8 @@ class Decoders:
                 if whole.bare is None and (reason := info.refusal(whole)):
                     readings.append(_unavailable(name, whole, reason))
                     continue
-                if info.rewrites or not self._is_held(name, read, whole, held[whole.label]):
+                floats = _floats(whole.columns) if held[whole.label] is view.table else None
+                if info.rewrites or not self._is_held(name, read, whole, held[whole.label], floats):
                     return None
                 readings.append(Reading(name, whole.case_id, whole.label, ReadingOutcome.TABLE, camp="all"))
         return readings
@@ -79,11 +78,11 @@ class Decoders:
             return [] if bare is None else [bare]
         return whole_reads(view.case, view.exchange)
 
-    def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table) -> bool:
+    def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table, floats: Floats | None) -> bool:
         self._mark(name)
         try:
             table = read(whole)
-            return bool(table.column_names == held.column_names and identical(held, table))
+            return bool(table.column_names == held.column_names and identical(held, table, floats))
         except BaseException:  # noqa: BLE001  # what it is, the closer look will tell
             return False
         finally:
@@ -118,21 +117,15 @@ class Decoders:
         return self._loaded[name]
 
 
+@once_per_object
+def _floats(columns: tuple[Column, ...]) -> Floats:
+    """The columns of a case's own table that hold floating-point numbers: the same for all of a family."""
+    return floats_of(arrow_schema(columns))
+
+
 def _well_formed(view: View) -> bool:
-    """Whether nothing is wrong with any message, save 256-bit decimals of more digits than their type may declare.
-
-    Those are legal in BIGNUMERIC, whose extremes have 77; no table is called invalid for them.
-    """
-    if any(schema.faults for schema in view.schemas):
-        return False
-    return all(not batch.faults or _only_wide(batch) for batch in view.batches)
-
-
-def _only_wide(batch: BatchBytes) -> bool:
-    if batch.schema is None or any(fault.rule is not Rule.DECIMAL_PRECISION for fault in batch.faults):
-        return False
-    wide = {f"{path} data" for path, field in batch.schema.walk() if field.type.bit_width == _WIDE}
-    return all(fault.path in wide for fault in batch.faults)
+    """Whether nothing is wrong with any message."""
+    return not any(schema.faults for schema in view.schemas) and not any(batch.faults for batch in view.batches)
 
 
 def _unavailable(name: str, whole: WholeRead, reason: str) -> Reading:

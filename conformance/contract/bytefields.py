@@ -11,7 +11,9 @@ import pyarrow as pa
 from conformance import wire
 from conformance.wire.arrow import DecodingError
 
-__all__ = ["BatchBytes", "SchemaBytes"]
+__all__ = ["BatchBytes", "SchemaBytes", "without_extremes"]
+
+_BIGNUMERIC: Final = wire.Type(wire.TypeKind.DECIMAL, bit_width=256, precision=76, scale=38)
 
 _NO_FIELDS: Final = wire.Schema(())
 _WITHOUT_SCHEMA: Final = frozenset({"prefix", "metadata", "flatbuf", "message", "key-value"})
@@ -26,6 +28,19 @@ def _said(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fau
     if faults and first is not None and first.legacy and first.header in _NO_MESSAGE:
         return [fault for fault in faults if fault.rule is wire.Rule.PREFIX_CONTINUATION_MISSING]
     return faults
+
+
+def without_extremes(faults: list[wire.Fault], schema: wire.Schema | None) -> list[wire.Fault]:
+    """The faults of a batch but for decimals of 77 digits in decimal256(76, 38), which are no faults.
+
+    BIGNUMERIC reaches from -2**255 to 2**255 - 1 units of its scale, just beyond 76 digits. The service sends those
+    extremes in the type that has no larger precision to offer
+    (https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#bignumeric_type).
+    """
+    if schema is None or all(fault.rule is not wire.Rule.DECIMAL_PRECISION for fault in faults):
+        return faults
+    wide = {f"{path} data" for path, field in schema.walk() if field.type == _BIGNUMERIC}
+    return [fault for fault in faults if fault.rule is not wire.Rule.DECIMAL_PRECISION or fault.path not in wide]
 
 
 @functools.lru_cache(maxsize=64)
@@ -86,13 +101,17 @@ class BatchBytes:
             self.faults = [fault for fault in message.faults if fault.rule.partition(".")[0] in _WITHOUT_SCHEMA]
         else:
             self.message = message
-            self.faults = _said(message.faults, message.message)
+            self.faults = _said(without_extremes(message.faults, schema), message.message)
 
     def arrow(self) -> pa.RecordBatch | None:
         """The rows by our own decoding, made once; None where the structure forbids it."""
         if self._arrow is ...:
             self._arrow = self._decode()
         return self._arrow
+
+    def settle(self, rows: pa.RecordBatch) -> None:
+        """Take ``rows`` for what decoding would give: the caller has seen their very buffers in the body."""
+        self._arrow = rows
 
     def _decode(self) -> pa.RecordBatch | None:
         try:

@@ -22,8 +22,9 @@ def bit_for_bit(view: View) -> bool:
     """
     if len(view.serialized) != 1 or len(declared(view)) != 1 or Declarations.facet.state(view) is None:
         return False
-    message = view.serialized[0].message
-    if message is None or message.faults or message.body is None or message.length != view.table.num_rows:
+    batch = view.serialized[0]
+    message = batch.message
+    if message is None or batch.faults or message.body is None or message.length != view.table.num_rows:
         return False
     wanted, got = _buffers(view.table), message.body.contents
     return view.table.num_rows > 0 and len(wanted) == len(got) and all(map(_same_bytes, wanted, got))
@@ -34,7 +35,7 @@ def _same_bytes(wanted: pa.Buffer | bytes | None, got: memoryview | None) -> boo
     if wanted is None or got is None:
         return wanted is None and got is not None and not len(got)
     if isinstance(wanted, bytes):
-        return len(got) > 0 and wanted.startswith(got.tobytes())
+        return wanted.startswith(got.tobytes()) and (len(got) > 0 or not wanted)
     return 0 < len(got) <= wanted.size and bool(wanted.slice(0, len(got)).equals(pa.py_buffer(got)))
 
 

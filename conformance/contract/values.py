@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -23,9 +24,11 @@ from conformance.contract.rowmatch import fingerprints, match_rows
 
 __all__ = [
     "Difference",
+    "Floats",
     "Kind",
     "difference",
     "differences",
+    "floats_of",
     "identical",
     "pair_rows",
 ]
@@ -135,29 +138,39 @@ def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 # --- the fast way: are they equal? -------------------------------------------------------------------
 
 
-def identical(expected: Columnar, actual: Columnar) -> bool:
+Floats: TypeAlias = Mapping[int, pa.DataType | None]
+"""The columns of a schema that hold floating-point numbers at any depth, each with its type without them, if any."""
+
+
+def identical(expected: Columnar, actual: Columnar, floats: Floats | None = None) -> bool:
     """Whether both hold the same values in the same order, by whole-column comparison; types have to agree.
 
     False means only that :func:`differences` has to look: what it calls the same may be laid out in another way.
+    ``floats`` are those of a table's schema, for whoever compares many of one schema.
     """
+    if expected is actual:
+        return True
     if type(expected) is not type(actual):
         expected, actual = _as_table(expected), _as_table(actual)
-    if isinstance(expected, pa.Table | pa.RecordBatch):
-        if expected.num_columns != actual.num_columns or expected.num_rows != actual.num_rows:
-            return False
-        if expected.equals(actual):
-            floats = _with_floats(expected.schema)
-            return all(_identical_floats(expected.column(index), actual.column(index)) for index in floats)
-        if not _with_floats(expected.schema):
-            return False
-        return all(_identical(left, right) for left, right in zip(expected.columns, actual.columns, strict=True))
-    return _identical(expected, actual)
+    if not isinstance(expected, pa.Table | pa.RecordBatch):
+        return _identical(expected, actual)
+    if expected.num_columns != actual.num_columns or expected.num_rows != actual.num_rows:
+        return False
+    floats = floats_of(expected.schema) if floats is None else floats
+    if not floats:
+        return bool(expected.equals(actual))
+    return all(
+        _identical_floats(left, right, floats[index]) if index in floats else left.equals(right)
+        for index, (left, right) in enumerate(zip(expected.columns, actual.columns, strict=True))
+    )
 
 
 @functools.lru_cache(maxsize=256)
-def _with_floats(schema: pa.Schema) -> tuple[int, ...]:
-    """The columns that hold floating-point numbers at any depth."""
-    return tuple(index for index, arrow in enumerate(schema.types) if cells.has_float(arrow))
+def floats_of(schema: pa.Schema) -> Floats:
+    """The columns of a schema that pyarrow's equality does not compare by bits."""
+    return MappingProxyType(
+        {index: cells.without_floats(one) for index, one in enumerate(schema.types) if cells.has_float(one)}
+    )
 
 
 def _as_table(data: Columnar) -> pa.Table:
@@ -171,16 +184,17 @@ def _as_table(data: Columnar) -> pa.Table:
 def _identical(expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.ChunkedArray) -> bool:
     if not cells.has_float(expected.type):
         return bool(expected.equals(actual))
-    return _identical_floats(expected, actual)
+    return _identical_floats(expected, actual, cells.without_floats(expected.type))
 
 
-def _identical_floats(expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.ChunkedArray) -> bool:
+def _identical_floats(
+    expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.ChunkedArray, words: pa.DataType | None
+) -> bool:
     """Equality of arrays that hold floats: pyarrow's takes 0.0 for -0.0 and NaN for different from itself."""
     if expected.type != actual.type or len(expected) != len(actual):
         return False
     if expected.type.num_fields == 0:
         return cells.same_floats(_whole(expected), _whole(actual))
-    words = cells.without_floats(expected.type)
     if words is not None:
         return bool(_viewed(expected, words).equals(_viewed(actual, words)))
     left, right = _whole(expected), _whole(actual)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from conformance import wire
-from conformance.contract.bytefields import BatchBytes, SchemaBytes
+from conformance.contract.bytefields import BatchBytes, SchemaBytes, without_extremes
 from conformance.wire import Fault, Header, Rule
 
 __all__ = [
@@ -106,7 +106,7 @@ class MessageInBatches(BatchBytes):
         self.first = first
         self.message = message
         self.schema = None if message is None else message.schema
-        self.faults = faults
+        self.faults = without_extremes(faults, self.schema)
 
 
 def divide(
