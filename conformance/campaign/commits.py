@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from conformance.campaign.job import Range
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
 
-__all__ = ["Commit", "committed", "files_of", "sweep", "write_file"]
+__all__ = ["Commit", "Tally", "committed", "files_of", "manifest_of", "sweep", "write_file"]
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -42,13 +42,13 @@ class Commit:
 
     def __init__(self, layout: Layout, span: Range) -> None:
         self._layout = layout
-        self._span = span
+        self.span = span
         self._attempt = uuid.uuid4().hex[:12]
         self._files: list[Path] = []
 
     def add(self, stage: Stage, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write the rows of a stage."""
-        path = self._layout.stage(stage) / f"part-{self._span.number:06d}-{self._attempt}.parquet"
+        path = self._layout.stage(stage) / f"part-{self.span.number:06d}-{self._attempt}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[stage])
         with path.open("wb") as file:
@@ -68,13 +68,13 @@ class Commit:
         """Commit, and return the summary of the range: this attempt's, or that of one that came first."""
         root = self._layout.root
         manifest = {
-            "number": self._span.number,
-            "first": self._span.first,
-            "last": self._span.last,
+            "number": self.span.number,
+            "first": self.span.first,
+            "last": self.span.last,
             "files": [str(path.relative_to(root)) for path in self._files],
             **summary,
         }
-        final = self._layout.commits / f"{self._span.number:06d}.json"
+        final = _manifest(self._layout, self.span)
         temporary = final.with_name(f".{final.name}.{self._attempt}")
         write_file(temporary, json.dumps(manifest).encode())
         try:
@@ -94,12 +94,45 @@ class Commit:
                 path.unlink()
 
 
+class Tally:
+    """Counts what is committed, from time to time: what it has counted before it does not read again."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._seen: set[str] = set()
+        self.cases = 0
+        self.failing = 0
+
+    def look(self) -> None:
+        """Take in what has been committed since the last look."""
+        with contextlib.suppress(FileNotFoundError), os.scandir(self._layout.commits) as entries:
+            for entry in entries:
+                if entry.name[:1].isdigit() and entry.name not in self._seen:
+                    manifest = json.loads(Path(entry.path).read_text())
+                    self._seen.add(entry.name)
+                    self.cases += manifest["cases"]
+                    self.failing += manifest["failing"]
+
+
 def committed(layout: Layout) -> dict[int, dict[str, Any]]:
     """The manifests of all committed ranges by their number."""
     if not layout.commits.is_dir():
         return {}
     manifests = (json.loads(path.read_text()) for path in sorted(layout.commits.glob("[0-9]*.json")))
     return {manifest["number"]: manifest for manifest in manifests}
+
+
+def manifest_of(layout: Layout, span: Range) -> dict[str, Any] | None:
+    """The manifest of a range; None where it is not committed."""
+    try:
+        found: dict[str, Any] = json.loads(_manifest(layout, span).read_text())
+    except FileNotFoundError:
+        return None
+    return found
+
+
+def _manifest(layout: Layout, span: Range) -> Path:
+    return layout.commits / f"{span.number:06d}.json"
 
 
 def files_of(layout: Layout, stage: Stage) -> list[str]:

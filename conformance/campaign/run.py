@@ -9,21 +9,20 @@ import dataclasses
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.accumulators import AccumulatorParam
 from pyspark.errors import PySparkException
 
-from conformance.campaign.commits import committed, sweep, write_file
+from conformance.campaign.commits import Tally, committed, sweep, write_file
 from conformance.campaign.contained import Lab
 from conformance.campaign.guidance import Weights, weigh
 from conformance.campaign.job import Job, Range
 from conformance.campaign.layout import Layout, Stage
 from conformance.campaign.results import Results, frame_of, store_results, sum_up
 from conformance.campaign.shrinking import shrink_failures
-from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges
+from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges, shares
 from conformance.campaign.stages import SUMMARY, RangeTask
 from conformance.records import from_json, to_json
 from conformance.targets import TargetError
@@ -63,18 +62,6 @@ class CampaignError(TargetError):
             f"a task failed for good: {said or type(error).__name__}; {layout.run / 'spark.log'} says more,"
             " and the same command continues where committed ranges end"
         )
-
-
-class _Counts(AccumulatorParam[tuple[int, int]]):
-    """Adds up (cases, failing)."""
-
-    def zero(self, value: tuple[int, int]) -> tuple[int, int]:  # noqa: ARG002  # pyspark's signature
-        """Nothing yet."""
-        return (0, 0)
-
-    def addInPlace(self, value1: tuple[int, int], value2: tuple[int, int]) -> tuple[int, int]:  # noqa: N802
-        """The sum."""
-        return (value1[0] + value2[0], value1[1] + value2[1])
 
 
 def store_job(layout: Layout, job: Job, *, size: int) -> int:
@@ -135,39 +122,33 @@ class Campaign:
         return results
 
     def _work(self, spans: Sequence[Range], weights: Weights | None, tell: Callable[[Progress], None]) -> None:
+        tally = Tally(self.layout)
+
+        def look() -> None:
+            tally.look()
+            tell(Progress(tally.cases, tally.failing, self.job.cases))
+
+        look()
         done = committed(self.layout)
         left = [span for span in spans if span.number not in done]
-        before = Progress(
-            sum(one["cases"] for one in done.values()), sum(one["failing"] for one in done.values()), self.job.cases
-        )
-        tell(before)
         if not left:
             return
-        counts = self._session.sparkContext.accumulator((0, 0), _Counts())
         self._session.dataSource.register(PlanSource)
-        task = RangeTask(self.layout, self.job, weights)
-
-        def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in task(batches):
-                for row in batch.to_pylist():
-                    counts.add((row["cases"], row["failing"]))
-                yield batch
-
         plan = self._session.read.format(PLAN_FORMAT)
-        partitions = self._concurrency if self.job.shares_endpoint and self._concurrency else len(left)
-        for key, value in options(left, partitions=partitions).items():
+        for key, value in options(self._dealt(left)).items():
             plan = plan.option(key, value)
-        frame = plan.load().mapInArrow(work, _ddl(SUMMARY))
-
-        def told() -> Progress:
-            cases, failing = counts.value
-            return Progress(before.cases + cases, before.failing + failing, self.job.cases)
-
+        frame = plan.load().mapInArrow(RangeTask(self.layout, self.job, weights), _ddl(SUMMARY))
         try:
-            _watched(frame.collect, lambda: tell(told()))
+            _watched(frame.collect, look)
         except PySparkException as error:
             raise CampaignError(self.layout, error) from None
-        tell(told())
+        look()
+
+    def _dealt(self, spans: Sequence[Range]) -> list[Sequence[Range]]:
+        """The ranges by the task that works on them."""
+        if self.job.shares_endpoint and self._concurrency:
+            return [spans[place :: self._concurrency] for place in range(min(self._concurrency, len(spans)))]
+        return shares(spans, slots=max(1, self._session.sparkContext.defaultParallelism))
 
 
 def _watched(function: Callable[[], Any], look: Callable[[], None]) -> None:

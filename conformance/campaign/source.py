@@ -17,11 +17,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from conformance.campaign.job import Range
 
-__all__ = ["PLAN_DDL", "PLAN_FORMAT", "PlanSource", "options", "ranges"]
+__all__ = ["PLAN_DDL", "PLAN_FORMAT", "PlanSource", "options", "ranges", "shares"]
 
 PLAN_FORMAT: Final = "conformance_plan"
 """The name that the source is registered under."""
 PLAN_DDL: Final = "number bigint, first bigint, last bigint"
+
+MOST: Final = 16
+"""Ranges that a task takes at most: a minute of work, should it have to be tried again."""
 
 _SCHEMA: Final = pa.schema([("number", pa.int64()), ("first", pa.int64()), ("last", pa.int64())])
 
@@ -32,10 +35,25 @@ def ranges(first: int, last: int, *, size: int, number: int = 0) -> list[Range]:
     return [Range(number + place, start, min(start + size, last)) for place, start in enumerate(starts)]
 
 
-def options(spans: Sequence[Range], *, partitions: int) -> dict[str, str]:
-    """The source's options: the ranges to work on, dealt out to at most so many partitions."""
-    shares = [list(map(astuple, spans[place::partitions])) for place in range(min(partitions, len(spans)))]
-    return {"shares": json.dumps(shares)}
+def shares(spans: Sequence[Range], *, slots: int) -> list[Sequence[Range]]:
+    """The ranges dealt out to tasks, of which ``slots`` work at a time.
+
+    A task costs Spark a fraction of a second, and its ranges are worked on one after another; so the first tasks take
+    many, and the last ones one each, that no core waits long for another (guided self-scheduling, Polychronopoulos and
+    Kuck, https://doi.org/10.1109/TC.1987.5009495).
+    """
+    dealt: list[Sequence[Range]] = []
+    place = 0
+    while place < len(spans):
+        count = min(MOST, max(1, (len(spans) - place) // (2 * slots)))
+        dealt.append(spans[place : place + count])
+        place += count
+    return dealt
+
+
+def options(dealt: Sequence[Sequence[Range]]) -> dict[str, str]:
+    """The source's options: for each partition the ranges to work on."""
+    return {"shares": json.dumps([list(map(astuple, share)) for share in dealt])}
 
 
 class _Share(InputPartition):
@@ -47,7 +65,7 @@ class _Share(InputPartition):
 
 
 class _PlanReader(DataSourceReader):
-    """Yields the ranges of a partition, one batch each, so that a task works on one while it has the next."""
+    """Yields the ranges of a partition, one batch each."""
 
     def __init__(self, shares: Sequence[Sequence[Sequence[int]]]) -> None:
         self._shares = shares

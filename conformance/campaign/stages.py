@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.campaign.commits import Commit
+from conformance.campaign.commits import Commit, manifest_of
 from conformance.campaign.contained import Lab
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job, Range
@@ -84,7 +84,10 @@ def _stored(exchange: dict[str, Any], commit: Commit, inline: int) -> dict[str, 
 
 
 class RangeTask:
-    """The function of ``mapInArrow``: works on whatever ranges a partition holds and yields their summaries."""
+    """The function of ``mapInArrow``: works on whatever ranges a partition holds and yields their summaries.
+
+    A range that an earlier attempt of the task has committed is not worked on again.
+    """
 
     def __init__(self, layout: Layout, job: Job, weights: Weights | None) -> None:
         self._layout = layout
@@ -97,5 +100,7 @@ class RangeTask:
         for batch in batches:
             for row in batch.to_pylist():
                 span = Range(row["number"], row["first"], row["last"])
-                told = judge_range(lab.run(span.first, span.last), Commit(self._layout, span), inline=self._job.inline)
+                told = manifest_of(self._layout, span) or judge_range(
+                    lab.run(span.first, span.last), Commit(self._layout, span), inline=self._job.inline
+                )
                 yield pa.RecordBatch.from_pylist([{name: told[name] for name in SUMMARY.names}], schema=SUMMARY)

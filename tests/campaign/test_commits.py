@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from conformance.campaign.commits import Commit, committed, files_of, sweep
+from conformance.campaign.commits import Commit, Tally, committed, files_of, manifest_of, sweep
 from conformance.campaign.job import Range
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
 
@@ -76,3 +76,28 @@ def test_sweeping_removes_what_killed_attempts_left(tmp_path: Path) -> None:
 
     assert sweep(where) == 1
     assert [Path(file).exists() for file in files_of(where, Stage.PLAN)] == [True]
+
+
+def test_a_tally_counts_each_commit_once(tmp_path: Path) -> None:
+    """However often it looks, and from before the first commit on."""
+    where = layout(tmp_path)
+    tally = Tally(where)
+    tally.look()
+    attempt(where, cases=2).finish({"cases": 2, "failing": 1})
+
+    tally.look()
+    tally.look()
+
+    assert (tally.cases, tally.failing) == (2, 1)
+
+
+def test_the_manifest_of_a_range_is_found(tmp_path: Path) -> None:
+    """And none where it is not committed."""
+    where = layout(tmp_path)
+    attempt(where, cases=2).finish({"cases": 2})
+
+    found = manifest_of(where, SPAN)
+
+    assert found is not None
+    assert found["cases"] == 2
+    assert manifest_of(where, Range(8, 80, 90)) is None
