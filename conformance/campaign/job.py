@@ -21,7 +21,7 @@ __all__ = ["DECODERS", "FAMILIES", "Job", "Range"]
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case unless others are asked for: two cores that share no code."""
 
-FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 8, "server": 1})
+FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1})
 """The size of families by profile, unless another is asked for: a server makes a table for every case anyway."""
 
 

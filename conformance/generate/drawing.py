@@ -36,6 +36,7 @@ class Profile:
 
     ``depth`` bounds the records inside records, ``leaves`` the columns that hold values, ``rows`` are the row counts.
     ``requests`` says whether the case has requests of its own and a ``row_id`` to tell rows apart by.
+    Above ``wide`` rows no cell has kilobytes, which would make a case slow and teach nothing new.
     """
 
     types: tuple[BqType, ...]
@@ -44,6 +45,7 @@ class Profile:
     depth: int
     leaves: int
     requests: bool
+    wide: int = 129
 
 
 _PLAIN_NAMES: Final = ("a", "b", "c", "name", "value", "created_at", "x1", "Total", "user_id", "_hidden")
@@ -83,7 +85,7 @@ _RANGES: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
 _MODES: Final = (Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED, Mode.REPEATED)
 _RECORD_SIZES: Final = (1, 1, 2, 2, 3, 4)
 _LARGE: Final = 129
-"""Above so many rows, cells of kilobytes would make a case slow and teach nothing new."""
+"""Above so many rows, lists are short."""
 
 
 def generated_id(seed: int, index: int, *, profile: str) -> str:
@@ -132,7 +134,7 @@ def draw_recipe(choices: Choices, profile: Profile) -> Recipe:
     """A recipe: how many rows, which values, where NULL."""
     rows = choices.pick(profile.rows)
     values = choices.pick(tuple(ValueProfile))
-    if values is ValueProfile.WIDE and rows > _LARGE:
+    if values is ValueProfile.WIDE and rows > profile.wide:
         values = ValueProfile.RANDOM
     return Recipe(
         rows,

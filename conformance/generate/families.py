@@ -36,6 +36,8 @@ _LONG: Final = 1000
 """Rows from which on a table counts as long: it costs as much as ten others."""
 _RARER: Final = 4
 """How many times rarer long tables are in families than elsewhere: a million cases have more than enough of them."""
+_WIDE: Final = 33
+"""Rows above which no cell of a family has kilobytes: they would take a fifth of a campaign's time."""
 
 _TYPES: Final[tuple[BqType, ...]] = tuple(kind for kind in BqType if kind is not BqType.RECORD)
 _DIGITS: Final = "0123456789abcdef"
@@ -108,17 +110,17 @@ def _shared(family: int) -> str:
 
 def _drawn(place: tuple[int, int], profile: str, family: int, weights: str, *, case_id: str) -> Case:
     seed, index = place
-    made = _with_fewer_long(weighted(profile, weights))
+    made = _with_fewer_large(weighted(profile, weights))
     columns = _columns(seed, index // family, profile, family, weights)
     choices = Seeded(seed, index, f"{profile}/f{family}/w{weights}")
     return finished(choices, made, Table(columns, recipe=draw_recipe(choices, made)), case_id=case_id)
 
 
 @functools.lru_cache(maxsize=16)
-def _with_fewer_long(profile: Profile) -> Profile:
+def _with_fewer_large(profile: Profile) -> Profile:
     short = tuple(rows for rows in profile.rows if rows < _LONG)
     long = tuple(rows for rows in profile.rows if rows >= _LONG)
-    return dataclasses.replace(profile, rows=short * _RARER + long)
+    return dataclasses.replace(profile, rows=short * _RARER + long, wide=_WIDE)
 
 
 @functools.lru_cache(maxsize=16)
