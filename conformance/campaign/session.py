@@ -124,12 +124,14 @@ def spark_session(
     directory.mkdir(parents=True, exist_ok=True)
     settings = directory / "log4j2.properties"
     settings.write_text(_LOG4J.format(log=log))
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # Of a session that no spark-submit started, the variable names the workers' interpreter, whatever the setting says.
+    python = (conf or {}).get("spark.pyspark.python", sys.executable)
+    os.environ["PYSPARK_PYTHON"], os.environ["PYSPARK_DRIVER_PYTHON"] = python, sys.executable
     local = master.startswith("local")
     settled = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.pyspark.python": sys.executable,
+        "spark.pyspark.python": python,
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{settings}",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
         # A plan's partitions are work, not data: the few rows that come back need no shuffle of 200.

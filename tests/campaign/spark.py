@@ -49,3 +49,12 @@ def spark_workers(driver: int) -> list[psutil.Process]:
         daemons = {one.pid for one in below if "pyspark.daemon" in " ".join(one.cmdline())}
         return [one for one in below if one.pid in daemons and one.ppid() in daemons]
     return []
+
+
+def commands_below(driver: int) -> set[str]:
+    """The command lines of the processes that a driver has started, at whatever remove."""
+    found = set()
+    for one in psutil.Process(driver).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it may have ended since
+            found.add(" ".join(one.cmdline()))
+    return found

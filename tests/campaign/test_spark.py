@@ -20,7 +20,7 @@ from conformance.campaign.results import load_results
 from conformance.campaign.runs import find_run
 from conformance.targets.process import free_port
 from tests.campaign.jobs import found, target_file
-from tests.campaign.spark import CASES, command, commits, run, spark_workers, until
+from tests.campaign.spark import CASES, command, commands_below, commits, run, spark_workers, until
 
 pyspark = pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -118,6 +118,25 @@ def test_a_comparison_names_what_changed(tmp_path: Path, undisturbed: Layout) ->
     crashed = load_results(undisturbed).outcomes["crash"]
     assert any(line.startswith(f"  case: {crashed}, first generated.arrow.s3.") for line in lines)
     assert f"bytes changed: {crashed}" in lines
+
+
+def test_tasks_run_in_another_environment(tmp_path: Path, undisturbed: Layout) -> None:
+    """Under ``spark.pyspark.python``, their labs included; with the same libraries in it the rows are the same."""
+    other = tmp_path / "other"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(other)], check=True)
+    (packages,) = other.glob("lib/python*/site-packages")
+    (packages / "here.pth").write_text("\n".join(entry for entry in sys.path if entry.endswith("-packages")))
+    out, python = tmp_path / "out", other / "bin" / "python"
+    with (tmp_path / "told").open("w+") as told:
+        driver = subprocess.Popen(
+            command(target_file(tmp_path, "Dying"), out, "--conf", f"spark.pyspark.python={python}"), stdout=told
+        )
+        until(lambda: commits(out) > 0, "a commit")
+        started = commands_below(driver.pid)
+        assert driver.wait(timeout=600) == 1
+
+    assert any(one.startswith(f"{python} -m conformance.campaign.lab") for one in started)
+    assert found(find_run(str(out))[0]) == found(undisturbed)
 
 
 def test_a_guided_part_is_the_same_when_it_is_run_again(tmp_path: Path) -> None:
