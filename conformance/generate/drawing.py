@@ -36,7 +36,7 @@ class Profile:
 
     ``depth`` bounds the records inside records, ``leaves`` the columns that hold values, ``rows`` are the row counts.
     ``requests`` says whether the case has requests of its own and a ``row_id`` to tell rows apart by.
-    Above ``wide`` rows no cell has kilobytes, which would make a case slow and teach nothing new.
+    Above ``wide`` rows cells of kilobytes are rare, and in long tables there are none: they make a case slow.
     """
 
     types: tuple[BqType, ...]
@@ -85,7 +85,9 @@ _RANGES: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
 _MODES: Final = (Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED, Mode.REPEATED)
 _RECORD_SIZES: Final = (1, 1, 2, 2, 3, 4)
 _LARGE: Final = 129
-"""Above so many rows, lists are short."""
+"""Above so many rows lists are short, and no cell has kilobytes."""
+_RARELY: Final = 8
+"""Once in how many tables above a profile's ``wide`` rows cells have kilobytes."""
 
 
 def generated_id(seed: int, index: int, *, profile: str) -> str:
@@ -134,7 +136,7 @@ def draw_recipe(choices: Choices, profile: Profile) -> Recipe:
     """A recipe: how many rows, which values, where NULL."""
     rows = choices.pick(profile.rows)
     values = choices.pick(tuple(ValueProfile))
-    if values is ValueProfile.WIDE and rows > profile.wide:
+    if values is ValueProfile.WIDE and rows > profile.wide and (rows > _LARGE or not one_in(choices, _RARELY)):
         values = ValueProfile.RANDOM
     return Recipe(
         rows,
