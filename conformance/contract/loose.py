@@ -20,10 +20,10 @@ __all__ = ["Loose", "leaves", "outside"]
 
 @once_per_view
 def _loose(view: View) -> list[BatchBytes]:
-    """The batches that could be decoded, in an exchange whose values are compared with nothing."""
+    """The batches with rows that could be decoded, in an exchange whose values are compared with nothing."""
     if not view.batches or bit_for_bit(view) or compared(view):
         return []
-    return [batch for batch in view.batches if batch.arrow() is not None]
+    return [batch for batch in view.batches if (rows := batch.arrow()) is not None and rows.num_rows]
 
 
 class LooseFacet:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance.contract.remembered import once_per_object
 from conformance.generate import arrays
 from conformance.generate.arrays import Bools
 from conformance.generate.outline import Node, Outline, Region
@@ -97,6 +98,9 @@ class _Synthesis:
 
     def region(self, region: Region, slots: int) -> list[pa.Array]:
         """The arrays at the top of a region with so many slots."""
+        return self._filled(region, slots) if slots else _empty(region)
+
+    def _filled(self, region: Region, slots: int) -> list[pa.Array]:
         if not region.nodes:
             return []
         pools = [self._pool(node) for node in region.nodes]
@@ -164,6 +168,12 @@ class _Synthesis:
         bases = np.frombuffer(b"".join(digests), "<u8")
         grid = _GRID[:slots] if slots <= len(_GRID) else np.arange(1, slots + 1, dtype=np.uint64) * _GAMMA
         return _mixed(grid + bases[:, None])
+
+
+@once_per_object
+def _empty(region: Region) -> list[pa.Array]:
+    """The arrays of a region without slots, as every recipe makes them."""
+    return _Synthesis(Recipe(0))._filled(region, 0)  # noqa: SLF001  # a part of it
 
 
 def _mixed(bits: Bits) -> Bits:
