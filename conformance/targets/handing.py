@@ -18,8 +18,8 @@ __all__ = ["Place", "batches_of", "place_of"]
 
 MAX_BATCH_ROWS: Final = 4096
 """Rows of a batch; more would only make the same bytes longer."""
-_WHOLE: Final = 1 << 30
-"""The seed from which on a recipe's table is handed over whole: three quarters of those that are drawn."""
+_WHOLE: Final = 1 << 29
+"""The seed from which on a recipe's table is handed over whole: seven eighths of those that are drawn."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def batches_of(table: pa.Table, recipe: Recipe | None = None) -> list[pa.RecordB
     """The table as record batches, none of more than :data:`MAX_BATCH_ROWS` rows; without rows it is an empty one.
 
     Two rows are two batches, so that slices with an offset are among them. Of drawn recipes, whose seeds have 32 bits,
-    this holds for every fourth; the other tables stay whole, as what writers are mostly handed is. It follows from the
+    this holds for every eighth; the other tables stay whole, as what writers are mostly handed is. It follows from the
     recipe, so that fewer rows or columns do not change it.
     """
     if table.num_rows == 0:
