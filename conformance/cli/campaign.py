@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.progress import TextColumn, TimeRemainingColumn
 
 import conformance
-from conformance.campaign import session
+from conformance.campaign import connected, session
 from conformance.campaign.job import DECODERS, FAMILIES, Job
 from conformance.campaign.layout import Layout
+from conformance.campaign.sparkwriter import SETTINGS, judge_spark
 from conformance.cli._campaigns import master_option, print_results, settings
 from conformance.cli._common import target_option
 from conformance.cli._progress import progress_bar
@@ -134,7 +135,8 @@ def command(
     """  # noqa: D301  # click wants the character, not the escape
     session.check_java()
     if target == SPARK:
-        sys.exit(_judge_spark(out, cases=cases, seed=seed, master=master, conf=settings(conf)))
+        given = {**SETTINGS, **settings(conf)}
+        sys.exit(_judge_spark(out, deadline_multiplier, cases=cases, seed=seed, master=master, conf=given))
     from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # pyspark is named where it is missing
 
     spec = load_target(target)
@@ -168,14 +170,18 @@ def command(
     sys.exit(1 if results.unexpected else 0)
 
 
-def _judge_spark(out: Path, *, cases: int, seed: int, master: str, conf: dict[str, str]) -> int:
+def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master: str, conf: dict[str, str]) -> int:
     """Judge what Spark writes, and print what came of each of its paths; returns the exit status."""
-    from conformance.campaign.sparkwriter import judge_spark  # noqa: PLC0415  # pyspark is named where it is missing
-
     counts: Counter[tuple[str, str]] = Counter()
     failing = 0
-    with session.spark_session(out.absolute(), master=master, conf=conf) as spark:
-        for one in judge_spark(spark, cases=cases, seed=seed):
+    with ExitStack() as stack:
+        lacking = connected.lacking()
+        if lacking:
+            click.echo(lacking, err=True)
+        served = conf if lacking else connected.server_settings(conf)
+        spark = stack.enter_context(session.spark_session(out.absolute(), master=master, conf=served))
+        connection = None if lacking else stack.enter_context(connected.connected(spark, multiplier=multiplier))
+        for one in judge_spark(spark, cases=cases, seed=seed, connection=connection):
             failed = [verdict for verdict in one.verdicts if verdict.outcome.fails_run]
             broke = bool(failed or one.error or one.kept is False)
             failing += broke

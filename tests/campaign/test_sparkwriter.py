@@ -1,45 +1,12 @@
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
-
 import pyarrow as pa
-import pytest
 
-from conformance.campaign.sparkwriter import _cut, takes
+from conformance.campaign.sparkwriter import _kept, _shortened, takes
 from conformance.records import BqType, Column, Mode
 
-SCHEMA = pa.schema([pa.field("a", pa.int64())])
-
-
-def collected(order: Sequence[int], *, error: str = "") -> bytes:
-    """What a driver's JVM sends: batches of one row that holds their place, then the places, or an error."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, SCHEMA) as writer:
-        for place in order:
-            writer.write_batch(pa.record_batch([pa.array([place], pa.int64())], SCHEMA))
-    indices = [list(order).index(place) for place in range(len(order))]
-    tail = struct.pack(f">i{len(indices)}i", len(indices), *indices)
-    if error:
-        tail = struct.pack(">ii", -1, len(error)) + error.encode()
-    data: bytes = sink.getvalue().to_pybytes()
-    return data + tail
-
-
-@pytest.mark.parametrize("order", [(), (0,), (2, 0, 1), (3, 1, 0, 2)])
-def test_batches_come_in_the_order_of_the_rows(order: Sequence[int]) -> None:
-    """Whichever partition was done first."""
-    schema, batches = _cut(collected(order))
-    read = [pa.ipc.read_record_batch(pa.py_buffer(one), SCHEMA).column(0)[0].as_py() for one in batches]
-
-    assert pa.ipc.read_schema(pa.py_buffer(schema)) == SCHEMA
-    assert read == sorted(order)
-
-
-def test_an_error_behind_the_stream_is_an_error() -> None:
-    """In Spark's own words."""
-    with pytest.raises(ValueError, match="Spark ends its stream with an error: no memory"):
-        _cut(collected((0, 1), error="no memory"))
+REQUIRED = pa.struct([pa.field("a", pa.int64(), nullable=False)])
+TABLE = pa.table([pa.array([None, {"a": 1}, {"a": 2}], REQUIRED)], schema=pa.schema([pa.field("r", REQUIRED)]))
 
 
 def test_spark_is_not_given_what_it_has_no_type_for() -> None:
@@ -48,3 +15,41 @@ def test_spark_is_not_given_what_it_has_no_type_for() -> None:
 
     assert takes([Column("a", BqType.INT64)])
     assert not takes([Column("a", BqType.INT64), deep])
+
+
+def test_rows_are_kept_whatever_lies_below_a_null() -> None:
+    """Java writes NULL there even for a field that is not nullable."""
+    below, fields = pa.array([None, 1, 2], pa.int64()), list(REQUIRED)
+    column = pa.StructArray.from_arrays([below], fields=fields, mask=pa.array([True, False, False]))
+    batch = pa.record_batch([column], schema=TABLE.schema)
+
+    assert _kept(TABLE, [batch.slice(0, 2), batch.slice(2)]) is True
+
+
+def test_other_rows_are_not_kept() -> None:
+    """Nor are too few, or none that can be decoded."""
+    batch = TABLE.to_batches()[0]
+
+    assert _kept(TABLE, [batch]) is True
+    assert _kept(TABLE, [batch.slice(1), batch.slice(0, 1)]) is False
+    assert _kept(TABLE, [batch.slice(1)]) is False
+    assert _kept(TABLE, []) is False
+    assert _kept(TABLE, None) is False
+
+
+def test_in_other_types_nothing_is_said_of_values() -> None:
+    """But rows are counted all the same."""
+    batch = pa.record_batch([pa.array([1, 2, 3])], names=["r"])
+
+    assert _kept(TABLE, [batch]) is None
+    assert _kept(TABLE, [batch.slice(1)]) is False
+
+
+def test_a_long_error_keeps_its_reason() -> None:
+    """Which pyarrow tells behind types of any length; short ones are as they were, on one line."""
+    said = f"Can't view {'struct<a: ' * 100}\nnulls in input cannot be viewed as non-nullable"
+
+    assert _shortened(said).startswith("Can't view struct<a: ")
+    assert _shortened(said).endswith(" nulls in input cannot be viewed as non-nullable")
+    assert len(_shortened(said)) < len(said) / 2
+    assert _shortened("no\n  such table") == "no such table"

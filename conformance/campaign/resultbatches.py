@@ -1,0 +1,98 @@
+"""The result batches of Spark Connect: put together from what its responses carry, judged, and decoded.
+
+Each is an IPC stream of its own, which Spark 4.1 and newer may send in chunks: ``ExecutePlanResponse.ArrowBatch`` in
+https://github.com/apache/spark/blob/master/sql/connect/common/src/main/protobuf/spark/connect/base.proto.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+
+from conformance import wire
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.records import Verdict
+
+__all__ = ["Chunk", "ResultBatch", "join", "judge_results", "rows_of"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Chunk:
+    """One response's part of a result batch: ``index`` out of ``count``.
+
+    ``rows`` are those of the whole batch, ``offset`` is the place of its first row (None where none is told).
+    """
+
+    data: bytes
+    rows: int
+    offset: int | None = None
+    index: int = 0
+    count: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResultBatch:
+    """One result batch put together: an IPC stream, and how many rows the server counts in it."""
+
+    data: bytes
+    rows: int
+
+
+def join(chunks: Iterable[Chunk]) -> list[ResultBatch]:
+    """The result batches that chunks are parts of, in the order of the rows.
+
+    Raises:
+        ValueError: a chunk is missing, out of its place or of another batch, or a batch does not begin at the row
+            behind the one before.
+    """
+    batches: list[ResultBatch] = []
+    parts: list[Chunk] = []
+    rows = 0
+    for chunk in chunks:
+        count = parts[0].count if parts else chunk.count
+        if (chunk.index, chunk.count) != (len(parts), count):
+            raise ValueError(f"expected chunk {len(parts)} of {count} but got chunk {chunk.index} of {chunk.count}")
+        if not parts and chunk.offset not in (None, rows):
+            raise ValueError(f"expected a batch that begins at row {rows} but got one that begins at {chunk.offset}")
+        parts.append(chunk)
+        if len(parts) == count:
+            batches.append(ResultBatch(b"".join(part.data for part in parts), chunk.rows))
+            rows += chunk.rows
+            parts = []
+    if parts:
+        raise ValueError(f"the result ends after {len(parts)} of the {parts[0].count} chunks of a batch")
+    return batches
+
+
+def judge_results(batches: Sequence[ResultBatch]) -> list[Verdict]:
+    """One verdict for each clause of profile ``ipc-stream``: of those that fail on several batches, the first."""
+    verdicts: dict[str, Verdict] = {}
+    for batch in batches:
+        for verdict in judge_ipc(batch.data, wire.Kind.STREAM, writer=True):
+            known = verdicts.get(verdict.clause)
+            if known is None or (verdict.outcome.fails_run and not known.outcome.fails_run):
+                verdicts[verdict.clause] = verdict
+    return list(verdicts.values())
+
+
+def rows_of(batches: Sequence[ResultBatch]) -> list[pa.RecordBatch] | None:
+    """The rows, by the suite's own decoding; None where it cannot decode them all.
+
+    Raises:
+        ValueError: the server miscounts rows, or declares them otherwise from one batch to the next.
+    """
+    rows: list[pa.RecordBatch] = []
+    for number, batch in enumerate(batches):
+        try:
+            found = wire.read_stream(batch.data).to_batches()
+        except wire.DecodingError:
+            return None
+        held = sum(one.num_rows for one in found)
+        if held != batch.rows:
+            raise ValueError(f"batch {number} is said to hold {batch.rows} rows but holds {held}")
+        rows += found
+        if any(one.schema != rows[0].schema for one in found):
+            raise ValueError(f"batch {number} has another schema than the first of the result")
+    return rows

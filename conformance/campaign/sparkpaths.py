@@ -1,0 +1,103 @@
+"""The ways out of a Spark session that hand over Arrow messages: a schema message and batch messages each."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["END_OF_STREAM", "PATHS", "Messages"]
+
+Messages = tuple[bytes, Sequence[bytes]]
+
+END_OF_STREAM: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+
+def _bare(frame: DataFrame) -> Messages:
+    """``toArrowBatchRdd``: bare RecordBatch messages made by Arrow Java, under the schema that pyspark gives them."""
+    batches = frame._jdf.toArrowBatchRdd().collect()  # noqa: SLF001  # Spark's own path
+    return _schema(frame), [bytes(batch) for batch in batches]
+
+
+def _stream(frame: DataFrame) -> Messages:
+    """What ``toArrow`` and ``toPandas`` decode: a whole Arrow stream that the driver's JVM writes to a socket."""
+    from pyspark.errors.exceptions.captured import unwrap_spark_exception  # noqa: PLC0415  # a lab has no Spark
+    from pyspark.util import _load_from_socket  # noqa: PLC0415  # as above
+
+    port, secret, server = frame._jdf.collectAsArrowToPython()  # noqa: SLF001  # as above
+    try:
+        with _load_from_socket((port, secret), _Raw()) as data:  # type: ignore[arg-type]  # it only loads
+            messages = _cut(data)
+    finally:
+        with unwrap_spark_exception():
+            server.getResult()
+    return messages
+
+
+def _table(frame: DataFrame) -> Messages:
+    """``toArrow``: the table that a user gets, written by pyarrow; it shows values and no bytes of Spark's."""
+    table = frame.toArrow()
+    return bytes(table.schema.serialize()), [bytes(batch.serialize()) for batch in table.to_batches()]
+
+
+def _mapped(frame: DataFrame) -> Messages:
+    """``mapInArrow``: the batches that a function in a Python worker gets, as pyarrow writes them there."""
+    from pyspark.sql.types import BinaryType, StructField, StructType  # noqa: PLC0415  # as above
+
+    def written(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        names = ["schema", "batch"]
+        for batch in batches:
+            data = [bytes(batch.schema.serialize())], [bytes(batch.serialize())]
+            yield pa.RecordBatch.from_arrays([pa.array(one, pa.binary()) for one in data], names)
+
+    fields = StructType([StructField("schema", BinaryType()), StructField("batch", BinaryType())])
+    rows = frame.coalesce(1).mapInArrow(written, fields).collect()
+    return (bytes(rows[0]["schema"]) if rows else _schema(frame)), [bytes(row["batch"]) for row in rows]
+
+
+def _schema(frame: DataFrame) -> bytes:
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415  # as above
+
+    return bytes(to_arrow_schema(frame.schema, timezone="UTC").serialize())
+
+
+class _Raw:
+    """Takes what comes from a socket as it is."""
+
+    def load_stream(self, stream: IO[bytes]) -> bytes:
+        """Everything up to the end."""
+        return stream.read()
+
+
+def _cut(data: bytes) -> Messages:
+    """The schema message and the batches of a stream, in the order of the rows.
+
+    Partitions are sent as they are done; behind the stream's end Spark says which place each batch has
+    (``ArrowCollectSerializer`` in https://github.com/apache/spark/blob/master/python/pyspark/sql/pandas/serializers.py).
+    """
+    source = pa.BufferReader(data)
+    messages: list[bytes] = []
+    while (start := source.tell()) < len(data) and data[start : start + 8] != END_OF_STREAM:
+        pa.ipc.read_message(source)
+        messages.append(data[start : source.tell()])
+    schema, *batches = messages
+    (count,) = struct.unpack_from(">i", data, start + len(END_OF_STREAM))
+    if count < 0:
+        said = data[start + len(END_OF_STREAM) + 8 :].decode(errors="replace")
+        raise ValueError(f"Spark ends its stream with an error: {said}")
+    order = struct.unpack_from(f">{count}i", data, start + len(END_OF_STREAM) + 4)
+    if sorted(order) != list(range(len(batches))):
+        raise ValueError(f"expected the places of {len(batches)} batches behind the stream's end but got {order}")
+    return schema, [batches[place] for place in order]
+
+
+PATHS: Final[Mapping[str, Callable[[Any], Messages]]] = MappingProxyType(
+    {"toArrowBatchRdd": _bare, "collectAsArrowToPython": _stream, "toArrow": _table, "mapInArrow": _mapped}
+)
+"""The ways out of Spark, by the name of the function that takes them."""
