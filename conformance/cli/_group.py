@@ -69,6 +69,9 @@ _UNUSABLE: Final = (
 )
 """Exceptions that say what is wrong with the user's input; named, not imported, for most commands need few of them."""
 
+_EXTRAS: Final = {"pyspark": "run,readers,spark"}
+"""The extras that a missing package comes with, where they are not those of all other commands."""
+
 
 class Unusable(click.ClickException):
     """Input that cannot be used; the message is one sentence. Exit status 2."""
@@ -109,9 +112,10 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             if error.name is None or error.name.startswith("conformance"):
                 raise
+            extras = _EXTRAS.get(error.name.partition(".")[0], "run,readers")
             raise Unusable(
                 f"this command needs {error.name}, which is not installed;"
-                " install it with: pip install 'arrow-conformance[run,readers]'"
+                f" install it with: pip install 'arrow-conformance[{extras}]'"
             ) from error
         except Exception as error:
             if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort) or not _is_unusable(error):

@@ -91,3 +91,12 @@ def test_without_an_extra_of_the_command_it_is_named() -> None:
     assert done.stderr.startswith(
         "Error: this command needs rich, which is not installed; install it with: pip install "
     )
+
+
+def test_a_campaign_without_spark_names_its_extra() -> None:
+    """Which is another than that of all other commands."""
+    done = without({"pyspark"}, "campaign", "--target", "targets/pyarrow.toml", "--cases", "1", "--out", "unused")
+
+    assert done.returncode == 2
+    assert "needs pyspark" in done.stderr
+    assert done.stderr.endswith("pip install 'arrow-conformance[run,readers,spark]'\n")
