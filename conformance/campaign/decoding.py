@@ -82,7 +82,7 @@ class Decoders:
         self._mark(name)
         try:
             table = read(whole)
-            return bool(table.column_names == held.column_names and identical(held, table, floats))
+            return bool(table.schema.equals(held.schema)) and identical(held, table, floats)
         except BaseException:  # noqa: BLE001  # what it is, the closer look will tell
             return False
         finally:

@@ -23,8 +23,9 @@ PLAN_FORMAT: Final = "conformance_plan"
 """The name that the source is registered under."""
 PLAN_DDL: Final = "number bigint, first bigint, last bigint"
 
-MOST: Final = 16
-"""Ranges that a task takes at most: a minute of work, should it have to be tried again."""
+MOST: Final = 8
+"""Ranges that a task takes at most: Spark ends the worker that reads its plan where it is idle for a minute, and a
+worker's lab ends with it."""
 
 _SCHEMA: Final = pa.schema([("number", pa.int64()), ("first", pa.int64()), ("last", pa.int64())])
 

@@ -12,7 +12,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.records import Case, CreateSession, ReadRows, Recipe
+from conformance.contract.remembered import once_per_object
+from conformance.records import Case, CreateSession, ReadRows, Recipe, Step
 
 __all__ = ["Place", "batches_of", "place_of"]
 
@@ -32,7 +33,12 @@ class Place:
 
 def place_of(case: Case) -> Place | None:
     """The first session that asks for the plain table and the read of it; None where the case has none."""
-    for index, step in enumerate(case.steps):
+    return _place_in(case.steps)
+
+
+@once_per_object
+def _place_in(steps: tuple[Step, ...]) -> Place | None:
+    for index, step in enumerate(steps):
         if not isinstance(step, CreateSession) or step != CreateSession(
             label=step.label,
             max_stream_count=step.max_stream_count,
@@ -41,7 +47,7 @@ def place_of(case: Case) -> Place | None:
             omit_options=step.omit_options,
         ):
             continue
-        for after, later in enumerate(case.steps[index + 1 :], index + 1):
+        for after, later in enumerate(steps[index + 1 :], index + 1):
             if isinstance(later, ReadRows) and later == ReadRows(session=step.label):
                 return Place(index, after)
     return None
