@@ -34,7 +34,7 @@ from conformance.campaign.job import FAMILIES, Job
 from conformance.campaign.layout import Layout
 from conformance.campaign.run import Campaign, Progress
 from conformance.campaign.session import spark_session
-from conformance.campaign.step import Stepper, settle
+from conformance.campaign.step import SIDE_BY_SIDE, Stepper, settle
 from conformance.cli._campaigns import print_results
 from conformance.engine.files import data_file
 from conformance.engine.selection import all_clauses
@@ -82,13 +82,17 @@ def plain_loop(cases: int) -> float:
     """Seconds for one case in this process."""
     told = job(cases + WARM_UP)
     with open_target(told.spec, alone=True) as target:
-        stepper = Stepper(told, target, weights=None, mark=lambda _what: None)
-        for index in range(cases, cases + WARM_UP):
-            stepper.step(index, ended={})
+        stepper = Stepper(told, target, weights=None, mark=lambda _index, _what: None)
+
+        def work(first: int, last: int) -> None:
+            for start in range(first, last, SIDE_BY_SIDE):
+                for _ in stepper.steps(range(start, min(start + SIDE_BY_SIDE, last)), ended={}):
+                    pass
+
+        work(cases, cases + WARM_UP)
         settle()
         began = time.perf_counter()
-        for index in range(cases):
-            stepper.step(index, ended={})
+        work(0, cases)
         return (time.perf_counter() - began) / cases
 
 

@@ -16,10 +16,10 @@ from typing import IO, Any, Final, Self
 import pyarrow as pa
 
 import conformance
+from conformance.campaign.done import Done, condemned
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
 from conformance.campaign.lab import FLUSH, frame_done, job_frame
-from conformance.campaign.step import Done, condemned
 from conformance.readers.frames import Channel, Frame, FrameError
 from conformance.readers.process import ENVIRONMENT, last_words
 from conformance.records import Call, CallEnd, Case, Exchange, Outcome, ReadingOutcome, from_json, to_json

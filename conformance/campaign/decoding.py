@@ -47,6 +47,12 @@ class Decoders:
         """The readings of every whole read in ``exchange``, by whole read and then in the decoders' order."""
         return [self._reading(name, whole) for whole in whole_reads(case, exchange) for name in self._infos]
 
+    @staticmethod
+    def prepare(view: View) -> None:
+        """Have the messages of an exchange parsed, and what they hold decoded, ahead of :meth:`agree`."""
+        if _well_formed(view):
+            held_tables(view)
+
     def agree(self, view: View) -> list[Reading] | None:
         """The readings where each is simply the rows that the bytes hold; None where it takes a closer look.
 

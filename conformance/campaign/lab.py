@@ -29,9 +29,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
-from conformance.campaign.step import Done, Stepper, settle
+from conformance.campaign.step import SIDE_BY_SIDE, Stepper, settle
 from conformance.generate import materialise
 from conformance.readers.frames import Channel, Closed, Frame, FrameError
 from conformance.readers.worker import limit_memory
@@ -129,11 +130,10 @@ class _Runner:
     def __init__(self, channel: Channel, marks: int) -> None:
         self._channel = channel
         self._marks = marks
-        self._index = 0
 
-    def mark(self, what: str) -> None:
+    def mark(self, index: int, what: str) -> None:
         """Leave word of what is done next and on which case, where it outlives this process."""
-        os.pwrite(self._marks, f"{self._index} {what}".encode().ljust(64), 0)
+        os.pwrite(self._marks, f"{index} {what}".encode().ljust(64), 0)
 
     def serve(self) -> None:
         """Answer frames; the target is closed at the end."""
@@ -156,22 +156,35 @@ class _Runner:
                     self._range(stepper, frame.header)
                 else:
                     case = from_json(Case, frame.header["case"])
-                    self.mark("drive")
+                    self.mark(0, "drive")
                     exchange = target.drive(case, materialise(case.table))
                     self._channel.send({"exchange": to_json(exchange)})
 
     def _range(self, stepper: Stepper, header: Mapping[str, Any]) -> None:
         outbox = _Outbox(self._channel)
-        for index in range(header["first"], header["last"]):
-            if index == header["careful"]:
+        ended = {
+            int(index): {reader: (ReadingOutcome(outcome), text) for reader, (outcome, text) in readers.items()}
+            for index, readers in header["ended"].items()
+        }
+        careful = header["careful"]
+        for span in _spans(header["first"], header["last"], careful):
+            if span.start == careful:
                 outbox.flush()
-            self._index = index
-            ended = {
-                reader: (ReadingOutcome(outcome), text)
-                for reader, (outcome, text) in header["ended"].get(str(index), {}).items()
-            }
-            outbox.add(stepper.step(index, ended=ended))
+            for done in stepper.steps(span, ended=ended):
+                outbox.add(done)
         outbox.flush()
+
+
+def _spans(first: int, last: int, careful: int) -> Iterator[range]:
+    """The cases that are worked on side by side: those of a family, but for the careful one, which stands alone."""
+    while first < last:
+        stop = min(last, first - first % SIDE_BY_SIDE + SIDE_BY_SIDE)
+        if first == careful:
+            stop = first + 1
+        elif first < careful < stop:
+            stop = careful
+        yield range(first, stop)
+        first = stop
 
 
 def main() -> None:

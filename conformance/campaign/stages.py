@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from conformance.campaign.commits import Commit, manifest_of
 from conformance.campaign.contained import Lab
+from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job, Range
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
-from conformance.campaign.step import Done
 from conformance.records import Outcome
 
 __all__ = ["SUMMARY", "judge_range", "lab_for"]

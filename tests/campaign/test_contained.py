@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.campaign.contained import Lab
-from conformance.campaign.step import Done, Stepper
+from conformance.campaign.done import Done
+from conformance.campaign.step import Stepper
 from conformance.records import Outcome
 from conformance.targets import TargetUnavailable, open_target
 from tests.campaign.jobs import job
@@ -26,7 +27,7 @@ def test_rows_come_for_every_case_in_order(tmp_path: Path) -> None:
     """And are those of the same loop in this process."""
     one = job(tmp_path)
     with open_target(one.spec) as target:
-        stepper = Stepper(one, target, weights=None, mark=lambda what: None)
+        stepper = Stepper(one, target, weights=None, mark=lambda index, what: None)
         here = [stepper.step(index, ended={}) for index in range(20)]
     with Lab(one) as lab:
         there = list(lab.run(0, 20))

@@ -9,10 +9,11 @@ from typing import Any, Final
 import pytest
 
 from conformance.campaign.contained import Lab
+from conformance.campaign.done import Done
 from conformance.campaign.guidance import draw
 from conformance.campaign.job import DECODERS, Job
 from conformance.campaign.rows import Places, passed_bits, verdicts
-from conformance.campaign.step import Done, Stepper
+from conformance.campaign.step import Stepper
 from conformance.engine.bench import Bench, Reader
 from conformance.engine.run import Driver
 from conformance.engine.selection import all_clauses
@@ -59,7 +60,7 @@ def job(name: str, *readers: str) -> Job:
 def failing(one: Job) -> Iterator[set[str]]:
     """The clauses that fail, case by case."""
     with open_target(one.spec, alone=True) as target:
-        stepper = Stepper(one, target, weights=None, mark=lambda what: None)
+        stepper = Stepper(one, target, weights=None, mark=lambda index, what: None)
         for index in range(one.cases):
             done = stepper.step(index, ended={})
             yield {row["clause"] for row in done.verdicts if row["outcome"] == Outcome.FAIL}
@@ -91,7 +92,7 @@ def test_a_case_is_judged_as_in_every_other_run(name: str) -> None:
     """The loop of a campaign takes short ways; they lead to the verdicts of the bench, findings included."""
     one = job(name)
     with open_target(one.spec, alone=True) as target:
-        stepper = Stepper(one, target, weights=None, mark=lambda what: None)
+        stepper = Stepper(one, target, weights=None, mark=lambda index, what: None)
         for index in range(0, 40, 5):
             compare(one, stepper.step(index, ended={}), target, None)
 
