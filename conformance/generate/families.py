@@ -33,7 +33,7 @@ MOST: Final = 12
 """How often a type is repeated at most: a favoured one still leaves room for what it stands beside."""
 
 _LONG: Final = 1000
-"""Rows from which on a table counts as long: it costs as much as ten others."""
+"""Rows from which on a table counts as long: it costs twice as much as others."""
 _RARER: Final = 4
 """How many times rarer long tables are in families than elsewhere: a million cases have more than enough of them."""
 _WIDE: Final = 33
