@@ -9,6 +9,7 @@ import pytest
 
 from conformance.campaign import stages
 from conformance.campaign.commits import Commit
+from conformance.campaign.contained import Lab
 from conformance.campaign.job import Range
 from conformance.campaign.layout import Layout
 from conformance.campaign.stages import RangeTask
@@ -26,10 +27,14 @@ def test_a_task_that_is_tried_again_goes_on_where_commits_end(tmp_path: Path, mo
         worked.append(commit.span)
         return {"number": 1, "cases": inline and 10, "failing": 0, "seconds": 0.1}
 
+    labs: dict[str, Lab] = {}
+    monkeypatch.setattr(stages, "_LABS", labs)
     monkeypatch.setattr(stages, "judge_range", judged)
     rows = [{"number": 0, "first": 0, "last": 10}, {"number": 1, "first": 10, "last": 20}]
 
     told = [batch.to_pylist()[0] for batch in RangeTask(layout, one, None)(iter([pa.RecordBatch.from_pylist(rows)]))]
 
+    for lab in labs.values():
+        lab.close()
     assert worked == [Range(1, 10, 20)]
     assert [row["failing"] for row in told] == [3, 0]
