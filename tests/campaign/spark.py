@@ -44,11 +44,16 @@ def commits(out: Path) -> int:
 
 def spark_workers(driver: int) -> list[psutil.Process]:
     """The Python workers that Spark has forked for a driver's tasks."""
-    with contextlib.suppress(psutil.Error):
+    try:
         below = psutil.Process(driver).children(recursive=True)
-        daemons = {one.pid for one in below if "pyspark.daemon" in " ".join(one.cmdline())}
-        return [one for one in below if one.pid in daemons and one.ppid() in daemons]
-    return []
+    except psutil.Error:
+        return []
+    parents = {}
+    for one in below:
+        with contextlib.suppress(psutil.Error):  # one that has ended, and is still listed, hides no other
+            if "pyspark.daemon" in " ".join(one.cmdline()):
+                parents[one.pid] = one.ppid()
+    return [one for one in below if parents.get(one.pid) in parents]
 
 
 def commands_below(driver: int) -> set[str]:
