@@ -8,80 +8,14 @@ from pathlib import Path
 
 import click.testing
 import jsonschema
-import pyarrow as pa
 import pytest
 
-import conformance
 from conformance.cli._group import COMMANDS, cli
 from conformance.engine.events import CaseJudged
 from conformance.engine.log import read_log
 from conformance.engine.selection import all_clauses
 from conformance.report.document import report_schema
-
-ROOT = Path(conformance.__file__).parent.parent
-PYARROW = str(ROOT / "targets" / "pyarrow.toml")
-
-CASE = """\
-id: one
-title: One column comes back
-table:
-  columns:
-    - {name: a, type: INT64}
-  rows: [{a: 1}, {a: null}, {a: 3}]
-"""
-SERIALIZER = """\
-import pyarrow as pa
-
-def serialize_schema(schema):
-    return schema.serialize().to_pybytes()
-
-def serialize_batch(batch):
-    return batch.serialize().to_pybytes() + bytes(8)
-
-class Honest:
-    serialize_schema = staticmethod(serialize_schema)
-    @staticmethod
-    def serialize_batch(batch):
-        return batch.serialize().to_pybytes()
-
-class Liar(Honest):
-    serialize_batch = staticmethod(serialize_batch)
-"""
-TARGET = 'name = "{name}"\nkind = "serializer"\n\n[serializer]\nentry = "user_serializer:{name}"\npath = ["."]\n'
-
-
-@pytest.fixture
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's directory: one case, an honest target, a lying one, and message files."""
-    monkeypatch.chdir(tmp_path)
-    corpus = tmp_path / "corpus"
-    corpus.mkdir()
-    (corpus / "one.yaml").write_text(CASE)
-    (tmp_path / "user_serializer.py").write_text(SERIALIZER)
-    for name in ("Honest", "Liar"):
-        (tmp_path / f"{name.lower()}.toml").write_text(
-            TARGET.format(name=name).replace(f'"{name}"', f'"{name.lower()}"', 1)
-        )
-    schema = pa.schema([pa.field("a", pa.int64())])
-    batch = pa.record_batch([pa.array([1, None, 3])], schema=schema)
-    (tmp_path / "schema.bin").write_bytes(schema.serialize().to_pybytes())
-    (tmp_path / "batch.bin").write_bytes(batch.serialize().to_pybytes())
-    (tmp_path / "trailing.bin").write_bytes(batch.serialize().to_pybytes() + bytes(8))
-    (tmp_path / "cut.bin").write_bytes(batch.serialize().to_pybytes()[:-8])
-    (tmp_path / "empty.bin").write_bytes(b"")
-    return tmp_path
-
-
-def conformance_(*arguments: str) -> click.testing.Result:
-    """The result of one command line."""
-    result = click.testing.CliRunner().invoke(cli, arguments)
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
-
-
-def run(*arguments: str) -> click.testing.Result:
-    """``conformance run`` on the user's corpus, without readers."""
-    return conformance_("run", "--corpus", "corpus", "--no-readers", *arguments)
+from tests.cli.typed import CASE, conformance_, run
 
 
 class TestRun:
@@ -307,56 +241,6 @@ class TestWords:
         assert result.output == "one: no clause matches 'framing.nothing-such'\n1 cases, 1 complaints\n"
 
 
-class TestAfterwards:
-    """Commands that work on what a run left."""
-
-    def test_reports_are_made_from_the_log(self, user: Path) -> None:
-        """The same JSON, byte for byte, and the status of the run."""
-        run("--target", "liar.toml", "--json", "at-once.json")
-
-        result = conformance_("report", ".conformance/liar.jsonl", "--json", "later.json")
-
-        assert result.exit_code == 1
-        assert (user / "later.json").read_bytes() == (user / "at-once.json").read_bytes()
-
-    def test_a_log_that_breaks_off_still_gives_a_report(self, user: Path) -> None:
-        """After a crash of ours the verdicts so far are there, and the status is no success."""
-        run("--target", "honest.toml")
-        log = user / ".conformance" / "honest.jsonl"
-        log.write_bytes(log.read_bytes()[:-20])
-
-        result = conformance_("report", str(log))
-
-        assert result.exit_code == 1
-        assert "INCOMPLETE: the log breaks off after" in result.output
-
-    def test_expected_failures_are_written_and_then_excused(self, user: Path) -> None:
-        """Run, repair, run: the second run is clean, and repairing again changes nothing."""
-        assert run("--target", "liar.toml").exit_code == 1
-        assert conformance_("expect", "--target", "liar.toml").exit_code == 1
-        assert conformance_("expect", "--target", "liar.toml", "--write").exit_code == 0
-        written = (user / "liar.toml").read_text()
-
-        assert "[[expected_failures]]" in written
-        assert run("--target", "liar.toml").exit_code == 0
-        assert conformance_("expect", "--target", "liar.toml").exit_code == 0
-
-    def test_a_fixed_target_is_surprised_by_its_own_list(self, user: Path) -> None:
-        """The unexpected pass fails the run, and repairing removes the entry."""
-        run("--target", "liar.toml")
-        conformance_("expect", "--target", "liar.toml", "--write")
-        file = user / "liar.toml"
-        file.write_text(file.read_text().replace("user_serializer:Liar", "user_serializer:Honest"))
-
-        result = run("--target", "liar.toml")
-
-        assert result.exit_code == 1
-        assert "UNEXPECTED PASSES" in result.output
-        conformance_("expect", "--target", "liar.toml", "--write")
-        assert "[[expected_failures]]" not in file.read_text()
-        assert run("--target", "liar.toml").exit_code == 0
-
-
 class TestOneCase:
     """``replay`` and ``extract``."""
 
@@ -380,82 +264,6 @@ class TestOneCase:
         (schema,) = (user / "out" / "arrow").glob("*-schema.bin")
         batches = [text for path in (user / "out" / "arrow").glob("*-batch.bin") for text in ("--batch", str(path))]
         assert conformance_("check", "--schema", str(schema), *batches).exit_code == 1
-
-
-class TestShards:
-    """``conformance run --shard`` and ``conformance report`` on several logs."""
-
-    def test_shards_run_apart_make_the_report_of_the_whole(self, user: Path) -> None:
-        """Each shard leaves a log; ``report`` on all of them writes what one run would have written."""
-        common = ("run", "--target", "liar.toml", "--corpus", "corpus", "--cases", "6", "--no-readers", "--no-shrink")
-        (user / "corpus" / "three.yaml").write_text(CASE.replace("id: one", "id: three"))
-        whole = conformance_(*common, "--log", "whole.jsonl", "--json", "whole.json")
-        parts = [conformance_(*common, "--shard", f"{index}/2", "--log", f"{index}.jsonl") for index in (1, 2)]
-
-        merged = conformance_("report", "2.jsonl", "1.jsonl", "--json", "merged.json")
-
-        reports = [json.loads(Path(name).read_text()) for name in ("whole.json", "merged.json")]
-        for report in reports:
-            del report["seconds"], report["summary"]
-        assert reports[0] == reports[1]
-        assert (whole.exit_code, merged.exit_code) == (1, 1)
-        assert "shard     1/2: a part of the run" in parts[0].stdout
-
-    def test_a_shard_that_does_not_exist_is_refused(self, user: Path) -> None:
-        """One sentence, status 2."""
-        result = conformance_("run", "--target", "honest.toml", "--corpus", "corpus", "--shard", "3/2")
-
-        assert result.exit_code == 2
-        assert "expected a shard I/N with I from 1 to N, as in 2/4, but got '3/2'" in result.stderr
-
-
-class TestReportsSideBySide:
-    """``conformance diff`` and ``conformance matrix``."""
-
-    @pytest.fixture
-    def reports(self, user: Path) -> Path:
-        """The reports on both targets, ``honest.json`` and ``liar.json``."""
-        for name in ("honest", "liar"):
-            run("--target", f"{name}.toml", "--json", f"{name}.json")
-        return user
-
-    def test_a_regression_ends_in_1(self, reports: Path) -> None:
-        """What held and fails now is named with its replay."""
-        result = conformance_("diff", "honest.json", "liar.json")
-
-        assert result.exit_code == 1
-        assert "Regressions: held, and fail now (1)" in result.output
-        assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
-        assert "conformance replay one --target liar.toml" in result.output
-
-    def test_a_repair_ends_in_0(self, reports: Path) -> None:
-        """Nothing that held fails."""
-        result = conformance_("diff", "liar.json", "honest.json")
-
-        assert result.exit_code == 0
-        assert "repair: 1" in result.output
-
-    def test_a_difference_is_also_json(self, reports: Path) -> None:
-        """For programs."""
-        difference = json.loads(conformance_("diff", "honest.json", "liar.json", "--json").output)
-
-        assert [item["change"] for item in difference["clauses"]] == ["regression"]
-
-    def test_a_log_is_no_report(self, reports: Path) -> None:
-        """One sentence, status 2."""
-        result = conformance_("diff", "honest.toml", "liar.json")
-
-        assert result.exit_code == 2
-        assert "expected a JSON report" in result.stderr
-
-    def test_two_reports_make_a_site(self, reports: Path) -> None:
-        """Page, badges and Markdown."""
-        result = conformance_("matrix", "honest.json", "liar.json", "--html", "site", "--markdown", "m.md")
-
-        assert result.exit_code == 0
-        assert (reports / "site" / "liar.svg").exists()
-        assert "liar--framing.batch-without-end-of-stream" in (reports / "site" / "index.html").read_text()
-        assert "`framing.batch-without-end-of-stream` | MUST | ✓ | ✗ |" in (reports / "m.md").read_text()
 
 
 class TestFreeze:

@@ -1,4 +1,7 @@
-"""Each probe of ``docs/probes.md`` is really produced: shown on the rows of its cases or on the reference's bytes."""
+"""Each probe of ``docs/probes.md`` is really produced: shown on the rows of its cases or on the reference's bytes.
+
+The module is a little long because each probe of the list has its few lines here, in the order of the list.
+"""
 
 from __future__ import annotations
 

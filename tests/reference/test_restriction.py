@@ -1,4 +1,7 @@
-"""Row restrictions: a table of valid forms with the rows they keep, and of forms that must be refused."""
+"""Row restrictions: a table of valid forms with the rows they keep, and of forms that must be refused.
+
+The module is long because the two tables are; its tests are few.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,136 @@
+"""The commands on what a run left: reports from logs and shards, expected failures, reports side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.typed import CASE, conformance_, run
+
+
+class TestAfterwards:
+    """Commands that work on what a run left."""
+
+    def test_reports_are_made_from_the_log(self, user: Path) -> None:
+        """The same JSON, byte for byte, and the status of the run."""
+        run("--target", "liar.toml", "--json", "at-once.json")
+
+        result = conformance_("report", ".conformance/liar.jsonl", "--json", "later.json")
+
+        assert result.exit_code == 1
+        assert (user / "later.json").read_bytes() == (user / "at-once.json").read_bytes()
+
+    def test_a_log_that_breaks_off_still_gives_a_report(self, user: Path) -> None:
+        """After a crash of ours the verdicts so far are there, and the status is no success."""
+        run("--target", "honest.toml")
+        log = user / ".conformance" / "honest.jsonl"
+        log.write_bytes(log.read_bytes()[:-20])
+
+        result = conformance_("report", str(log))
+
+        assert result.exit_code == 1
+        assert "INCOMPLETE: the log breaks off after" in result.output
+
+    def test_expected_failures_are_written_and_then_excused(self, user: Path) -> None:
+        """Run, repair, run: the second run is clean, and repairing again changes nothing."""
+        assert run("--target", "liar.toml").exit_code == 1
+        assert conformance_("expect", "--target", "liar.toml").exit_code == 1
+        assert conformance_("expect", "--target", "liar.toml", "--write").exit_code == 0
+        written = (user / "liar.toml").read_text()
+
+        assert "[[expected_failures]]" in written
+        assert run("--target", "liar.toml").exit_code == 0
+        assert conformance_("expect", "--target", "liar.toml").exit_code == 0
+
+    def test_a_fixed_target_is_surprised_by_its_own_list(self, user: Path) -> None:
+        """The unexpected pass fails the run, and repairing removes the entry."""
+        run("--target", "liar.toml")
+        conformance_("expect", "--target", "liar.toml", "--write")
+        file = user / "liar.toml"
+        file.write_text(file.read_text().replace("user_serializer:Liar", "user_serializer:Honest"))
+
+        result = run("--target", "liar.toml")
+
+        assert result.exit_code == 1
+        assert "UNEXPECTED PASSES" in result.output
+        conformance_("expect", "--target", "liar.toml", "--write")
+        assert "[[expected_failures]]" not in file.read_text()
+        assert run("--target", "liar.toml").exit_code == 0
+
+
+class TestShards:
+    """``conformance run --shard`` and ``conformance report`` on several logs."""
+
+    def test_shards_run_apart_make_the_report_of_the_whole(self, user: Path) -> None:
+        """Each shard leaves a log; ``report`` on all of them writes what one run would have written."""
+        common = ("run", "--target", "liar.toml", "--corpus", "corpus", "--cases", "6", "--no-readers", "--no-shrink")
+        (user / "corpus" / "three.yaml").write_text(CASE.replace("id: one", "id: three"))
+        whole = conformance_(*common, "--log", "whole.jsonl", "--json", "whole.json")
+        parts = [conformance_(*common, "--shard", f"{index}/2", "--log", f"{index}.jsonl") for index in (1, 2)]
+
+        merged = conformance_("report", "2.jsonl", "1.jsonl", "--json", "merged.json")
+
+        reports = [json.loads(Path(name).read_text()) for name in ("whole.json", "merged.json")]
+        for report in reports:
+            del report["seconds"], report["summary"]
+        assert reports[0] == reports[1]
+        assert (whole.exit_code, merged.exit_code) == (1, 1)
+        assert "shard     1/2: a part of the run" in parts[0].stdout
+
+    def test_a_shard_that_does_not_exist_is_refused(self, user: Path) -> None:
+        """One sentence, status 2."""
+        result = conformance_("run", "--target", "honest.toml", "--corpus", "corpus", "--shard", "3/2")
+
+        assert result.exit_code == 2
+        assert "expected a shard I/N with I from 1 to N, as in 2/4, but got '3/2'" in result.stderr
+
+
+class TestReportsSideBySide:
+    """``conformance diff`` and ``conformance matrix``."""
+
+    @pytest.fixture
+    def reports(self, user: Path) -> Path:
+        """The reports on both targets, ``honest.json`` and ``liar.json``."""
+        for name in ("honest", "liar"):
+            run("--target", f"{name}.toml", "--json", f"{name}.json")
+        return user
+
+    def test_a_regression_ends_in_1(self, reports: Path) -> None:
+        """What held and fails now is named with its replay."""
+        result = conformance_("diff", "honest.json", "liar.json")
+
+        assert result.exit_code == 1
+        assert "Regressions: held, and fail now (1)" in result.output
+        assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
+        assert "conformance replay one --target liar.toml" in result.output
+
+    def test_a_repair_ends_in_0(self, reports: Path) -> None:
+        """Nothing that held fails."""
+        result = conformance_("diff", "liar.json", "honest.json")
+
+        assert result.exit_code == 0
+        assert "repair: 1" in result.output
+
+    def test_a_difference_is_also_json(self, reports: Path) -> None:
+        """For programs."""
+        difference = json.loads(conformance_("diff", "honest.json", "liar.json", "--json").output)
+
+        assert [item["change"] for item in difference["clauses"]] == ["regression"]
+
+    def test_a_log_is_no_report(self, reports: Path) -> None:
+        """One sentence, status 2."""
+        result = conformance_("diff", "honest.toml", "liar.json")
+
+        assert result.exit_code == 2
+        assert "expected a JSON report" in result.stderr
+
+    def test_two_reports_make_a_site(self, reports: Path) -> None:
+        """Page, badges and Markdown."""
+        result = conformance_("matrix", "honest.json", "liar.json", "--html", "site", "--markdown", "m.md")
+
+        assert result.exit_code == 0
+        assert (reports / "site" / "liar.svg").exists()
+        assert "liar--framing.batch-without-end-of-stream" in (reports / "site" / "index.html").read_text()
+        assert "`framing.batch-without-end-of-stream` | MUST | ✓ | ✗ |" in (reports / "m.md").read_text()

@@ -1,0 +1,53 @@
+"""Command lines as a user types them, and what a user's directory holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click.testing
+
+import conformance
+from conformance.cli._group import cli
+
+ROOT = Path(conformance.__file__).parent.parent
+PYARROW = str(ROOT / "targets" / "pyarrow.toml")
+
+CASE = """\
+id: one
+title: One column comes back
+table:
+  columns:
+    - {name: a, type: INT64}
+  rows: [{a: 1}, {a: null}, {a: 3}]
+"""
+SERIALIZER = """\
+import pyarrow as pa
+
+def serialize_schema(schema):
+    return schema.serialize().to_pybytes()
+
+def serialize_batch(batch):
+    return batch.serialize().to_pybytes() + bytes(8)
+
+class Honest:
+    serialize_schema = staticmethod(serialize_schema)
+    @staticmethod
+    def serialize_batch(batch):
+        return batch.serialize().to_pybytes()
+
+class Liar(Honest):
+    serialize_batch = staticmethod(serialize_batch)
+"""
+TARGET = 'name = "{name}"\nkind = "serializer"\n\n[serializer]\nentry = "user_serializer:{name}"\npath = ["."]\n'
+
+
+def conformance_(*arguments: str) -> click.testing.Result:
+    """The result of one command line."""
+    result = click.testing.CliRunner().invoke(cli, arguments)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def run(*arguments: str) -> click.testing.Result:
+    """``conformance run`` on the user's corpus, without readers."""
+    return conformance_("run", "--corpus", "corpus", "--no-readers", *arguments)

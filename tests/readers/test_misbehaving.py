@@ -1,0 +1,123 @@
+"""Readers that crash, hang, lie or are absent: each costs a reading, and the pool goes on."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from conformance.readers import READERS, ReaderPool, WholeRead, whole_reads
+from conformance.readers.process import WorkerProcess
+from conformance.records import Reading, ReadingOutcome
+from tests.readers.recorded import (
+    batch,
+    bytes_of,
+    case,
+    exchange,
+)
+
+BYTES = [name for name, info in READERS.items() if info.takes.name != "SERVER"]
+CLIENTS = [name for name, info in READERS.items() if info.takes.name == "SERVER"]
+SLOTS = ["pyarrow.slots", *CLIENTS]
+STREAMS = [name for name in BYTES if name.endswith(".stream")]
+
+
+def misbehave(pool: ReaderPool, act: str) -> Reading:
+    """The reading of the misbehaving reader, told by the session's label what to do."""
+    (reading,) = pool.read(case(label=act), exchange(bytes_of(batch(1, 2, 3))), ["misbehaving"])
+    return reading
+
+
+@pytest.fixture(scope="module")
+def fragile() -> Iterator[ReaderPool]:
+    """A pool with short limits that holds the misbehaving reader."""
+    modules = ["tests.readers.misbehaving", "tests.readers.absent"]
+    with ReaderPool(1, readers=["misbehaving", "absent", "pyarrow.slots"], modules=modules, deadline=3.0) as readers:
+        yield readers
+
+
+@pytest.mark.parametrize(
+    ("act", "outcome", "error_class", "text"),
+    [
+        (
+            "abort",
+            "crash",
+            "SIGABRT",
+            "the process was ended by SIGABRT; it last said: assertion failed: offsets.len() > 0",
+        ),
+        ("exit", "crash", "exit", "the process exited with status 3"),
+        ("babble", "crash", "exit", "the process exited with status 0"),
+        ("loop", "hang", "deadline", "no answer within 3 s"),
+        ("panic", "error", "Panic", "index out of bounds"),
+        ("allocate", "error", "MemoryError", ""),
+    ],
+)
+def test_misbehaviour_is_a_reading(fragile: ReaderPool, act: str, outcome: str, error_class: str, text: str) -> None:
+    """A crash, a hang, an exit and an exception are each a reading that says what happened."""
+    reading = misbehave(fragile, act)
+
+    assert (reading.outcome, reading.error_class, reading.error_text) == (outcome, error_class, text)
+
+
+def test_invalid_result_is_an_error(fragile: ReaderPool) -> None:
+    """A table that breaks the Arrow rules is no table."""
+    reading = misbehave(fragile, "break the rules")
+
+    assert (reading.outcome, reading.error_class) == (ReadingOutcome.ERROR, "InvalidTable")
+    assert "UTF8" in reading.error_text
+
+
+def test_crash_costs_one_reading(fragile: ReaderPool) -> None:
+    """Readers before and after a crash in the same worker give their readings."""
+    recorded, names = exchange(bytes_of(batch(1, 2, 3))), ["pyarrow.slots", "misbehaving", "absent", "pyarrow.slots"]
+
+    readings = fragile.read(case(label="abort"), recorded, names[1:])
+
+    assert [reading.outcome for reading in readings] == ["crash", "unavailable", "table"]
+    assert readings[1].error_text == "not installed here: No module named 'no_such_library_anywhere'"
+
+
+def test_deadline_is_kept(fragile: ReaderPool) -> None:
+    """A hang costs the deadline and a new process, no more."""
+    began = time.monotonic()
+
+    misbehave(fragile, "loop")
+
+    assert 3.0 <= time.monotonic() - began < 12.0
+
+
+def test_looping_worker_does_not_outlive_its_pool() -> None:
+    """A worker that loops while its pool is gone is ended by its limit on processor time."""
+    (whole,) = whole_reads(case(label="loop"), exchange(bytes_of(batch(1))))
+    process = WorkerProcess({"misbehaving": "tests.readers.misbehaving"}, deadline=0.2, memory=1 << 30)
+    process.loaded()
+    process.ask(whole, ["misbehaving"])
+
+    process._channel.close()
+
+    assert process._process.wait(timeout=30) == -signal.SIGXCPU
+    process.close()
+
+
+def test_closing_ends_a_reading_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool that is closed does not wait for a reader that hangs."""
+    asked, ask = threading.Event(), WorkerProcess.ask
+
+    def ask_and_tell(process: WorkerProcess, whole: WholeRead, readers: Sequence[str]) -> None:
+        ask(process, whole, readers)
+        asked.set()
+
+    monkeypatch.setattr(WorkerProcess, "ask", ask_and_tell)
+    pool = ReaderPool(1, readers=["misbehaving"], modules=["tests.readers.misbehaving"], deadline=60.0)
+    with concurrent.futures.ThreadPoolExecutor(1) as other:
+        hanging = other.submit(pool.read, case(label="loop"), exchange(bytes_of(batch(1, 2, 3))))
+        assert asked.wait(timeout=30)
+
+        pool.close()
+
+        (reading,) = hanging.result(timeout=30)
+    assert (reading.outcome, reading.error_class) == (ReadingOutcome.CRASH, "SIGKILL")
