@@ -15,7 +15,7 @@ import os
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +24,8 @@ from conformance.campaign.job import Range
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
 
 __all__ = ["Commit", "Tally", "committed", "files_of", "manifest_of", "sweep", "write_file"]
+
+_MANIFESTS: Final = "[0-9]*.json"
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -99,26 +101,23 @@ class Tally:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._seen: set[str] = set()
+        self.numbers: set[int] = set()
         self.cases = 0
         self.failing = 0
 
     def look(self) -> None:
         """Take in what has been committed since the last look."""
-        with contextlib.suppress(FileNotFoundError), os.scandir(self._layout.commits) as entries:
-            for entry in entries:
-                if entry.name[:1].isdigit() and entry.name not in self._seen:
-                    manifest = json.loads(Path(entry.path).read_text())
-                    self._seen.add(entry.name)
-                    self.cases += manifest["cases"]
-                    self.failing += manifest["failing"]
+        for path in self._layout.commits.glob(_MANIFESTS):
+            if int(path.stem) not in self.numbers:
+                manifest = json.loads(path.read_text())
+                self.numbers.add(manifest["number"])
+                self.cases += manifest["cases"]
+                self.failing += manifest["failing"]
 
 
 def committed(layout: Layout) -> dict[int, dict[str, Any]]:
     """The manifests of all committed ranges by their number."""
-    if not layout.commits.is_dir():
-        return {}
-    manifests = (json.loads(path.read_text()) for path in sorted(layout.commits.glob("[0-9]*.json")))
+    manifests = (json.loads(path.read_text()) for path in sorted(layout.commits.glob(_MANIFESTS)))
     return {manifest["number"]: manifest for manifest in manifests}
 
 

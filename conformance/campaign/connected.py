@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 import grpc
 
 from conformance.campaign.resultbatches import Chunk, ResultBatch, join
-from conformance.campaign.sparkpaths import END_OF_STREAM, PATHS
+from conformance.campaign.sparkpaths import PATHS
+from conformance.reference.message import END_OF_STREAM
 from conformance.targets.calls import open_channel
 
 if TYPE_CHECKING:

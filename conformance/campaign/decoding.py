@@ -10,10 +10,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.mapping import arrow_schema
 from conformance.contract.remembered import once_per_object
 from conformance.contract.values import Floats, floats_of, identical
 from conformance.contract.view import View
+from conformance.generate.outline import outline
 from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.registry import MODULES, reader_module
@@ -126,7 +126,7 @@ class Decoders:
 @once_per_object
 def _floats(columns: tuple[Column, ...]) -> Floats:
     """The columns of a case's own table that hold floating-point numbers: the same for all of a family."""
-    return floats_of(arrow_schema(columns))
+    return floats_of(outline(columns).schema)
 
 
 def _well_formed(view: View) -> bool:

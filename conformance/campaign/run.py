@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 from pyspark.errors import PySparkException
 
-from conformance.campaign.commits import Tally, committed, sweep, write_file
+from conformance.campaign.commits import Tally, sweep, write_file
 from conformance.campaign.contained import Lab
 from conformance.campaign.guidance import Weights, weigh
 from conformance.campaign.job import Job, Range
@@ -129,8 +129,7 @@ class Campaign:
             tell(Progress(tally.cases, tally.failing, self.job.cases))
 
         look()
-        done = committed(self.layout)
-        left = [span for span in spans if span.number not in done]
+        left = [span for span in spans if span.number not in tally.numbers]
         if not left:
             return
         self._session.dataSource.register(PlanSource)

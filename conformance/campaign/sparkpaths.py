@@ -9,14 +9,14 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from conformance.reference.message import END_OF_STREAM
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["END_OF_STREAM", "PATHS", "Messages"]
+__all__ = ["PATHS", "Messages"]
 
 Messages = tuple[bytes, Sequence[bytes]]
-
-END_OF_STREAM: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 def _bare(frame: DataFrame) -> Messages:

@@ -37,7 +37,7 @@ _LONG: Final = 1000
 _RARER: Final = 4
 """How many times rarer long tables are in families than elsewhere: a million cases have more than enough of them."""
 _WIDE: Final = 33
-"""Rows above which no cell of a family has kilobytes: they would take a fifth of a campaign's time."""
+"""Rows above which cells of kilobytes are rare in families: such tables would take a fifth of a campaign's time."""
 
 _TYPES: Final[tuple[BqType, ...]] = tuple(kind for kind in BqType if kind is not BqType.RECORD)
 _DIGITS: Final = "0123456789abcdef"

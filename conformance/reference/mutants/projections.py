@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
@@ -16,12 +17,12 @@ from conformance.reference.service import Service
 _NESTED = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
 
 
-class _Selecting(Service):
+class _Selecting(Service, abc.ABC):
     """A service that takes the right columns and then others; a request without selected fields is served rightly."""
 
+    @abc.abstractmethod
     def choose(self, snapshot: Snapshot, selected: Sequence[str], right: tuple[Column, ...]) -> tuple[Column, ...]:
         """The columns to serve instead of the right ones."""
-        raise NotImplementedError
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
         right = super().resolve_columns(snapshot, selected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
@@ -355,12 +356,12 @@ class ThirdReaderShort(Service):
         return super().rows_at_offset(stream, 1 if self.readers[stream.name] > 2 and not offset else offset)
 
 
-class _Rows(Service):
+class _Rows(Service, abc.ABC):
     """A service whose unrestricted streams hold other rows than the table."""
 
+    @abc.abstractmethod
     def change_rows(self, rows: pa.Table) -> pa.Table:
         """The rows of the last stream, in stored form."""
-        raise NotImplementedError
 
     def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
         run = super().rows_of_run(rows, mask, start, stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
@@ -33,12 +34,12 @@ class FormatDefaults(Service):
             super().check_format(data_format)
 
 
-class _Reading(Service):
+class _Reading(Service, abc.ABC):
     """A service that reads a request in its own way before it looks at it."""
 
+    @abc.abstractmethod
     def understand(self, request: Any) -> None:
         """Change the request in place."""
-        raise NotImplementedError
 
     def check_request(self, request: Any) -> None:
         self.understand(request)

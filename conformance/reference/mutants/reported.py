@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -88,12 +89,12 @@ class WholeTable(Service):
             yield batch
 
 
-class _Failing(Service):
+class _Failing(Service, abc.ABC):
     """A service in which reads of some tables end in an error of its own."""
 
+    @abc.abstractmethod
     def fails_on(self, batch: pa.RecordBatch) -> bool:
         """Whether a read that serves this batch fails."""
-        raise NotImplementedError
 
     def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
         batch = super().serve(session, rows)
