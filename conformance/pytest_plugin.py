@@ -130,19 +130,23 @@ class _Suite:
     @cached_property
     def result(self) -> Result | TargetError:
         """The result of the run, which happens now; or why there is none, so that it is not tried for each clause."""
+        from conformance.disk.files import DiskError  # noqa: PLC0415  # as above
+        from conformance.disk.locks import InUseError  # noqa: PLC0415  # as above
         from conformance.engine.log import LogWriter  # noqa: PLC0415  # as above
         from conformance.engine.result import fold  # noqa: PLC0415  # as above
-        from conformance.engine.session import open_session  # noqa: PLC0415  # as above
+        from conformance.engine.session import default_log, open_session  # noqa: PLC0415  # as above
         from conformance.targets import TargetError  # noqa: PLC0415  # as above
 
         wanted = tuple(name for name in self._wanted if name != WHOLE_RUN)
         selection = dataclasses.replace(self.selection, clauses=wanted)
         try:
             opened = open_session(self.spec, self._plan(selection), selection, self._settings)
-            with opened as session, LogWriter(session.default_log) as log:
+            with LogWriter(default_log(self.spec)) as log, opened as session:
                 return fold(log.copy(session.events()))
         except TargetError as error:
             return error
+        except (InUseError, DiskError) as error:
+            return TargetError(str(error))
 
 
 class TargetFile(pytest.File):
@@ -220,12 +224,10 @@ class ClauseItem(pytest.Item):
 def _report(result: Result, deviations: Iterable[Deviation]) -> Iterator[str]:
     import io  # noqa: PLC0415  # as above
 
-    from rich.console import Console  # noqa: PLC0415  # as above
-
-    from conformance.report.terminal import print_deviation  # noqa: PLC0415  # as above
+    from conformance.report.terminal import print_deviation, terminal  # noqa: PLC0415  # as above
 
     buffer = io.StringIO()
-    console = Console(file=buffer, width=120, soft_wrap=True)
+    console = terminal(file=buffer, width=120)
     for deviation in deviations:
         print_deviation(console, result, deviation)
     yield from buffer.getvalue().splitlines()

@@ -2,6 +2,8 @@
 
 Each is a small immutable record with a JSON form and an Arrow row (see :mod:`conformance._codec`),
 so that a file in ``cases/``, a Parquet row of a campaign and an object in memory are the same thing.
+What a target or a reader chose to say is made safe in the constructors (:mod:`conformance.contain.text`): no record
+holds a text that could not be printed, stored or put into XML. Foreign bytes stay as they came.
 This module decides what a noun holds; it knows nothing of bytes, servers or reports.
 It is longer than others because it is the vocabulary: every room reads it, and it is read as one page.
 """
@@ -10,9 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import ClassVar, TypeAlias, TypeVar, dataclass_transform
+from typing import ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
 
 from conformance._codec import Json, RecordError, arrow_schema, from_json, from_row, to_json, to_row
+from conformance.contain.text import keep_safe
 
 __all__ = [
     "AppendRows",
@@ -50,6 +53,11 @@ __all__ = [
 
 
 T = TypeVar("T")
+
+DETAILS: Final = 16384
+"""Characters of a status's message that are kept: gRPC takes 16 KiB of metadata by default."""
+PATH: Final = 6000
+"""Characters of a path in a schema that are kept: fifteen levels of names of 300 characters, as BigQuery permits."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -354,6 +362,9 @@ class Case:
     isolated: bool = False
     source: str = ""
 
+    def __post_init__(self) -> None:
+        keep_safe(self, "id", "title", "source")
+
 
 # --- what was seen --------------------------------------------------------------------------------
 
@@ -373,7 +384,8 @@ class Call:
     ``step`` indexes ``Case.steps``; ``label`` names the session, stream or split asked for.
     ``method`` is ``CreateReadSession``, ``ReadRows``, ``SplitReadStream``, ``SerializeSchema`` or ``SerializeBatch``
     (for a serializer target the one response is the message itself and ``request`` is empty).
-    ``status`` is a gRPC status name, empty where the target sent none. ``started`` and ``seconds`` are seconds
+    ``status`` is a gRPC status name, empty where the target sent none; ``details`` is its message, made safe, without
+    blanks around it. ``started`` and ``seconds`` are seconds
     on the driver's clock since the exchange began; no clause reads them.
     """
 
@@ -388,6 +400,11 @@ class Call:
     end: CallEnd = CallEnd.COMPLETE
     started: float = 0.0
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.details:
+            object.__setattr__(self, "details", self.details.strip())
+            keep_safe(self, "details", limit=DETAILS)
 
 
 @_record
@@ -410,6 +427,9 @@ class Exchange:
     skipped_steps: tuple[int, ...] = ()
     now: int = 0
 
+    def __post_init__(self) -> None:
+        keep_safe(self, "untestable")
+
 
 @_record
 class Finding:
@@ -427,6 +447,10 @@ class Finding:
     field: str = ""
     start: int | None = None
     end: int | None = None
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "required", "observed")
+        keep_safe(self, "field", limit=PATH)
 
 
 @_record
@@ -449,6 +473,11 @@ class Reading:
     differences: tuple[str, ...] = ()
     camp: str = ""
 
+    def __post_init__(self) -> None:
+        if self.error_text:
+            object.__setattr__(self, "error_text", self.error_text.strip())
+        keep_safe(self, "error_class", "error_text", "differences")
+
 
 @_record
 class Verdict:
@@ -459,3 +488,7 @@ class Verdict:
     outcome: Outcome
     findings: tuple[Finding, ...] = ()
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.reason:  # passes have none, and there are very many of them
+            keep_safe(self, "reason")

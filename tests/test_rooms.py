@@ -14,6 +14,7 @@ import conformance
 
 PACKAGE = Path(conformance.__file__).parent
 FLOORS = (
+    ("contain", "disk"),
     ("_codec",),
     ("records",),
     ("_jsonschema",),
@@ -24,6 +25,7 @@ FLOORS = (
     ("readers",),
     ("reference",),
     ("engine",),
+    ("drift",),
     ("campaign",),
     ("report",),
     ("cli", "pytest_plugin"),
@@ -79,7 +81,7 @@ import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in {"google", "grpc", "hypothesis", "click", "rich", "jinja2", "yaml", "jsonschema",
-                                  "requests", "sqlglot", "pandas", "nanoarrow", "arro3", "polars", "fastavro"}:
+                                  "requests", "h11", "sqlglot", "pandas", "nanoarrow", "arro3", "polars", "fastavro"}:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
 import pyarrow as pa

@@ -22,21 +22,26 @@ import pyarrow.parquet as pq
 
 from conformance.campaign.job import Range
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.disk.files import naming, write_whole
+from conformance.targets.errors import TargetError
 
-__all__ = ["Commit", "Tally", "committed", "files_of", "manifest_of", "sweep", "write_file"]
+__all__ = ["Commit", "CommitError", "Tally", "committed", "files_of", "manifest_of", "sweep", "write_file"]
+
+
+class CommitError(TargetError):
+    """A manifest in a campaign's directory is none; the text says which one, and what to do."""
+
+    def __init__(self, path: Path, said: str) -> None:
+        super().__init__(f"{path} is no manifest of a range: {said}; remove it, and the range is worked on again")
+
 
 _MANIFESTS: Final = "[0-9]*.json"
 
 
 def write_file(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path`` so that it is there wholly or not at all, after a crash of the machine too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    write_whole(path, data, durable=True)
 
 
 class Commit:
@@ -51,19 +56,20 @@ class Commit:
     def add(self, stage: Stage, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write the rows of a stage."""
         path = self._layout.stage(stage) / f"part-{self.span.number:06d}-{self._attempt}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
         table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[stage])
-        with path.open("wb") as file:
-            pq.write_table(table, file, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())
-        self._files.append(path)
+        self._files.append(path)  # before it is written: what does not fit is removed as well
+        with naming(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                pq.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
 
     def keep(self, name: str, data: bytes) -> str:
         """Write one large exchange to a file of its own and return its path below the campaign's directory."""
         path = self._layout.stage(Stage.DRIVE) / "exchanges" / f"{name}-{self._attempt}.arrow"
-        write_file(path, data)
         self._files.append(path)
+        write_file(path, data)
         return str(path.relative_to(self._layout.root))
 
     def finish(self, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,15 +84,19 @@ class Commit:
         }
         final = _manifest(self._layout, self.span)
         temporary = final.with_name(f".{final.name}.{self._attempt}")
-        write_file(temporary, json.dumps(manifest).encode())
         try:
-            os.link(temporary, final)
-        except FileExistsError:
+            write_file(temporary, json.dumps(manifest).encode())
+            with naming(final):
+                try:
+                    os.link(temporary, final)
+                except FileExistsError:
+                    self.abandon()
+                    return _read(final)
+        except OSError:
             self.abandon()
-            found: dict[str, Any] = json.loads(final.read_text())
-            return found
+            raise
         finally:
-            temporary.unlink()
+            temporary.unlink(missing_ok=True)
         return manifest
 
     def abandon(self) -> None:
@@ -109,7 +119,7 @@ class Tally:
         """Take in what has been committed since the last look."""
         for path in self._layout.commits.glob(_MANIFESTS):
             if int(path.stem) not in self.numbers:
-                manifest = json.loads(path.read_text())
+                manifest = _read(path)
                 self.numbers.add(manifest["number"])
                 self.cases += manifest["cases"]
                 self.failing += manifest["failing"]
@@ -117,21 +127,31 @@ class Tally:
 
 def committed(layout: Layout) -> dict[int, dict[str, Any]]:
     """The manifests of all committed ranges by their number."""
-    manifests = (json.loads(path.read_text()) for path in sorted(layout.commits.glob(_MANIFESTS)))
+    manifests = (_read(path) for path in sorted(layout.commits.glob(_MANIFESTS)))
     return {manifest["number"]: manifest for manifest in manifests}
 
 
 def manifest_of(layout: Layout, span: Range) -> dict[str, Any] | None:
     """The manifest of a range; None where it is not committed."""
     try:
-        found: dict[str, Any] = json.loads(_manifest(layout, span).read_text())
+        return _read(_manifest(layout, span))
     except FileNotFoundError:
         return None
-    return found
 
 
 def _manifest(layout: Layout, span: Range) -> Path:
     return layout.commits / f"{span.number:06d}.json"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The manifest at ``path``; raises :class:`CommitError` where that is none."""
+    try:
+        found = parse_object(path.read_bytes())
+    except ForeignJsonError as error:
+        raise CommitError(path, str(error)) from None
+    if missing := sorted({"number", "files", "cases"} - set(found)):
+        raise CommitError(path, f"expected the key {missing[0]!r}")
+    return found
 
 
 def files_of(layout: Layout, stage: Stage) -> list[str]:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
 import pyarrow as pa
 
-import conformance
 from conformance.campaign.done import Done, condemned
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
 from conformance.campaign.lab import FLUSH, frame_done, job_frame
-from conformance.readers.frames import Channel, Frame, FrameError
-from conformance.readers.process import ENVIRONMENT, last_words
+from conformance.contain.channel import Frame, FrameError
+from conformance.contain.errors import CannotStart
+from conformance.contain.worker import Worker, last_words
 from conformance.records import Call, CallEnd, Case, Exchange, Outcome, ReadingOutcome, from_json, to_json
 from conformance.targets import TargetKind, TargetUnavailable
 
@@ -32,7 +27,10 @@ START: Final = 180.0
 MARGIN: Final = 30.0
 """Seconds for one case beside the target's own deadline for it: judging the largest exchange on a busy core."""
 
-_ENVIRONMENT: Final = {**ENVIRONMENT, "PYTHONHASHSEED": "0"}
+END: Final = 10.0
+"""Seconds for a lab to end in order, beside those that its target may take."""
+
+_ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
 
 
 class _Died(Exception):  # noqa: N818  # an event, not an error of the caller's
@@ -55,16 +53,14 @@ class Lab:
 
     def __init__(self, job: Job, weights: Weights | None = None, *, python: str = "") -> None:
         self._job = job
-        self._python = python or sys.executable
+        self._python = python
         self._weights = weights
         deadlines = job.spec.deadlines.stretched(job.multiplier)
         serializing = job.spec.kind is TargetKind.SERIALIZER
         self._deadline = (deadlines.call if serializing else deadlines.case) + MARGIN * job.multiplier
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: Channel | None = None
+        self._worker: Worker | None = None
         self._open = False
         self._marks: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the lab
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # as above
         self.info: Mapping[str, Any] = {}
 
     def __enter__(self) -> Self:
@@ -79,7 +75,6 @@ class Lab:
         """End the process; a target that it started is closed by it, or dies with it."""
         self._end()
         self._marks.close()
-        self._stderr.close()
 
     def open(self) -> None:
         """Start the process and open the target.
@@ -157,8 +152,9 @@ class Lab:
         return condemned(self._job, index, outcome, reason, self._weights)
 
     def _opened(self) -> None:
-        if self._process is None:
-            self._start()
+        if self._worker is None:
+            self._worker = self._started()
+            self._open = False
         if not self._open:
             header, blobs = job_frame(self._job, self._weights)
             self._send(header, blobs)
@@ -169,38 +165,27 @@ class Lab:
             self.info = answer["opened"]
             self._open = True
 
-    def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        self._stderr.seek(0)
-        self._stderr.truncate()
-        # Another interpreter has packages of its own, and needs none of ours but this one.
-        here = [str(Path(conformance.__file__).parent.parent)]
-        path = os.pathsep.join(entry for entry in (sys.path if self._python == sys.executable else here) if entry)
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-                [self._python, "-m", "conformance.campaign.lab", str(theirs.fileno()), str(self._marks.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=self._stderr,
-                stderr=self._stderr,
-                pass_fds=[theirs.fileno(), self._marks.fileno()],
-                env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
-                start_new_session=True,
+    def _started(self) -> Worker:
+        number = self._marks.fileno()
+        try:
+            return Worker(
+                "conformance.campaign.lab", [str(number)], environment=_ENVIRONMENT, python=self._python, keep=[number]
             )
-        self._channel = Channel(ours)
-        self._open = False
+        except CannotStart as error:
+            raise TargetUnavailable(str(error)) from None
 
     def _send(self, header: Mapping[str, Any], blobs: tuple[bytes, ...] = ()) -> None:
-        assert self._channel is not None
+        assert self._worker is not None
         os.pwrite(self._marks.fileno(), b" " * 64, 0)
         try:
-            self._channel.send(header, blobs, seconds=self._deadline)
+            self._worker.channel.send(header, blobs, seconds=self._deadline)
         except OSError as error:
             raise self._lost(error) from error
 
     def _answer(self, seconds: float | None = None) -> Frame:
-        assert self._channel is not None
+        assert self._worker is not None
         try:
-            frame = self._channel.receive(seconds=self._deadline + FLUSH if seconds is None else seconds)
+            frame = self._worker.channel.receive(seconds=self._deadline + FLUSH if seconds is None else seconds)
         except (FrameError, OSError) as error:
             raise self._lost(error) from error
         if "died" in frame.header:
@@ -220,25 +205,13 @@ class Lab:
         return os.pread(self._marks.fileno(), 64, 0).decode(errors="replace").strip()
 
     def _said(self) -> str:
-        self._stderr.seek(0)
-        said = last_words(self._stderr.read().decode(errors="replace"))
+        said = last_words(self._worker.said()) if self._worker is not None else ""
         return f"; it last said: {said}" if said else ""
 
     def _end(self, *, force: bool = False) -> None:
         """Close the connection, at which a lab ends; one that does not, or is not to be trusted, is killed."""
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
-        process, self._process = self._process, None
+        worker, self._worker = self._worker, None
         self._open = False
-        if process is None:
-            return
-        try:
-            if not force:
-                process.wait(timeout=self._job.spec.start.grace + 10 if self._job.spec.start else 10)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        if worker is not None:
+            start = self._job.spec.start
+            worker.close(grace=0.0 if force else (start.grace if start else 0.0) + END)

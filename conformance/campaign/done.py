@@ -10,9 +10,9 @@ from typing import Any
 from conformance.campaign import rows
 from conformance.campaign.coverage import covers
 from conformance.campaign.guidance import Weights, draw
-from conformance.campaign.job import Job
-from conformance.engine.outcomes import whole_case
-from conformance.records import Case, Exchange, Outcome, to_json, to_row
+from conformance.campaign.job import MUTATED, Job
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.records import Case, Exchange, Outcome, Verdict, to_json, to_row
 
 __all__ = ["Done", "condemned", "kept", "plan_row"]
 
@@ -53,15 +53,24 @@ def plan_row(index: int, case: Case) -> dict[str, Any]:
 
 def condemned(job: Job, index: int, outcome: Outcome, reason: str, weights: Weights | None) -> Done:
     """The rows of a case on which the target ended the process, or did not come back."""
-    case = draw(job, index, weights)
-    verdict = whole_case(case, outcome, reason)
+    plan = _planned(job, index, weights)
+    verdict = Verdict(plan["case_id"], WHOLE_CASE, outcome, reason=reason)
     judged = {
         "index": index,
-        "case_id": case.id,
+        "case_id": plan["case_id"],
         "outcome": str(outcome),
         "passed": bytes((len(job.clauses) + 7) // 8),
         "read": 0,
         "calls": 0,
         "received": 0,
     }
-    return Done(plan_row(index, case), judged, rows.verdicts(index, [verdict]), [])
+    return Done(plan, judged, rows.verdicts(index, [verdict]), [])
+
+
+def _planned(job: Job, index: int, weights: Weights | None) -> dict[str, Any]:
+    """What a case is made of, where it is not worked on."""
+    if job.profile == MUTATED:
+        from conformance.campaign.inputs import make_input, plan_input  # noqa: PLC0415  # takes all samples
+
+        return plan_input(job.seed, index, make_input(job.seed, index))
+    return plan_row(index, draw(job, index, weights))

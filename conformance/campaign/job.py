@@ -16,13 +16,16 @@ from typing import Any, Final
 from conformance.records import to_json
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["DECODERS", "FAMILIES", "Job", "Range"]
+__all__ = ["DECODERS", "FAMILIES", "MUTATED", "Job", "Range"]
 
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case unless others are asked for: two cores that share no code."""
 
 FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1})
 """The size of families by profile, unless another is asked for: a server makes a table for every case anyway."""
+
+MUTATED: Final = "mutated"
+"""The profile whose cases are mutated bytes (:mod:`conformance.campaign.mutated`), and the name of its target."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

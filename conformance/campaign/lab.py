@@ -21,8 +21,6 @@ import base64
 import contextlib
 import os
 import pickle
-import resource
-import signal
 import socket
 import sys
 import time
@@ -32,17 +30,20 @@ from typing import Any, Final
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
-from conformance.campaign.step import SIDE_BY_SIDE, Stepper, settle
+from conformance.campaign.step import SIDE_BY_SIDE, settle
+from conformance.campaign.work import Steps, open_work
+from conformance.contain.channel import Channel, Closed, Frame, FrameError
+from conformance.contain.forks import run_in_fork
+from conformance.contain.limits import limit_files, limit_memory, no_core_dump
+from conformance.contain.supervised import signal_name
 from conformance.generate import materialise
-from conformance.readers.frames import Channel, Closed, Frame, FrameError
-from conformance.readers.worker import limit_memory
 from conformance.records import Case, ReadingOutcome, from_json, to_json
-from conformance.targets import TargetError, open_target
+from conformance.targets import TargetError
 
 __all__ = ["FLUSH", "done_frame", "frame_done", "job_frame", "main"]
 
-MEMORY: Final = 4 << 30
-"""Bytes that a runner may map beyond its libraries: several copies of the largest exchange, and slack."""
+OUTPUT_BYTES: Final = 1 << 30
+"""Bound in bytes on a file that a target in this process may write, the one behind its standard output included."""
 FRAME: Final = 32
 """Cases whose rows make a frame: as many are worked on again where the process ends."""
 FRAME_BYTES: Final = 4 << 20
@@ -141,26 +142,25 @@ class _Runner:
             first = self._channel.receive()
             job, weights = pickle.loads(first.blobs[0])  # noqa: S301  # from the process that started this one
             try:
-                target = stack.enter_context(open_target(job.spec, multiplier=job.multiplier, alone=True))
+                work = stack.enter_context(open_work(job, weights, mark=self.mark))
             except TargetError as error:
                 self._channel.send({"unusable": str(error)})
                 return
-            limit_memory(MEMORY)
+            limit_memory(work.memory)
             settle()
-            stepper = Stepper(job, target, weights=weights, mark=self.mark)
-            told = {"name": target.name, "version": target.version, "capabilities": sorted(target.capabilities)}
-            self._channel.send({"opened": told})
+            self._channel.send({"opened": dict(work.info)})
             while True:
                 frame = self._channel.receive()
                 if frame.header["do"] == "range":
-                    self._range(stepper, frame.header)
+                    self._range(work.steps, frame.header)
                 else:
                     case = from_json(Case, frame.header["case"])
                     self.mark(0, "drive")
-                    exchange = target.drive(case, materialise(case.table))
+                    assert work.driver is not None, "single cases are put to targets"
+                    exchange = work.driver.drive(case, materialise(case.table))
                     self._channel.send({"exchange": to_json(exchange)})
 
-    def _range(self, stepper: Stepper, header: Mapping[str, Any]) -> None:
+    def _range(self, steps: Steps, header: Mapping[str, Any]) -> None:
         outbox = _Outbox(self._channel)
         ended = {
             int(index): {reader: (ReadingOutcome(outcome), text) for reader, (outcome, text) in readers.items()}
@@ -170,7 +170,7 @@ class _Runner:
         for span in _spans(header["first"], header["last"], careful):
             if span.start == careful:
                 outbox.flush()
-            for done in stepper.steps(span, ended=ended):
+            for done in steps.steps(span, ended=ended):
                 outbox.add(done)
         outbox.flush()
 
@@ -190,35 +190,19 @@ def _spans(first: int, last: int, careful: int) -> Iterator[range]:
 def main() -> None:
     """Fork runners on the socket and the file of marks whose numbers are the arguments, until one ends in order."""
     number, marks = (int(argument) for argument in sys.argv[1:])
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    end = socket.socket(fileno=number)
-    channel = Channel(end)
-    while True:
-        runner = os.fork()
-        if runner == 0:
-            _run(channel, marks)
-        _, status = os.waitpid(runner, 0)
-        if status == 0:
-            return
-        died = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"status {status >> 8}"
+    no_core_dump()
+    limit_files(OUTPUT_BYTES)
+    channel = Channel(socket.socket(fileno=number))
+    while code := run_in_fork(lambda: _run(channel, marks)):
         try:
-            channel.send({"died": died})
+            channel.send({"died": signal_name(code) or f"status {code}"})
         except OSError:
             return
 
 
 def _run(channel: Channel, marks: int) -> None:
-    status = 1
-    try:
+    with contextlib.suppress(FrameError):  # the other side is gone
         _Runner(channel, marks).serve()
-        status = 0
-    except FrameError:
-        status = 0  # the other side is gone
-    except BaseException:  # noqa: BLE001  # told on standard error, which the other side keeps
-        sys.excepthook(*sys.exc_info())
-    finally:
-        sys.stderr.flush()
-        os._exit(status)
 
 
 if __name__ == "__main__":

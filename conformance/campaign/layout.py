@@ -72,7 +72,13 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
                 pa.field("calls", pa.int32()),
                 pa.field("received", pa.int64()),
                 pa.field("drive_seconds", pa.float32()),
+                # Of mutated inputs processor time, and of everything that is done to them.
                 pa.field("judge_seconds", pa.float32()),
+                # Of mutated inputs only: the clauses that fail, in register order, how many findings they have, and
+                # the most bytes that the process held beyond what it held before its first input; null if not known.
+                pa.field("failed", pa.list_(pa.string())),
+                pa.field("findings", pa.int32()),
+                pa.field("memory", pa.int64()),
             ]
         ),
         # ``classes`` are the reason classes of the findings, as conformance.engine.outcomes makes them.

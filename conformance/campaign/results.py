@@ -19,14 +19,16 @@ from conformance.campaign.layout import SCHEMAS, Layout, Stage
 from conformance.campaign.rows import WEIGHT
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
-from conformance.records import from_json, to_json
+from conformance.records import Outcome, from_json, to_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
+    "RESULTS",
     "ClauseCount",
     "Failure",
+    "Hungry",
     "ReaderCount",
     "Results",
     "Slow",
@@ -35,6 +37,9 @@ __all__ = [
     "store_results",
     "sum_up",
 ]
+
+RESULTS: Final = "results.json"
+"""Where a run's results are, in its directory."""
 
 SLOWEST: Final = 10
 MOST_FAILURES: Final = 1000
@@ -86,12 +91,23 @@ class Slow:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Hungry:
+    """A case while which the process held much memory, in bytes beyond what it held before its first case."""
+
+    index: int
+    case_id: str
+    memory: int
+    received: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Results:
     """A campaign summed up.
 
     ``failing`` counts the cases in which something failed that is not expected to; ``outcomes`` counts all of them.
     ``problems`` are sentences on expected failures that no drawn case shows. ``reached`` counts cases by cell of
     :mod:`conformance.campaign.coverage`, and ``never`` are the cells of the profile that no case reached.
+    ``hungriest`` are the cases with the most memory, where it was measured.
     """
 
     run: str
@@ -107,6 +123,7 @@ class Results:
     reached: Mapping[str, int]
     never: tuple[str, ...]
     problems: tuple[str, ...] = ()
+    hungriest: tuple[Hungry, ...] = ()
 
     @property
     def unexpected(self) -> bool:
@@ -157,6 +174,7 @@ def sum_up(session: SparkSession, layout: Layout, job: Job) -> Results:
         reached=reached,
         never=tuple(sorted(universe(job.profile) - set(reached))),
         problems=problems,
+        hungriest=_hungriest(session),
     )
 
 
@@ -172,7 +190,13 @@ def _clauses(session: SparkSession, job: Job) -> tuple[ClauseCount, ...]:
         for place, clause in enumerate(job.clauses):
             if bits >> place & 1:
                 counts[clause]["pass"] += row["cases"]
-    query = "SELECT clause, outcome, count(*) AS cases FROM stage_verdicts GROUP BY clause, outcome ORDER BY 1, 2"
+    # What fails on mutated inputs is expected, and is written down without its findings.
+    query = f"""
+        SELECT clause, outcome, count(*) AS cases
+        FROM (SELECT clause, outcome FROM stage_verdicts
+              UNION ALL SELECT explode(failed), '{Outcome.EXPECTED_FAIL}' FROM stage_judge)
+        GROUP BY clause, outcome ORDER BY 1, 2
+    """  # noqa: S608  # an outcome of ours
     for row in session.sql(query).collect():
         counts.setdefault(row["clause"], Counter())[row["outcome"]] += row["cases"]
     register = all_clauses()
@@ -225,11 +249,21 @@ def _slowest(session: SparkSession) -> tuple[Slow, ...]:
     )
 
 
+def _hungriest(session: SparkSession) -> tuple[Hungry, ...]:
+    query = f"""
+        SELECT index, case_id, memory, received FROM stage_judge
+        WHERE memory IS NOT NULL ORDER BY memory DESC, index LIMIT {SLOWEST}
+    """  # noqa: S608  # a constant of ours
+    return tuple(
+        Hungry(row["index"], row["case_id"], row["memory"], row["received"]) for row in session.sql(query).collect()
+    )
+
+
 def store_results(layout: Layout, results: Results) -> None:
     """Write the results down beside the run's arguments."""
-    write_file(layout.run / "results.json", json.dumps(to_json(results), indent=1).encode())
+    write_file(layout.run / RESULTS, json.dumps(to_json(results), indent=1).encode())
 
 
 def load_results(layout: Layout) -> Results:
     """The results that :func:`store_results` wrote."""
-    return from_json(Results, json.loads((layout.run / "results.json").read_text()))
+    return from_json(Results, json.loads((layout.run / RESULTS).read_text()))

@@ -20,11 +20,12 @@ from conformance.campaign.contained import Lab
 from conformance.campaign.guidance import Weights, weigh
 from conformance.campaign.job import Job, Range
 from conformance.campaign.layout import Layout, Stage
-from conformance.campaign.results import Results, frame_of, store_results, sum_up
+from conformance.campaign.results import RESULTS, Results, frame_of, store_results, sum_up
 from conformance.campaign.shrinking import shrink_failures
 from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges, shares
 from conformance.campaign.stages import SUMMARY, RangeTask
-from conformance.records import from_json, to_json
+from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.records import RecordError, from_json, to_json
 from conformance.targets import TargetError
 
 if TYPE_CHECKING:
@@ -69,7 +70,12 @@ def store_job(layout: Layout, job: Job, *, size: int) -> int:
     path = layout.run / "run.json"
     if not path.exists():
         write_file(path, json.dumps({"job": to_json(job), "range": size}, indent=1).encode())
-    return int(json.loads(path.read_text())["range"])
+    try:
+        return int(parse_object(path.read_bytes())["range"])
+    except (ForeignJsonError, KeyError, TypeError, ValueError):
+        raise TargetError(
+            f"{path}: expected the arguments of this campaign; remove {layout.run} to begin anew"
+        ) from None
 
 
 class Campaign:
@@ -92,6 +98,7 @@ class Campaign:
         Raises:
             TargetUnavailable: the target cannot run on the executors.
         """
+        (self.layout.run / RESULTS).unlink(missing_ok=True)  # those of an earlier start; finish() sums up anew
         plain = self.job.cases - self.job.guided
         first = ranges(0, plain, size=self._size)
         self._work(first, None, tell)
@@ -110,7 +117,10 @@ class Campaign:
             reached = [row["cell"] for row in covered.select("cell").distinct().collect()]
             failed = [row["cell"] for row in covered.join(failing, "index").select("cell").distinct().collect()]
             write_file(path, json.dumps(to_json(weigh(self.job, reached, failed))).encode())
-        return from_json(Weights, json.loads(path.read_text()))
+        try:
+            return from_json(Weights, parse_object(path.read_bytes()))
+        except (ForeignJsonError, RecordError) as error:
+            raise TargetError(f"{path}: expected the weights of this campaign: {error}; remove it") from None
 
     def finish(self, say: Callable[[str], None], *, shrinking: bool = True) -> Results:
         """Sum up, make failures small, clean up; the results are kept with the run."""

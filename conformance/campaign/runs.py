@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from conformance.campaign.job import Job
 from conformance.campaign.layout import Layout
-from conformance.records import from_json
+from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.records import RecordError, from_json
 from conformance.targets.errors import TargetError
 
 __all__ = ["RunError", "find_run", "load_job"]
@@ -19,7 +19,11 @@ class RunError(TargetError):
 
 def load_job(run: Path) -> Job:
     """The arguments of the run whose directory is ``run``."""
-    return from_json(Job, json.loads((run / "run.json").read_text())["job"])
+    path = run / "run.json"
+    try:
+        return from_json(Job, parse_object(path.read_bytes()).get("job"))
+    except (ForeignJsonError, RecordError) as error:
+        raise RunError(f"{path}: expected the arguments of a campaign of this version: {error}") from None
 
 
 def find_run(name: str) -> tuple[Layout, Job]:

@@ -6,18 +6,23 @@ Everything that Spark, the JVM and the Python workers print goes to ``spark.log`
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import shutil
-import subprocess
+import signal
 import sys
+import threading
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import conformance
+from conformance.contain.command import run_command
+from conformance.contain.errors import CannotStart
+from conformance.contain.supervised import end_foreign
 from conformance.targets.errors import TargetError
 
 if TYPE_CHECKING:
@@ -29,6 +34,7 @@ JAVA: Final = 17
 """The oldest Java that PySpark 4 runs on (https://spark.apache.org/docs/latest/#downloading)."""
 
 JAVA_SECONDS: Final = 30.0
+JVM_SECONDS: Final = 30.0
 
 _LOG4J: Final = """\
 rootLogger.level = warn
@@ -57,11 +63,9 @@ def check_java() -> None:
     if java is None:
         raise JavaMissing(f"no java in {f'JAVA_HOME={home}' if home else 'PATH'}; {advice}")
     try:
-        done = subprocess.run(  # noqa: S603  # the java that Spark itself would start
-            [java, "-version"], capture_output=True, text=True, timeout=JAVA_SECONDS, check=False
-        )
+        done = run_command([java, "-version"], environment=os.environ, seconds=JAVA_SECONDS)
         said = done.stderr + done.stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except CannotStart as error:
         said = str(error)
     match = re.search(r'version "(?:1\.)?(\d+)', said)
     if match is None or int(match[1]) < JAVA:
@@ -143,21 +147,41 @@ def spark_session(
     builder = SparkSession.builder.master(_with_retries(master)).appName("conformance campaign")
     for key, value in settled.items():
         builder = builder.config(key, value)
+    interrupt = signal.getsignal(signal.SIGINT)
     with _quiet(log):
         session = builder.getOrCreate()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, interrupt)  # Spark takes it, and would not let a second Ctrl-C end us
     # pyspark says on every conversion that it has not been tried with this pandas; a campaign converts by Arrow alone.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    # And where an interrupt met it between question and answer, that the JVM was not heard of any more.
+    warnings.filterwarnings("ignore", "Unable to cleanly shutdown Spark JVM process", RuntimeWarning)
+    with _logged(log):
+        try:
+            session.sparkContext.addPyFile(str(package_archive(directory)))
+            yield session
+        finally:
+            session.stop()
+            gateway = session.sparkContext._gateway  # noqa: SLF001  # the JVM has no other handle
+            if gateway is not None:
+                _end_jvm(gateway.proc)
+
+
+@contextlib.contextmanager
+def _logged(log: Path) -> Iterator[None]:
+    """Let what py4j logs go to ``log``, its tracebacks of an interrupt among it, and not to the terminal."""
+    root, handler = logging.getLogger(), logging.FileHandler(log, encoding="utf-8")
+    ours = not root.handlers  # a caller's own handlers are left alone
+    if ours:
+        root.addHandler(handler)
     try:
-        session.sparkContext.addPyFile(str(package_archive(directory)))
-        yield session
+        yield
     finally:
-        session.stop()
-        gateway = session.sparkContext._gateway  # noqa: SLF001  # the JVM has no other handle
-        if gateway is not None:
-            _end_jvm(gateway.proc)
+        root.removeHandler(handler)
+        handler.close()
 
 
-def _end_jvm(process: subprocess.Popen[bytes] | None) -> None:
+def _end_jvm(process: Any) -> None:
     """End the JVM that the session started, so that another one may have other settings."""
     from pyspark import SparkContext  # noqa: PLC0415  # as above
 
@@ -169,8 +193,4 @@ def _end_jvm(process: subprocess.Popen[bytes] | None) -> None:
     SparkContext._jvm = None  # noqa: SLF001
     if process.stdin is not None:
         process.stdin.close()  # at which a gateway's JVM ends
-    try:
-        process.wait(timeout=30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    end_foreign(process, JVM_SECONDS)

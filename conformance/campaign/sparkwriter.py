@@ -19,6 +19,7 @@ import pyarrow as pa
 from conformance.campaign.connected import Connection
 from conformance.campaign.resultbatches import judge_results, rows_of
 from conformance.campaign.sparkpaths import PATHS, Messages
+from conformance.contain.text import keep_safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.values import differences
 from conformance.contract.view import BatchBytes, SchemaBytes
@@ -43,6 +44,9 @@ class Emitted:
     verdicts: tuple[Verdict, ...] = ()
     error: str = ""
     kept: bool | None = None
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "error")
 
 
 _Rows = Sequence[pa.RecordBatch] | None

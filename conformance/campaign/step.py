@@ -27,7 +27,7 @@ from conformance.engine.outcomes import refine, whole_case
 from conformance.engine.run import Driver
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
-from conformance.records import Case, Exchange, Outcome, Verdict
+from conformance.records import Case, Exchange, Outcome, Reading, Verdict
 from conformance.targets import TargetError
 
 __all__ = ["SIDE_BY_SIDE", "Stepper", "settle"]
@@ -164,13 +164,13 @@ class Stepper:
     def _done(self, work: _Work) -> Done:
         index, case, found, exchange, view = work.index, work.case, work.found, work.exchange, work.view
         assert found is not None
-        outcome = rows.case_outcome(found)
+        outcome, readings = rows.case_outcome(found), () if view is None else _readings(view)
         judged = {
             "index": index,
             "case_id": case.id,
             "outcome": str(outcome),
             "passed": rows.passed_bits(found.passed, self._places),
-            "read": 0 if view is None else rows.read_bits(view.readings, self._job.readers),
+            "read": 0 if view is None else rows.read_bits(readings, self._job.readers),
             "bytes_digest": None if view is None else rows.bytes_digest(view),
             "values_digest": None if view is None else rows.values_digest(view),
             "calls": 0 if exchange is None else len(exchange.calls),
@@ -183,9 +183,17 @@ class Stepper:
             plan=plan_row(index, case),
             judge=judged,
             verdicts=rows.verdicts(index, found.others),
-            readings=[] if view is None else rows.readings(index, view.readings),
+            readings=rows.readings(index, readings),
             exchange=kept(index, case, exchange, why) if why and exchange is not None else None,
         )
+
+
+def _readings(view: View) -> tuple[Reading, ...]:
+    """The readings of a view; none where comparing them raised, which the clauses on them have said by then."""
+    try:
+        return view.readings
+    except Exception:  # noqa: BLE001  # see above
+        return ()
 
 
 def settle() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+from conformance.contain.supervised import open_standard_streams
 
 __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status (``docs/exit-codes.md``)."""
+    open_standard_streams()
+    # gRPC prints what a peer says when it hangs up, escape sequences included; it asks for this when it is imported.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from conformance.cli._group import cli  # noqa: PLC0415  # click is an extra; without it we say so
     except ModuleNotFoundError as error:

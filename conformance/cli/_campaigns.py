@@ -7,13 +7,12 @@ from typing import Any, TypeVar
 
 import click
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from conformance.campaign.results import Results
 from conformance.cli._group import Unusable
 
-__all__ = ["master_option", "print_results", "settings"]
+__all__ = ["master_option", "print_failures", "print_results", "settings"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,22 +43,25 @@ def settings(conf: tuple[str, ...]) -> dict[str, str]:
     return dict(one.split("=", 1) for one in conf)
 
 
+def print_failures(console: Console, results: Results) -> None:
+    """The failures, each with its first case."""
+    for failure in results.failures[:FAILURES_SHOWN]:
+        facts = f" ({failure.cases} case{'s'[: failure.cases > 1]}, first {failure.case_id}): {failure.reason}"
+        console.print(Text.assemble("  ", (failure.clause, "bold"), facts))
+        if failure.file:
+            console.print(f"    {failure.file}")
+    if len(results.failures) > FAILURES_SHOWN:
+        console.print(f"and {len(results.failures) - FAILURES_SHOWN} more failures, in results.json")
+
+
 def print_results(console: Console, results: Results) -> None:
     """The results for people: failures first, then what was covered and how long it took."""
-    console.print(f"[bold]{escape(results.target)}[/bold], profile {results.profile}, run {results.run}")
+    console.print(Text.assemble((results.target, "bold"), f", profile {results.profile}, run {results.run}"))
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in results.outcomes.items())
     console.print(f"{results.cases} cases: {outcomes}")
-    if results.failures:
-        table = Table("clause", "cases", "first", "what", box=None, pad_edge=False)
-        for failure in results.failures[:FAILURES_SHOWN]:
-            table.add_row(escape(failure.clause), str(failure.cases), escape(failure.case_id), escape(failure.reason))
-            if failure.file:
-                table.add_row("", "", "", escape(failure.file))
-        console.print(table)
-        if len(results.failures) > FAILURES_SHOWN:
-            console.print(f"and {len(results.failures) - FAILURES_SHOWN} more failures, in results.json")
+    print_failures(console, results)
     for problem in results.problems:
-        console.print(escape(problem))
+        console.print(problem)
     levels: dict[str, list[int]] = {}
     for clause in results.clauses:
         level = levels.setdefault(clause.level or "case", [0, 0, 0])
@@ -75,6 +77,6 @@ def print_results(console: Console, results: Results) -> None:
     console.print(f"coverage: {len(results.reached)} of {cells} cells reached")
     if results.never:
         shown = ", ".join(results.never[:NEVER_SHOWN])
-        console.print(f"  never: {escape(shown)}{' …' if len(results.never) > NEVER_SHOWN else ''}")
+        console.print(f"  never: {shown}{' …' if len(results.never) > NEVER_SHOWN else ''}")
     slow = ", ".join(f"{one.case_id} {one.seconds:.3g} s" for one in results.slowest[:3])
-    console.print(f"slowest: {escape(slow)}")
+    console.print(f"slowest: {slow}")

@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import sys
+import textwrap
+import traceback
 from collections.abc import Mapping
 from typing import Any, Final
 
 import click
 
 import conformance
+from conformance.cli._interrupts import Interrupted, orderly
+from conformance.contain.text import safe, safe_lines
 
 __all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
 
@@ -50,9 +56,12 @@ EXIT_CODES: Final = """\
 Exit status:
   0  everything chosen was judged, nothing unexpected
   1  findings, unexpected passes, stale expected failures
-  2  unusable input: one sentence on stderr says what and why"""
+  2  unusable input, or a file that cannot be written: a sentence on stderr says what and why
+  70  the suite itself broke: a defect of its own, with a traceback on stderr
+  130  interrupted before there was a verdict"""
 
 _UNUSABLE: Final = (
+    ("conformance.disk.locks", "InUseError"),
     ("conformance.records", "RecordError"),
     ("conformance.targets.errors", "TargetError"),
     ("conformance.engine.selection", "SelectionError"),
@@ -63,7 +72,7 @@ _UNUSABLE: Final = (
     ("conformance.report.reading", "ReportError"),
     ("conformance.report.matrix", "MatrixError"),
     ("conformance.engine.requirements", "FrozenError"),
-    ("conformance.engine.drift.versions", "DriftError"),
+    ("conformance.drift.versions", "DriftError"),
     ("conformance.generate.casefile", "CaseFileError"),
     ("conformance.generate.vectors", "VectorError"),
 )
@@ -77,6 +86,21 @@ class Unusable(click.ClickException):
     """Input that cannot be used; the message is one sentence. Exit status 2."""
 
     exit_code = 2
+
+
+class SuiteBrokeError(click.ClickException):
+    """A defect of the suite itself, with its traceback, which may quote foreign text. Exit status 70, as sysexits.h."""
+
+    exit_code = 70
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__("the suite itself broke; please report it with the lines above")
+        self._lines = safe_lines("".join(traceback.format_exception(error)).rstrip())
+
+    def show(self, file: Any = None) -> None:
+        """Print the traceback behind a mark, so that no line of it is taken for one of a build's."""
+        click.echo(textwrap.indent(self._lines, "  | "), file=file, err=True)
+        super().show(file)
 
 
 def _is_unusable(error: Exception) -> bool:
@@ -106,9 +130,12 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the user can cure ends in one sentence and status 2."""
+        """Run the command; what the user can cure ends in one sentence and status 2, an interrupt in order."""
         try:
-            return super().invoke(ctx)
+            with orderly():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
         except ModuleNotFoundError as error:
             if error.name is None or error.name.startswith("conformance"):
                 raise
@@ -117,10 +144,43 @@ class LazyGroup(click.Group):
                 f"this command needs {error.name}, which is not installed;"
                 f" install it with: pip install 'arrow-conformance[{extras}]'"
             ) from error
+        except click.ClickException as error:
+            # It may quote a file's name, or what a program printed.
+            error.message = safe(error.message)  # type: ignore[misc]  # click has no other way to say it otherwise
+            raise
         except Exception as error:
-            if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort) or not _is_unusable(error):
+            if isinstance(error, click.exceptions.Exit | click.Abort | BrokenPipeError):
                 raise
-            raise Unusable(str(error)) from error
+            if _is_unusable(error):
+                raise Unusable(_sentence(error)) from error
+            raise SuiteBrokeError(error) from error
+        finally:
+            if sentence := _unprinted():
+                raise Unusable(sentence)
+
+
+def _sentence(error: Exception) -> str:
+    # Every file of ours is named by what it is written with; what has no name and no room is where we print.
+    if isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM:
+        return f"standard output: cannot be written: {error.strerror}"
+    return safe(str(error))
+
+
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _unprinted() -> str:
+    """That what was printed cannot be written, empty where it can; Python would try again at its end, and complain."""
+    if sys.stdout is None:  # closed by whoever started us
+        return ""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return ""
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return f"standard output: cannot be written: {error.strerror or error}"
+    return ""
 
 
 @click.group(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.cli._group import Unusable
+from conformance.cli._reading import read_named
+from conformance.contain.text import safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.ipc.kinds import PROFILE_OF
 from conformance.engine.evidence import annotate
 from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict
-from conformance.wire import Header, Kind, Rule, read_file, read_stream, sniff
+from conformance.wire import Header, Kind, Rule, read_file, read_messages, sniff
 from conformance.wire.messages import read_frame
 
 __all__ = ["BINDING", "Checked", "check_file", "refuse_cut"]
@@ -35,6 +37,11 @@ class Checked:
     verdicts: tuple[Verdict, ...]
 
     @property
+    def name(self) -> str:
+        """The file's name as it is shown: whoever made the file may have chosen it."""
+        return safe(str(self.path))
+
+    @property
     def findings(self) -> Iterator[Finding]:
         """Every finding, in the order of the clauses."""
         return (finding for verdict in self.verdicts for finding in verdict.findings)
@@ -49,18 +56,23 @@ class Checked:
         """Clauses that do not hold."""
         return sum(verdict.outcome is Outcome.FAIL for verdict in self.verdicts)
 
+    @property
+    def clean(self) -> bool:
+        """Whether every clause that was observed holds, and none was left unjudged."""
+        return self.passed == len(self.verdicts)
+
     def to_json(self) -> dict[str, Any]:
         """What is told of the file, as plain values."""
         clauses = all_clauses()
         return {
-            "file": str(self.path),
+            "file": self.name,
             "kind": self.kind.value,
             "profile": self.profile,
             "passed": self.passed,
             "failed": self.failed,
             "findings": [
                 {
-                    "file": str(self.path),
+                    "file": self.name,
                     "clause": finding.clause,
                     "level": clauses[finding.clause].level.value,
                     "field": finding.field,
@@ -72,15 +84,17 @@ class Checked:
                 }
                 for finding in self.findings
             ],
+            "not_judged": {one.clause: one.reason for one in self.verdicts if one.reason},
         }
 
     def lines(self) -> Iterator[str]:
         """What is told of the file, for people: each finding with the bytes around it."""
         clauses = all_clauses()
+        yield from unjudged(self.verdicts)
         for finding in self.findings:
             clause = clauses[finding.clause]
             yield f"{clause.id}  [{clause.level.upper()}]"
-            yield f"  where     {self.path}" + (f", {finding.field}" if finding.field else "")
+            yield f"  where     {self.name}" + (f", {finding.field}" if finding.field else "")
             yield f"  required  {finding.required}"
             yield f"  observed  {finding.observed}"
             if finding.start is not None:
@@ -90,7 +104,20 @@ class Checked:
             if clause.breaks:
                 yield f"  breaks    {clause.breaks}"
             yield ""
-        yield f"{self.path}: {self.failed} clauses fail, {self.passed} pass ({self.kind}, {self.profile})"
+        yield f"{self.name}: {self.failed} clauses fail, {self.passed} pass ({self.kind}, {self.profile})"
+
+
+def unjudged(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """The clauses that were not judged, for people: those that raised, and all where there is too much to read."""
+    reasons: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if verdict.reason:
+            reasons.setdefault(verdict.reason, []).append(verdict.clause)
+    for reason, clauses in reasons.items():
+        more = f" and {len(clauses) - 1} more" if len(clauses) > 1 else ""
+        yield f"{clauses[0]}{more}"
+        yield f"  not judged  {reason}"
+        yield ""
 
 
 def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, writer: bool) -> Checked:
@@ -99,7 +126,7 @@ def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, wri
     Raises:
         Unusable: it is empty, holds no message, ends inside its first one, or is a batch without its schema.
     """
-    data = path.read_bytes()
+    data = read_named(path)
     if not data:
         raise Unusable(f"{path}: expected Arrow data, got an empty file")
     seems = sniff(data) if kind is None else kind
@@ -120,7 +147,7 @@ def refuse_cut(path: Path, data: bytes) -> None:
         Unusable: they do.
     """
     faults: list[Any] = []
-    frame = read_frame(memoryview(data), 0, faults)
+    frame = read_frame(memoryview(data), 0, faults, shallow=True)
     cut = next((fault for fault in faults if fault.rule in _CUT), None)
     if cut is not None and frame is not None and frame.message.end == len(data):
         raise Unusable(
@@ -131,13 +158,13 @@ def refuse_cut(path: Path, data: bytes) -> None:
 
 def _refuse_noise(path: Path, data: bytes) -> None:
     refuse_cut(path, data)
-    if all(message.header in _NO_MESSAGE for message in read_stream(data).messages):
+    if all(message.header in _NO_MESSAGE for message in read_messages(data)):
         raise Unusable(f"{path}: expected Arrow data, got {len(data)} bytes that hold no message")
 
 
 def _refuse_other(path: Path, data: bytes) -> None:
     _refuse_noise(path, data)
-    first = read_stream(data).messages[0]
+    first = read_messages(data, limit=2)[0]
     if first.header is not Header.SCHEMA:
         raise Unusable(
             f"{path}: expected a stream, a file, a tensor or a schema message, got a {first.header} alone;"

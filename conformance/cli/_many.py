@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Collection, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 import click
-from rich.console import Console
 
 from conformance.cli._group import Unusable
-from conformance.cli._outputs import Outputs
+from conformance.cli._interrupts import Interrupted, until_interrupted
+from conformance.cli._numbers import SECONDS
+from conformance.cli._outputs import Outputs, conclude, told
 from conformance.cli._progress import watch
+from conformance.disk.files import DiskError
 from conformance.engine.events import Event
 from conformance.engine.log import LogWriter
 from conformance.engine.result import Result, fold
@@ -21,7 +23,6 @@ from conformance.engine.session import STATE
 from conformance.readers.ipc.pool import IpcPool
 from conformance.records import Level
 from conformance.report.summary import verdict_line
-from conformance.report.terminal import print_report
 
 __all__ = ["Judged", "judge_each", "known_names", "run_options"]
 
@@ -35,7 +36,7 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--level", type=click.Choice([level.value for level in Level]), default="may", show_default=True)
     @click.option(
         "--seconds",
-        type=click.FloatRange(0, min_open=True),
+        type=SECONDS,
         default=10.0,
         show_default=True,
         help="What one answer may take.",
@@ -79,28 +80,44 @@ def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, re
     here = [name for name in pool.names if name not in absent]
     if not here:
         raise Unusable(f"expected at least one {role} that is here, got none; the lines above say what is missing")
+    command = click.get_current_context().info_name
     results: dict[str, Result] = {}
-    for name in here:
-        events, total = judged(name)
-        command = click.get_current_context().info_name
-        with LogWriter(STATE / f"{command}-{name}.jsonl") as log:
-            results[name] = fold(log.copy(watch(events, total=total)))
-        _keep(name, results[name], reports)
-    _tell(results, outputs)
-    sys.exit(1 if any(result.fails for result in results.values()) else 0)
+    failures: list[DiskError | None] = []
+    with ExitStack() as stack:
+        # All of them now: a second command ends at once, and not after the first of its implementations.
+        logs = {name: stack.enter_context(LogWriter(STATE / f"{command}-{name}.jsonl")) for name in here}
+        for name, log in logs.items():
+            events, total = judged(name)
+            try:
+                found, interrupted = until_interrupted(log.copy(watch(events, total=total)))
+            except Interrupted:
+                if not results:
+                    raise
+                break
+            results[name] = fold(found)
+            failures += [*_kept(name, results[name], reports), log.failure]
+            if interrupted or log.failure is not None:
+                break
+    failures += _told(results, outputs)
+    left = [name for name in here if name not in results]
+    if left:
+        click.echo(f"not judged any more: {', '.join(left)}", err=True)
+    conclude(failures, fails=bool(left) or any(result.fails for result in results.values()))
 
 
-def _keep(name: str, result: Result, reports: Path | None) -> None:
-    if reports is not None:
-        files = {kind: reports / f"{name}.{kind}" for kind in ("json", "html", "svg")}
-        Outputs(json=files["json"], html=files["html"], badge=files["svg"]).write(result)
+def _kept(name: str, result: Result, reports: Path | None) -> list[DiskError]:
+    if reports is None:
+        return []
+    files = {kind: reports / f"{name}.{kind}" for kind in ("json", "html", "svg")}
+    return Outputs(json=files["json"], html=files["html"], badge=files["svg"]).write(result)
 
 
-def _tell(results: dict[str, Result], outputs: Outputs) -> None:
+def _told(results: dict[str, Result], outputs: Outputs) -> list[DiskError]:
     width = max(map(len, results))
+    failures: list[DiskError] = []
     for name, result in results.items():
         if len(results) == 1:
-            print_report(Console(soft_wrap=True), result)
-            outputs.write(result)
+            failures += told(result, outputs)
         else:
             click.echo(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
+    return failures

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import click
 import pyarrow as pa
 
 from conformance.cli._common import find_case
@@ -69,13 +68,3 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
         raise Unusable(f"{case.id} was not put to {target}: {reasons[0] if reasons else 'no reason given'}")
     view = View(case, remembering.exchange, materialise(case.table))
     return OneCase(case, remembering.exchange, view, fold(events))
-
-
-deadline_option = click.option(
-    "--deadline-multiplier",
-    metavar="X",
-    type=click.FloatRange(0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Stretch every deadline.",
-)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+import importlib
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NoReturn
 
 import click
 
+from conformance.contain.text import safe
+from conformance.disk.files import DiskError
 from conformance.engine.result import Result
+from conformance.report.terminal import print_report, terminal
 
-__all__ = ["Outputs", "output_options"]
+__all__ = ["Outputs", "conclude", "output_options", "told"]
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -26,24 +31,53 @@ class Outputs:
     html: Path | None = None
     badge: Path | None = None
 
-    def write(self, result: Result) -> None:
-        """Write every file asked for; each writer is loaded only then."""
-        if self.junit is not None:
-            from conformance.report.junit import write_junit  # noqa: PLC0415  # see above
+    def write(self, result: Result) -> list[DiskError]:
+        """Write every file asked for, and return why those are missing that could not be written."""
+        failures = []
+        for kind, (module, name) in _WRITERS.items():
+            path: Path | None = getattr(self, kind)
+            if path is not None:
+                try:
+                    getattr(importlib.import_module(module), name)(result, path)
+                except DiskError as error:
+                    failures.append(error)
+        return failures
 
-            write_junit(result, self.junit)
-        if self.json is not None:
-            from conformance.report.document import write_json  # noqa: PLC0415  # see above
 
-            write_json(result, self.json)
-        if self.html is not None:
-            from conformance.report.html import write_html  # noqa: PLC0415  # see above
+_WRITERS: Final = {
+    "junit": ("conformance.report.junit", "write_junit"),
+    "json": ("conformance.report.document", "write_json"),
+    "html": ("conformance.report.html", "write_html"),
+    "badge": ("conformance.report.badge", "write_badge"),
+}
+"""The function that writes each format; its module is loaded only when the format is asked for."""
 
-            write_html(result, self.html)
-        if self.badge is not None:
-            from conformance.report.badge import write_badge  # noqa: PLC0415  # see above
 
-            write_badge(result, self.badge)
+def told(result: Result, outputs: Outputs) -> list[DiskError]:
+    """Write every file asked for, then print the report; return what could not be written, and why.
+
+    In this order, so that a reader who closes our standard output (``| head``) costs no file.
+    """
+    failures = outputs.write(result)
+    return [*_printed(result), *failures]
+
+
+def _printed(result: Result) -> list[DiskError]:
+    try:
+        print_report(terminal(), result)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return [DiskError(error.errno or 0, error.strerror or str(error), "standard output")]
+    return []
+
+
+def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
+    """Say which files could not be written and end: with 2 where there are any, else by the verdict."""
+    said = [f"Error: {safe(str(failure))}" for failure in failures if failure is not None]
+    for line in said:
+        click.echo(line, err=True)
+    sys.exit(2 if said else int(fails))
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ def progress_bar(*columns: ProgressColumn) -> Progress:
     """A bar on standard error, on a terminal only: what is done, how much of how many, ``columns``, the time."""
     console = Console(stderr=True)
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         *columns,

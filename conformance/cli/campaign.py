@@ -11,19 +11,24 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.progress import TextColumn, TimeRemainingColumn
 
 import conformance
 from conformance.campaign import connected, session
-from conformance.campaign.job import DECODERS, FAMILIES, Job
+from conformance.campaign.commits import Tally
+from conformance.campaign.job import DECODERS, FAMILIES, MUTATED, Job
 from conformance.campaign.layout import Layout
 from conformance.campaign.sparkwriter import SETTINGS, judge_spark
 from conformance.cli._campaigns import master_option, print_results, settings
 from conformance.cli._common import target_option
+from conformance.cli._interrupts import Interrupted
+from conformance.cli._mutated import input_job, print_inputs
+from conformance.cli._numbers import PROCESSES, count_of, deadline_option, seed_option
 from conformance.cli._progress import progress_bar
+from conformance.disk.locks import held
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.records import Level
+from conformance.report.terminal import terminal
 from conformance.targets import TargetKind, load_target
 
 SPARK = "spark"
@@ -32,10 +37,8 @@ SPARK = "spark"
 
 @click.command()
 @target_option
-@click.option("--cases", metavar="N", type=click.IntRange(1), default=20_000, show_default=True, help="Cases to draw.")
-@click.option(
-    "--seed", metavar="S", type=click.IntRange(0), default=0, show_default=True, help="Decides every random choice."
-)
+@click.option("--cases", metavar="N", type=count_of(1), default=20_000, show_default=True, help="Cases to draw.")
+@seed_option
 @click.option(
     "--profile",
     type=click.Choice(["arrow", "server"]),
@@ -54,7 +57,7 @@ SPARK = "spark"
 @click.option(
     "--family",
     metavar="N",
-    type=click.IntRange(1),
+    type=count_of(1),
     default=None,
     show_default=", ".join(f"{size} for {profile}" for profile, size in FAMILIES.items()),
     help="Cases in a row that share their columns; with 1, those of a run with this seed.",
@@ -81,19 +84,12 @@ SPARK = "spark"
 @click.option(
     "--concurrency",
     metavar="N",
-    type=click.IntRange(1),
+    type=PROCESSES,
     default=2,
     show_default=True,
     help="Tasks at a time where all of them share one endpoint.",
 )
-@click.option(
-    "--deadline-multiplier",
-    metavar="X",
-    type=click.FloatRange(0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Stretch every deadline.",
-)
+@deadline_option
 @master_option
 @click.option(
     "--out",
@@ -129,43 +125,60 @@ def command(
     Killed at any point and started again with the same arguments, it continues and ends in the same verdicts.
 
     With ``--target spark`` the Spark that would do the work is judged itself, as a writer of Arrow messages.
+    With ``--target mutated`` the suite itself is: a case is a mutated stream, file, tensor or message.
 
     \b
-    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input.
+    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written, 130 interrupted:
+    what is committed stays, and the same command continues.
     """  # noqa: D301  # click wants the character, not the escape
     session.check_java()
     if target == SPARK:
         given = {**SETTINGS, **settings(conf)}
-        sys.exit(_judge_spark(out, deadline_multiplier, cases=cases, seed=seed, master=master, conf=given))
+        with held(out.absolute() / SPARK):
+            status = _judge_spark(out, deadline_multiplier, cases=cases, seed=seed, master=master, conf=given)
+        sys.exit(status)
     from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # pyspark is named where it is missing
 
-    spec = load_target(target)
-    spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
-    chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
-    profile = profile or ("server" if spec.kind is TargetKind.SERVER else "arrow")
-    job = Job(
-        spec,
-        cases=cases,
-        seed=seed,
-        profile=profile,
-        clauses=tuple(one.id for one in chosen.clauses),
-        readers=tuple(reader for reader in readers if reader != "none"),
-        guided=cases * guided // 100,
-        family=family or FAMILIES[profile],
-        sample=keep,
-        multiplier=deadline_multiplier,
-        suite=conformance.__version__,
-    )
+    if target == MUTATED:
+        job = input_job(cases, seed, deadline_multiplier, refused=bool(profile or guided or family or clause))
+        shrink = False
+    else:
+        spec = load_target(target)
+        spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
+        chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
+        profile = profile or ("server" if spec.kind is TargetKind.SERVER else "arrow")
+        job = Job(
+            spec,
+            cases=cases,
+            seed=seed,
+            profile=profile,
+            clauses=tuple(one.id for one in chosen.clauses),
+            readers=tuple(reader for reader in readers if reader != "none"),
+            guided=cases * guided // 100,
+            family=family or FAMILIES[profile],
+            sample=keep,
+            multiplier=deadline_multiplier,
+            suite=conformance.__version__,
+        )
     python = settings(conf).get("spark.pyspark.python", "")
     job = job.of_version(target_info(job, python=python)["version"])
     layout = Layout.of(out.absolute(), job)
     began = time.monotonic()
-    with session.spark_session(layout.run, master=master, conf=settings(conf)) as spark:
-        campaign = Campaign(spark, layout, job, concurrency=concurrency)
-        with _watching(cases) as (tell, say):
-            campaign.run(lambda progress: tell(progress.cases, progress.failing))
-            results = campaign.finish(say, shrinking=shrink)
-    print_results(Console(soft_wrap=True), results)
+    try:
+        with (
+            held(layout.run, advice="wait until it ends, or give this campaign a directory of its own"),
+            session.spark_session(layout.run, master=master, conf=settings(conf)) as spark,
+        ):
+            campaign = Campaign(spark, layout, job, concurrency=concurrency)
+            with _watching(cases) as (tell, say):
+                campaign.run(lambda progress: tell(progress.cases, progress.failing))
+                results = campaign.finish(say, shrinking=shrink)
+    except KeyboardInterrupt:
+        tally = Tally(layout)
+        tally.look()
+        kept = f"{tally.cases} of {cases} cases are committed in {layout.run}"
+        raise Interrupted(f"{kept}, and the same command continues there") from None
+    (print_inputs if target == MUTATED else print_results)(terminal(), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
     sys.exit(1 if results.unexpected else 0)
 

@@ -11,7 +11,9 @@ from typing import Final
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._ipcfiles import BINDING, check_file, refuse_cut
+from conformance.cli._ipcfiles import BINDING, check_file, refuse_cut, unjudged
+from conformance.cli._reading import read_named
+from conformance.contain.text import safe
 from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.files import judge_bytes
 from conformance.engine.evidence import annotate
@@ -68,7 +70,7 @@ def command(
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
 
     \b
-    Exit status: 0 clean, 1 findings, 2 a file holds no whole message.
+    Exit status: 0 clean, 1 findings or clauses that could not be judged, 2 a file holds no whole message.
     """  # noqa: D301  # click wants the character, not the escape
     if files:
         if schema_file is not None or batch_files:
@@ -98,14 +100,14 @@ def _check_files(
     else:
         for line in (line for one in checked for line in one.lines()):
             click.echo(line)
-    sys.exit(1 if any(one.failed for one in checked) else 0)
+    sys.exit(0 if all(one.clean for one in checked) else 1)
 
 
 # --- bare messages ------------------------------------------------------------------------------------
 
 
 def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_json: bool) -> None:
-    contents = [path.read_bytes() for path in files]
+    contents = [read_named(path) for path in files]
     for path, data in zip(files, contents, strict=True):
         if not data:
             raise Unusable(f"{path}: expected an Arrow message, got an empty file")
@@ -117,11 +119,12 @@ def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_j
     else:
         for line in _lines(verdicts, files, contents):
             click.echo(line)
-    sys.exit(1 if any(verdict.outcome is Outcome.FAIL for verdict in verdicts) else 0)
+    sys.exit(1 if any(verdict.outcome is not Outcome.PASS for verdict in verdicts) else 0)
 
 
 def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:
     failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
+    yield from unjudged(verdicts)
     for verdict in failed:
         clause = all_clauses()[verdict.clause]
         for finding in verdict.findings:
@@ -137,7 +140,7 @@ def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[byte
 
 def _finding(finding: Finding, files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:
     index = finding.call or 0
-    place = f"{files[index]}" + (f", {finding.field}" if finding.field else "")
+    place = safe(str(files[index])) + (f", {finding.field}" if finding.field else "")
     yield f"  where     {place}"
     yield f"  required  {finding.required}"
     yield f"  observed  {finding.observed}"

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
+from conformance.cli._reading import read_named
 from conformance.wire import Kind, SectionKind, dissect, read_schema
 
 _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
@@ -54,14 +55,14 @@ def command(
     \b
     Exit status: 0 well formed, 1 faults, 2 the file is empty or cannot be read.
     """  # noqa: D301  # click wants the character, not the escape
-    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    data = sys.stdin.buffer.read() if str(file) == "-" else read_named(file)
     if not data:
         raise Unusable(f"{file}: expected an Arrow message, got no bytes")
     schema = None
     if schema_file is not None:
         if kind not in (None, Kind.MESSAGE):
             raise Unusable(f"--schema: expected a bare message to read by it, got --kind {kind}; leave one of them out")
-        message = read_schema(schema_file.read_bytes())
+        message = read_schema(read_named(schema_file))
         if message.schema is None:
             raise Unusable(f"{schema_file}: expected a schema message, got bytes that hold none; dissect them first")
         schema = message.schema

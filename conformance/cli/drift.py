@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.engine.drift.digests import check_digests, read_digests, write_digests
-from conformance.engine.drift.run import MUTANTS, Drift, Plan, run_drift
-from conformance.engine.drift.versions import find_version, ordered
+from conformance.cli._interrupts import Interrupted
+from conformance.cli._numbers import CASES, SEED, Number
+from conformance.disk.files import write_whole
+from conformance.disk.locks import held
+from conformance.drift.digests import check_digests, read_digests, write_digests
+from conformance.drift.run import MUTANTS, Drift, Plan, run_drift
+from conformance.drift.versions import find_version, ordered
 from conformance.engine.files import data_file
 from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
 
@@ -24,9 +29,9 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option("--to", "newer", metavar="VERSION", multiple=True, help="A version, the newer one; repeatable.")
 @click.option("--versions", "listed", metavar="VERSION…", multiple=True, help="Several versions at once.")
 @click.argument("more", metavar="[VERSION]…", nargs=-1)
-@click.option("--seed", type=int, default=0, show_default=True, help="What cases are drawn.")
-@click.option("--share", type=click.FloatRange(0, 1), default=1.0, help="The part of the cases to write.")
-@click.option("--mutants", type=click.IntRange(0), default=MUTANTS, show_default=True, help="How many mutants to read.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="What cases are drawn.")
+@click.option("--share", type=Number(0, 1), default=1.0, help="The part of the cases to write.")
+@click.option("--mutants", type=CASES, default=MUTANTS, show_default=True, help="How many mutants to read.")
 @click.option("--case", "case", metavar="ID", default="", help="One case alone, as a replay line names it.")
 @click.option("--every", is_flag=True, help="Tell every difference, not one for each group.")
 @click.option("--json", "json_file", metavar="FILE", type=_FILE, help="Write everything as JSON.")
@@ -77,7 +82,8 @@ def command(
     Each version gets an environment of its own, made once. ``installed`` is the one that the suite runs under.
 
     \b
-    Exit status: 0 nothing that matters, 1 drift that matters or digests that differ, 2 unusable input.
+    Exit status: 0 nothing that matters, 1 drift that matters or digests that differ, 2 unusable input or a file that
+    cannot be written, 130 interrupted.
     """  # noqa: D301  # click wants the character, not the escape
     names = ordered([*older, *newer, *listed, *more])
     if len(names) < 2 and not (names and (record or check)):
@@ -85,13 +91,19 @@ def command(
     if (record or check) and (case or share != 1.0):
         raise Unusable("digests are those of all cases; leave out --case and --share")
     excused = read_known(known) if known is not None else frozenset()
-    versions = [find_version(name, say=_say) for name in names]
-    drift = run_drift(versions, Plan(seed, share, mutants, case), say=_say)
-    complaints = list(_digests(drift, golden, record=record, check=check))
-    _write(drift, json_file, html, save)
-    click.echo(as_text(drift, every=every, known=excused))
-    for complaint in complaints:
-        click.echo(complaint)
+    with ExitStack() as stack:
+        for folder in (golden if record else None, save):
+            stack.enter_context(held(folder) if folder is not None else nullcontext())
+        try:
+            versions = [find_version(name, say=_say) for name in names]
+            drift = run_drift(versions, Plan(seed, share, mutants, case), say=_say)
+        except KeyboardInterrupt:
+            raise Interrupted("nothing was compared; environments that were made are kept") from None
+        complaints = list(_digests(drift, golden, record=record, check=check))
+        click.echo(as_text(drift, every=every, known=excused))
+        for complaint in complaints:
+            click.echo(complaint)
+        _write(drift, json_file, html, save)
     if unknown(drift, excused) or complaints:
         raise click.exceptions.Exit(1)
 
@@ -113,11 +125,9 @@ def _digests(drift: Drift, folder: Path, *, record: bool, check: bool) -> list[s
 
 def _write(drift: Drift, json_file: Path | None, html: Path | None, save: Path | None) -> None:
     if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(as_json(drift), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(json_file, json.dumps(as_json(drift), indent=1, ensure_ascii=False) + "\n")
     if html is not None:
         write_html(drift, html)
     if save is not None:
-        save.mkdir(parents=True, exist_ok=True)
         for name, data in drift.saved.items():
-            (save / name).write_bytes(data)
+            write_whole(save / name, data)

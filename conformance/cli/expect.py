@@ -11,7 +11,7 @@ from conformance.engine.log import read_log
 from conformance.engine.repair import describe_changes, repaired, rewrite
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
-from conformance.engine.session import STATE
+from conformance.engine.session import default_log
 from conformance.targets import load_target
 
 
@@ -41,7 +41,7 @@ def command(*, target: str, log: Path | None, write: bool) -> None:
     """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
     spec = load_target(target)
-    path = log or STATE / f"{spec.name}.jsonl"
+    path = log or default_log(spec)
     if not path.exists():
         raise click.UsageError(f"{path} does not exist; run `conformance run --target {target}` first")
     result = fold(read_log(path))

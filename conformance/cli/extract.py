@@ -8,8 +8,11 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import corpus_option, target_option
-from conformance.cli._one import OneCase, deadline_option, put
+from conformance.cli._numbers import deadline_option
+from conformance.cli._one import OneCase, put
 from conformance.contract.view import BatchBytes, SchemaBytes
+from conformance.disk.files import write_whole
+from conformance.disk.locks import held
 from conformance.engine.session import Settings
 from conformance.records import to_json
 
@@ -37,10 +40,9 @@ def command(*, name: str, target: str, out: Path, deadline_multiplier: float, co
     settings = Settings(readers=False, deadline_multiplier=deadline_multiplier)
     one = put(name, target=target, corpus=corpus, settings=settings)
     files = list(_files(one))
-    for relative, data in files:
-        path = out / relative
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    with held(out):
+        for relative, data in files:
+            write_whole(out / relative, data)
     click.echo(f"{len(files)} files in {out}")
 
 

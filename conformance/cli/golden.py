@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
 import click
 
+from conformance.cli._interrupts import Interrupted
+from conformance.disk.locks import held
 from conformance.engine.files import data_file
 
 
@@ -48,14 +51,28 @@ SETS: Final[dict[str, Callable[..., list[str]]]] = {"bq-arrow": _pairs, "ipc": _
 def command(*, only_check: bool, chosen: tuple[str, ...], folder: Path) -> None:
     """Regenerate the golden files: message pairs of every BigQuery type, and vectors for readers of Arrow IPC.
 
-    Exit status: 0 written, or as it would be written now; 1 something differs; 2 the folder holds no such set.
+    Exit status: 0 written, or as it would be written now; 1 something differs; 2 the folder holds no such set, or
+    cannot be written to; 130 interrupted.
     """
-    complaints = []
+    complaints: list[str] = []
+    done: list[str] = []
     for name in chosen or SETS:
-        complaints += SETS[name](folder / name, only_check=only_check)
+        with nullcontext() if only_check else held(folder / name):
+            try:
+                complaints += SETS[name](folder / name, only_check=only_check)
+            except KeyboardInterrupt:
+                raise Interrupted(_kept(done, name, only_check=only_check)) from None
+        done.append(name)
     for complaint in complaints:
         click.echo(complaint)
     if complaints:
         raise click.exceptions.Exit(1)
     for name in chosen or SETS:
         click.echo(f"{folder / name}: {'as it would be written now' if only_check else 'written'}")
+
+
+def _kept(done: Sequence[str], name: str, *, only_check: bool) -> str:
+    if only_check:
+        return f"compared were {', '.join(done) or 'none'} of the sets"
+    whole = f"{' and '.join(done)} is written, " if done else ""
+    return f"{whole}{name} may be in part; every file is whole, and `conformance golden` writes the rest"

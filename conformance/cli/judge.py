@@ -9,6 +9,7 @@ import click
 from conformance.campaign.runs import find_run
 from conformance.campaign.session import spark_session
 from conformance.cli._campaigns import master_option, settings
+from conformance.disk.locks import held
 from conformance.records import Outcome
 
 
@@ -29,7 +30,7 @@ def command(*, run: str, java: bool, master: str, conf: tuple[str, ...]) -> None
     from conformance.campaign.java import read_stored  # noqa: PLC0415  # after the run was found
     from conformance.campaign.rejudging import judge_again  # noqa: PLC0415  # as above
 
-    with spark_session(layout.run, master=master, conf=settings(conf)) as session:
+    with held(layout.run / "rejudged"), spark_session(layout.run, master=master, conf=settings(conf)) as session:
         found = judge_again(session, layout, job.clauses)
         readings = read_stored(session, layout) if java else None
     click.echo(f"{found.exchanges} stored exchanges of run {layout.run_id} judged under {len(found.clauses)} clauses")

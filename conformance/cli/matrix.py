@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
 from conformance.report.matrix import load_matrix
 from conformance.report.site import markdown, write_site
@@ -31,7 +32,6 @@ def command(*, reports: tuple[Path, ...], html: Path | None, markdown_: Path | N
     if html is not None:
         write_site(matrix, html)
     if markdown_ is not None:
-        markdown_.parent.mkdir(parents=True, exist_ok=True)
-        markdown_.write_text(markdown(matrix), encoding="utf-8")
+        write_whole(markdown_, markdown(matrix))
     if html is None and markdown_ is None:
         click.echo(markdown(matrix), nl=False)

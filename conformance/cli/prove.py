@@ -10,7 +10,10 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import corpus_option
+from conformance.cli._interrupts import Interrupted
+from conformance.cli._numbers import PROCESSES, count_of
 from conformance.cli._progress import progress_bar
+from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
 from conformance.engine.prove import Proof, prove
 from conformance.records import Case
@@ -20,9 +23,9 @@ from conformance.report.proof import as_json, as_text
 
 @click.command()
 @corpus_option
-@click.option("--workers", type=click.IntRange(1), help="Processes; one per core unless given.")
+@click.option("--workers", type=PROCESSES, help="Processes; one per core unless given.")
 @click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Try these mutants only; repeatable.")
-@click.option("--every", type=click.IntRange(1), default=1, help="Make each n-th systematic change only.")
+@click.option("--every", type=count_of(1), default=1, help="Make each n-th systematic change only.")
 @click.option("--matrix", is_flag=True, help="Print every mutant with the clauses that failed on it.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the whole result here.")
 def command(
@@ -30,25 +33,35 @@ def command(
 ) -> None:
     """Run the suite against every mutant, liar, legal variation and systematic change.
 
-    Exit status 1 where a mutant survives, a clause is unproven, a mutant is over-broad or a legal variation fails.
+    Exit status 1 where a mutant survives, a clause is unproven, a mutant is over-broad or a legal variation fails;
+    130 where it was interrupted, for a part proves nothing.
     """
     if unknown := sorted(set(mutants) - set(MUTANTS)):
         raise click.UsageError(f"no mutant is called {unknown[0]!r}; `conformance serve --mutants` lists them all")
     began = time.monotonic()
     proof = _watched(load_corpus(corpus).values(), workers=workers, mutants=mutants or None, every=every)
-    if json_file is not None:
-        json_file.write_text(json.dumps(as_json(proof), indent=1) + "\n")
     click.echo(as_text(proof, matrix=matrix))
     click.echo(f"{time.monotonic() - began:.0f} s")
+    if json_file is not None:
+        write_whole(json_file, json.dumps(as_json(proof), indent=1) + "\n")
     if not proof.holds:
         raise click.exceptions.Exit(1)
 
 
 def _watched(cases: Iterable[Case], *, workers: int | None, mutants: tuple[str, ...] | None, every: int) -> Proof:
+    tried: list[str] = []
+    of = 0
     with progress_bar() as progress:
         task = progress.add_task("starting", total=None)
 
         def told(what: str, done: int, total: int) -> None:
+            nonlocal of
+            of = total
+            tried.append(what)
             progress.update(task, description=what[:40], completed=done, total=total)
 
-        return prove(cases, workers=workers, mutants=mutants, every=every, told=told)
+        try:
+            return prove(cases, workers=workers, mutants=mutants, every=every, told=told)
+        except KeyboardInterrupt:
+            names = f", {' and '.join(tried[-2:])} last" if tried else ""
+            raise Interrupted(f"{len(tried)} of {of or 'all'} trials were made{names}; a part proves nothing") from None

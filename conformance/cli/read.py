@@ -9,6 +9,7 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._many import judge_each, known_names, run_options
+from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.engine.events import Event
 from conformance.engine.files import data_file
@@ -29,14 +30,12 @@ from conformance.records import Level
 @click.option(
     "--mangled",
     metavar="N",
-    type=click.IntRange(0),
+    type=CASES,
     default=0,
     show_default=True,
     help="Add N inputs that are valid vectors with one change.",
 )
-@click.option(
-    "--seed", metavar="S", type=click.IntRange(0), default=0, show_default=True, help="Decides every random choice."
-)
+@seed_option
 @click.option(
     "--vectors",
     "folder",

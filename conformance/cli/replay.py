@@ -6,13 +6,15 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from conformance.campaign.job import MUTATED
 from conformance.cli._common import corpus_option, target_option
-from conformance.cli._one import deadline_option, put
+from conformance.cli._mutated import replay_input
+from conformance.cli._numbers import deadline_option
+from conformance.cli._one import put
 from conformance.engine.session import Settings
 from conformance.engine.transcript import transcript
-from conformance.report.terminal import print_report
+from conformance.report.terminal import print_report, terminal
 
 
 @click.command()
@@ -21,15 +23,29 @@ from conformance.report.terminal import print_report
 @click.option("--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read.")
 @deadline_option
 @corpus_option
-def command(*, name: str, target: str, readers: bool, deadline_multiplier: float, corpus: Path) -> None:
+@click.option(
+    "--save",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the bytes of a mutated input go; each message of several goes to a file with its number.",
+)
+def command(
+    *, name: str, target: str, readers: bool, deadline_multiplier: float, corpus: Path, save: Path | None
+) -> None:
     """Put CASE (an id, or the path of a case file) to a target; print the whole exchange, then the verdicts.
+
+    With ``--target mutated``, CASE is an input of a campaign over mutated bytes: mutated.s1.i42.
 
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input.
     """
+    if target == MUTATED:
+        sys.exit(1 if replay_input(name, save) else 0)
+    if save is not None:
+        raise click.UsageError("--save is for --target mutated, whose cases are bytes")
     settings = Settings(readers=readers, deadline_multiplier=deadline_multiplier)
     one = put(name, target=target, corpus=corpus, settings=settings)
     for line in transcript(one.view):
         click.echo(line)
     click.echo()
-    print_report(Console(soft_wrap=True), one.result)
+    print_report(terminal(), one.result)
     sys.exit(1 if one.result.fails else 0)

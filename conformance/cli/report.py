@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from conformance.cli._outputs import Outputs, output_options
+from conformance.cli._outputs import Outputs, conclude, output_options, told
 from conformance.engine.events import Event
 from conformance.engine.log import read_log
 from conformance.engine.merge import merge
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
-from conformance.report.terminal import print_report
 
 
 @click.command()
@@ -36,9 +33,7 @@ def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> 
         raise click.UsageError("expected the path of a LOG, or --schema")
     all_clauses()
     result = fold(merge([_events(path) for path in logs]))
-    print_report(Console(soft_wrap=True), result)
-    outputs.write(result)
-    sys.exit(1 if result.fails else 0)
+    conclude(told(result, outputs), fails=result.fails)
 
 
 def _events(path: Path) -> list[Event]:

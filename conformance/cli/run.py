@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
+from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from rich.console import Console
 
 from conformance.cli._common import corpus_option, target_option
-from conformance.cli._outputs import Outputs, output_options
+from conformance.cli._interrupts import until_interrupted
+from conformance.cli._numbers import CASES, PROCESSES, deadline_option, seed_option
+from conformance.cli._outputs import Outputs, conclude, output_options, told
 from conformance.cli._progress import watch
+from conformance.disk.files import DiskError
 from conformance.engine.corpus import load_corpus
-from conformance.engine.events import Event
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import run_parts
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
-from conformance.engine.session import STATE, Settings, open_session
+from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
 from conformance.records import Level
-from conformance.report.terminal import print_report
 from conformance.targets import load_target
 
 
@@ -42,36 +39,21 @@ from conformance.targets import load_target
     help="Least binding level judged.",
 )
 @click.option(
-    "--cases",
-    "generated",
-    metavar="N",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Add N generated cases.",
+    "--cases", "generated", metavar="N", type=CASES, default=0, show_default=True, help="Add N generated cases."
 )
-@click.option(
-    "--seed", metavar="S", type=click.IntRange(0), default=0, show_default=True, help="Decides every random choice."
-)
+@seed_option
 @click.option("--shard", metavar="I/N", help="Only part I of N, by a hash of the case id; `report` joins the logs.")
 @click.option(
     "--parallel",
     metavar="N",
-    type=click.IntRange(1),
+    type=PROCESSES,
     default=1,
     show_default=True,
     help="Run N shards beside each other, each with a target of its own, and report on the whole.",
 )
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @click.option("--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read.")
-@click.option(
-    "--deadline-multiplier",
-    metavar="X",
-    type=click.FloatRange(0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Stretch every deadline.",
-)
+@deadline_option
 @click.option(
     "--log",
     metavar="FILE",
@@ -111,7 +93,8 @@ def command(
     conformance run --target mine.toml --junit out.xml --html out.html --json out.json
 
     \b
-    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input.
+    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written.
+    An interrupted run is reported, as incomplete, with 1; with 130 where it had judged nothing.
     """  # noqa: D301  # click wants the character, not the escape
     if parallel > 1:
         if shard is not None:
@@ -122,28 +105,34 @@ def command(
     settings = Settings(
         seed=seed, generated=generated, shrink=shrink, readers=readers, deadline_multiplier=deadline_multiplier
     )
-    with ExitStack() as stack:
-        session = stack.enter_context(open_session(load_target(target), chosen, selection, settings))
-        path = log or session.default_log
-        events = stack.enter_context(LogWriter(path)).copy(session.events())
-        result = fold(_until_interrupted(watch(events, total=len(chosen.cases) + generated)))
-    _finish(result, path, outputs)
+    spec = load_target(target)
+    with LogWriter(log or default_log(spec)) as writer, open_session(spec, chosen, selection, settings) as session:
+        events = watch(writer.copy(session.events()), total=len(chosen.cases) + generated)
+        result = fold(until_interrupted(events)[0])
+    _finish(result, writer, outputs)
 
 
-def _finish(result: Result, log: Path, outputs: Outputs) -> NoReturn:
-    print_report(Console(soft_wrap=True), result)
-    outputs.write(result)
-    click.echo(f"log: {log}", err=True)
-    sys.exit(1 if result.fails else 0)
+def _finish(result: Result, log: LogWriter, outputs: Outputs) -> NoReturn:
+    failures = [*told(result, outputs), log.failure]
+    if log.failure is None:
+        click.echo(f"log: {log.path}", err=True)
+    conclude(failures, fails=result.fails)
 
 
-def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, Path]:
-    """The run that was asked for, as shards beside each other."""
+def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:
+    """The run that was asked for, as shards beside each other; what is theirs alone is beside the log, and its lock."""
     all_clauses()
-    path = log or STATE / f"{load_target(target).name}.jsonl"
-    events = run_parts(list(_arguments(asked)), count, STATE / "parts")
+    path = log or default_log(load_target(target))
     with LogWriter(path) as writer:
-        return fold(writer.copy(events)), path
+        folder = path.with_name(f"{path.name}.parts")
+        for left in folder.glob("part-*-of-*.jsonl"):
+            left.unlink()
+        events = run_parts(list(_arguments(asked)), count, folder)
+        try:
+            deque(writer.copy(events), maxlen=0)
+        except DiskError as error:
+            writer.failure = error
+    return fold(events), writer
 
 
 def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -156,14 +145,3 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"--{option}", glob)
     for option in ("shrink", "readers"):
         yield f"--{option}" if asked[option] else f"--no-{option}"
-
-
-def _until_interrupted(events: Iterator[Event]) -> Iterator[Event]:
-    """``events``, ended early by an interrupt: what was judged by then is reported, as incomplete.
-
-    A request to terminate counts as one, so that a target that was started is stopped with the run.
-    """
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt):
-        yield from events

@@ -10,8 +10,12 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.wire.arrow import DecodingError
+from conformance.wire.compression import Budget
 
 __all__ = ["BatchBytes", "SchemaBytes", "without_extremes"]
+
+FEW: Final = 1000
+"""Rows that are no excess of any table, and are not worth a look at each column."""
 
 _BIGNUMERIC: Final = wire.Type(wire.TypeKind.DECIMAL, bit_width=256, precision=76, scale=38)
 
@@ -78,7 +82,8 @@ class BatchBytes:
     """One ``serialized_record_batch`` with the schema that it has to fit (None where no schema could be read).
 
     ``data`` is after undoing a whole-response compression; ``message`` is None without a readable schema.
-    ``faults`` are then those of the framing and the metadata, which can be judged without one.
+    ``faults`` are then those of the framing and the metadata, which can be judged without one. ``budget`` bounds what
+    the batches that share it decompress to.
     """
 
     __slots__ = ("_arrow", "call", "data", "faults", "first", "message", "response", "schema")
@@ -88,13 +93,20 @@ class BatchBytes:
     headers: ClassVar = frozenset({wire.Header.RECORD_BATCH})
     """The headers under which a body is judged by the schema."""
 
-    def __init__(self, call: int, response: int | None, data: bytes, schema: wire.Schema | None) -> None:
+    def __init__(
+        self,
+        call: int,
+        response: int | None,
+        data: bytes,
+        schema: wire.Schema | None,
+        budget: Budget | None = None,
+    ) -> None:
         self._arrow: pa.RecordBatch | types.EllipsisType | None = ...
         self.call = call
         self.response = response
         self.data = data
         self.schema = schema
-        message = wire.read_batch(data, _NO_FIELDS if schema is None else schema)
+        message = wire.read_batch(data, _NO_FIELDS if schema is None else schema, budget)
         self.first = message.message
         if schema is None:
             self.message = None
@@ -102,6 +114,19 @@ class BatchBytes:
         else:
             self.message = message
             self.faults = _said(without_extremes(message.faults, schema), message.message)
+
+    @property
+    def rows(self) -> int:
+        """How many rows decoding would give; 0 where the structure forbids it.
+
+        A length that no column has is left to the clause on that.
+        """
+        if self.message is None or self.message.body is None or not self.message.decodable:
+            return 0
+        body, length = self.message.body, self.message.length or 0
+        if length <= FEW:
+            return length
+        return min(length, max((body.nodes[2 * op.index] for op in body.plan.ops if op.parent is None), default=length))
 
     def arrow(self) -> pa.RecordBatch | None:
         """The rows by our own decoding, made once; None where the structure forbids it."""

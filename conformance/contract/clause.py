@@ -25,6 +25,7 @@ __all__ = [
     "ANY_MESSAGE",
     "CLAUSES",
     "IPC",
+    "MAX_FINDINGS",
     "MESSAGES",
     "PROFILES",
     "Clause",
@@ -51,6 +52,9 @@ ANY_MESSAGE: Final = PROFILES
 """The rule is Arrow's own and about any message: every writer is held to it."""
 ANY_BATCH: Final = PROFILES[:4]
 """The rule is Arrow's own and about schemas and batches, wherever they stand."""
+
+MAX_FINDINGS: Final = 20
+"""Findings kept per clause and case: the twenty-first repetition of one fault teaches nothing."""
 
 
 class Role(enum.StrEnum):

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract import texts
-from conformance.contract.cells import kind, string, take
+from conformance.contract.cells import kind, string
 from conformance.contract.clause import Violation
 from conformance.contract.declared import declared
 from conformance.contract.expected import expected_columns
@@ -116,13 +116,13 @@ class Compared:
             return {}
         wanted = {name: _bag(self.expected, name) for name in self.expected.schema.names}
         got = {name: _bag(self.got, name) for name in wanted}
-        found = {}
-        for name, bag in got.items():
-            if bag != wanted[name] and self.expected.num_rows > 1:
-                owners = [other for other, values in wanted.items() if values == bag]
-                if owners and got.get(owners[0]) != bag:
-                    found[name] = owners[0]
-        return found
+        if self.expected.num_rows <= 1:
+            return {}
+        owners: dict[bytes, str] = {}
+        for name, bag in wanted.items():
+            owners.setdefault(bag, name)
+        wrong = ((name, bag, owners.get(bag)) for name, bag in got.items() if bag != wanted[name])
+        return {name: owner for name, bag, owner in wrong if owner is not None and got[owner] != bag}
 
     @functools.cached_property
     def differences(self) -> Sequence[Difference]:
@@ -130,28 +130,26 @@ class Compared:
         if self.clean:
             return ()
         expected, got = self.expected, self._in_place()
-        rows = None
-        if not self._ordered:
-            pairs = pair_rows(expected, got)
-            rows = [left for left, _ in pairs]
-            expected = take(expected, rows)
-            got = take(got, [right for _, right in pairs])
-        found = differences(expected, got, open_nulls=self._open_nulls(), same=None if self.exact else self._same())
-        return found if rows is None else [dataclasses.replace(one, row=rows[one.row]) for one in found]
+        return differences(
+            expected,
+            got,
+            pairs=None if self._ordered else pair_rows(expected, got),
+            open_nulls=self._open_nulls(),
+            same=None if self.exact else self._same(),
+        )
 
     @functools.cached_property
     def reordered(self) -> frozenset[str]:
         """Paths of lists (not inside of other lists) that all hold the right items, in another order."""
         if not self._ordered:
             return frozenset()
-        inside = {one.path for one in self.differences if one.kind is not Kind.TYPE}
+        paths = (one.path.partition(".item") for one in self.differences if one.kind is not Kind.TYPE)
+        outer = {path for path, item, _ in paths if item}
         lists = [path for path, place in self.places.items() if place.role is Role.LIST and ".item" not in path]
         return frozenset(
             path
             for path in lists
-            if any(one.startswith(f"{path}.item") for one in inside)
-            and (sums := _sums(self.expected, path)) is not None
-            and sums == _sums(self.got, path)
+            if path in outer and (sums := _sums(self.expected, path)) is not None and sums == _sums(self.got, path)
         )
 
     def _in_place(self) -> pa.Table:
@@ -192,11 +190,18 @@ class Compared:
         return Shown(self.types, has_lists=self.has_lists, from_server=not self.exact)
 
     def _seen(self) -> Mapping[str, Place]:
-        hidden = [*self._hidden, *(one.path for one in self.differences if one.kind is Kind.TYPE)]
+        hidden = {*self._hidden, *(one.path for one in self.differences if one.kind is Kind.TYPE)}
         if not hidden:
             return self.places
-        below = tuple(f"{path}." for path in hidden)
-        return {path: place for path, place in self.places.items() if path not in hidden and not path.startswith(below)}
+        return {path: place for path, place in self.places.items() if hidden.isdisjoint(_upwards(path))}
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """A path, and every path that it lies below."""
+    yield path
+    while (dot := path.rfind(".")) >= 0:
+        path = path[:dot]
+        yield path
 
 
 def _aligned(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table, list[str]]:
@@ -231,7 +236,7 @@ def _bag(table: pa.Table, name: str) -> bytes:
 def _sums(table: pa.Table, path: str) -> bytes | None:
     """Per list at a path, a number that its items decide and their order does not; None where there is no such list."""
     name, *steps = path.split(".")
-    chunks = table.column(name).chunks if name in table.schema.names else []
+    chunks = table.column(name).chunks if table.schema.get_field_index(name) >= 0 else []
     array = pa.concat_arrays(chunks) if chunks else pa.array([])
     for step in steps:
         if not pa.types.is_struct(array.type) or array.type.get_field_index(step) < 0:

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation
 from conformance.contract.expected import expected_columns, expected_rows, project, visible_rows
+from conformance.contract.remembered import once_per_object
 from conformance.contract.rowmatch import match_rows, show_row
-from conformance.contract.subjects import SessionRead, rows_of, whole_reads
+from conformance.contract.subjects import SessionRead, once_per_view, rows_of, whole_reads
 from conformance.contract.view import ReadView, ResponseView, View
-from conformance.wire import Field
+from conformance.wire import Field, Schema
 
 __all__ = [
     "exactly",
@@ -34,7 +35,12 @@ __all__ = [
 
 def first_read(read: ReadView) -> ReadView:
     """The first whole read of the stream of ``read`` in the exchange; itself where there is none."""
-    return next((other for other in whole_reads(read.view) if other.stream == read.stream), read)
+    return _first_reads(read.view).get(read.stream, read)
+
+
+@once_per_view
+def _first_reads(view: View) -> dict[str, ReadView]:
+    return {read.stream: read for read in reversed(whole_reads(view))}
 
 
 def rows_differ(one: ReadView, other: ReadView) -> Iterator[Violation]:
@@ -137,14 +143,28 @@ def schema_differs(response: ResponseView) -> Iterator[Violation]:
     assert session.schema is not None
     assert response.schema is not None
     own, wanted = response.schema.message.schema, session.schema.message.schema
-    if own is not None and wanted is not None and _said(own.fields) != _said(wanted.fields):
+    if own is None or wanted is None or own is wanted:  # the same bytes are read once
+        return
+    if _all_said(own) != _all_said(wanted):
         required, observed = ("; ".join(map(str, schema.fields)) for schema in (wanted, own))
         yield Violation(f"the session's schema: {required}", f"{observed}, or other metadata", field="arrow_schema")
 
 
+@once_per_object
+def _all_said(schema: Schema) -> list[tuple[object, ...]]:
+    return _said(schema.fields)
+
+
 def _said(fields: tuple[Field, ...]) -> list[tuple[object, ...]]:
-    """What fields say, without the order of their metadata."""
+    """What fields say, without the order of their metadata, in which a text that is no UTF-8 is None."""
     return [
-        (field.name, field.type, field.nullable, field.dictionary, sorted(field.metadata), _said(field.children))
+        (
+            field.name,
+            field.type,
+            field.nullable,
+            field.dictionary,
+            sorted(field.metadata, key=repr),
+            _said(field.children),
+        )
         for field in fields
     ]

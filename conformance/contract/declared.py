@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance import wire
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import MAX_FINDINGS, Violation, clause
 from conformance.contract.expected import expected_columns
+from conformance.contract.raised import Raised, attempt, raise_or_give
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import SchemaBytes, View
 from conformance.records import BqType, Column, Level, Mode
@@ -65,9 +67,10 @@ class Layer:
         """Each column with its field: of the same name, else of a name that differs in case only."""
         free = {field.name: field for field in reversed(self.fields)}
         folded = {name.casefold(): name for name in free}
+        own = {column.name for column in self.columns}
         for column in self.columns:
             name = column.name if column.name in free else folded.get(column.name.casefold())
-            if name is not None and (name == column.name or all(name != other.name for other in self.columns)):
+            if name is not None and (name == column.name or name not in own):
                 yield column, free[name]
 
 
@@ -81,7 +84,7 @@ class Pairing:
         self.layers: list[Layer] = []
         self.pairs: list[Pair] = []
         self._clean: bool | None = None
-        self._found: dict[Callable[..., object], tuple[Violation, ...]] = {}
+        self._found: dict[Callable[..., object], tuple[Violation, ...] | Raised] = {}
         self._add(Layer("", tuple(columns), schema.fields))
 
     def _add(self, layer: Layer) -> None:
@@ -111,17 +114,24 @@ class Pairing:
         return frozenset({None, *self.by_type})
 
     def clean(self, declared: Declared, checks: Sequence[Check]) -> bool:
-        """Whether none of the checks finds anything; asked once, for there are many and they do not change."""
+        """Whether none of the checks finds anything, or raises; asked once, for there are many and none changes."""
         if self._clean is None:
-            self._clean = not any(self.found(declared, check) for check in checks)
+            self._clean = not any(self._attempted(declared, check) for check in checks)
         return self._clean
 
     def found(self, declared: Declared, check: Check) -> tuple[Violation, ...]:
-        """What a check finds in this pairing."""
+        """What a check finds in this pairing, the first :data:`~conformance.contract.clause.MAX_FINDINGS` of it.
+
+        Raises what the check raises.
+        """
+        return raise_or_give(self._attempted(declared, check))
+
+    def _attempted(self, declared: Declared, check: Check) -> tuple[Violation, ...] | Raised:
         try:
             return self._found[check]
         except KeyError:
-            found = self._found[check] = tuple(check(declared))
+            found = attempt(lambda: tuple(itertools.islice(check(declared), MAX_FINDINGS)))
+            self._found[check] = found
             return found
 
 

@@ -42,11 +42,14 @@ def expected_columns(columns: Sequence[Column], selected_fields: Iterable[str]) 
 
 def _select(columns: Sequence[Column], paths: Sequence[Sequence[str]]) -> tuple[Column, ...] | None:
     by_name = {column.name.casefold(): column for column in columns}
-    if any(path[0] not in by_name for path in paths):
-        return None
+    into: dict[str, list[Sequence[str]]] = {}
+    for path in paths:
+        if path[0] not in by_name:
+            return None
+        into.setdefault(path[0], []).append(path[1:])
     chosen: list[Column] = []
     for name, column in by_name.items():
-        below = [path[1:] for path in paths if path[0] == name]
+        below = into.get(name)
         if not below:
             continue
         if all(below):

@@ -4,6 +4,7 @@ The table is the case's rows as Arrow values, made from the case alone; nothing 
 Every clause that had a subject gets a verdict: fail with its findings, or pass.
 A clause that the case names (``Case.clauses``) but that had no subject has not been shown to hold: it gets the outcome
 of what stood in the way (:meth:`conformance.contract.view.View.obstacle`).
+A clause that raises, or whose subjects cannot be made, gets the outcome *error*; the others are judged all the same.
 """
 
 from __future__ import annotations
@@ -12,21 +13,30 @@ import dataclasses
 import fnmatch
 import functools
 import itertools
+import traceback
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, cast
 
 import pyarrow as pa
 
+from conformance.contract.budget import TELLS
 from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, PROFILES, Clause, Facet, FacetSelector, Subject, Violation
+from conformance.contract.clause import (
+    CLAUSES,
+    MAX_FINDINGS,
+    PROFILES,
+    Clause,
+    Facet,
+    FacetSelector,
+    Subject,
+    Violation,
+)
+from conformance.contract.raised import reason_of
 from conformance.contract.remembered import once_per_object
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
 __all__ = ["Brief", "judge", "judge_briefly", "judge_view"]
-
-MAX_FINDINGS = 20
-"""Findings kept per clause and case: the twenty-first repetition of one fault teaches nothing."""
 
 
 def judge(
@@ -57,16 +67,18 @@ def judge(
 def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
     """The verdicts of ``clauses`` on a view that the caller has made, in their order."""
     verdicts: list[Verdict] = []
-    served = bool(view.calls)
-    for run in _runs(tuple(clauses)):
+    served, chosen = _is_served(view), tuple(clauses)
+    if _exceeds(view):
+        return _beyond(view, chosen)
+    for run in _runs(chosen):
         if run.facet is None:
             if served or view.case.clauses:
                 verdicts += _asked(view, run, served=served)
             continue
-        state = run.facet.state(view)
+        state = _state(view, run.facet)
         passed = None if state is None else _clean(view.case.id, view.case.clauses, run, state)
         verdicts += _asked(view, run, served=True) if passed is None else passed
-    return verdicts
+    return _nothing_hidden(view, chosen, verdicts)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,20 +95,22 @@ class Brief:
 
 def judge_briefly(view: View, clauses: tuple[Clause, ...]) -> Brief:
     """What :func:`judge_view` says, without a verdict for each pass: for whoever judges millions of views."""
+    if _exceeds(view):
+        return Brief((), tuple(_beyond(view, clauses)))
     passed: list[tuple[str, ...]] = []
     others: list[Verdict] = []
-    served = bool(view.calls)
+    served = _is_served(view)
     named = view.case.clauses
     for run in _sides(clauses):
         if run.facet is None and not (served or named):
             continue
-        state = None if run.facet is None else run.facet.state(view)
+        state = None if run.facet is None else _state(view, run.facet)
         if state is not None:
             shown, hidden = _split(run, state)
             if not named or not any(_names(named, clause_id) for clause_id in hidden):
                 passed.append(shown)
                 continue
-        verdicts = _asked(view, run, served=served or run.facet is not None)
+        verdicts = _nothing_hidden(view, run.clauses, _asked(view, run, served=served or run.facet is not None))
         passed.append(tuple([verdict.clause for verdict in verdicts if verdict.outcome is Outcome.PASS]))
         others += [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASS]
     return Brief(tuple(passed), tuple(others))
@@ -181,18 +195,109 @@ def _split(run: _Run, state: Hashable) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def _asked(view: View, run: _Run, *, served: bool) -> list[Verdict]:
-    """The verdicts of a run, clause by clause."""
-    case_id, verdicts = view.case.id, []
+    """The verdicts of a run, clause by clause; an exception costs the clause that it was raised for."""
+    verdicts = []
     for clause in run.clauses:
-        subjects = clause.over(view) if served else ()
-        findings = [_finding(clause, subject, violation) for subject in subjects for violation in clause.check(subject)]
-        if findings:
-            verdicts.append(Verdict(case_id, clause.id, Outcome.FAIL, tuple(findings[:MAX_FINDINGS])))
-        elif subjects:
-            verdicts.append(Verdict(case_id, clause.id, Outcome.PASS))
-        elif _names(view.case.clauses, clause.id):
-            outcome, reason = view.obstacle()
-            verdicts.append(Verdict(case_id, clause.id, outcome, reason=reason))
+        if view.work > view.budget.work:
+            verdicts.append(Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=_USED_UP))
+            continue
+        try:
+            verdict = _verdict(view, clause, served=served)
+        except Exception as error:  # noqa: BLE001  # whatever it is: the verdict says so, and the case goes on
+            view.broke["".join(traceback.format_exception(error))] = None
+            verdict = Verdict(view.case.id, clause.id, Outcome.ERROR, reason=reason_of(error))
+        if verdict is not None:
+            verdicts.append(verdict)
+    return verdicts
+
+
+def _verdict(view: View, clause: Clause, *, served: bool) -> Verdict | None:
+    case_id = view.case.id
+    subjects = clause.over(view) if served else ()
+    view.work += len(subjects)
+    found = (_finding(clause, subject, violation) for subject in subjects for violation in clause.check(subject))
+    if findings := tuple(itertools.islice(found, MAX_FINDINGS)):
+        return Verdict(case_id, clause.id, Outcome.FAIL, findings)
+    if subjects:
+        return Verdict(case_id, clause.id, Outcome.PASS)
+    if not _names(view.case.clauses, clause.id):
+        return None
+    outcome, reason = view.obstacle()
+    return Verdict(case_id, clause.id, outcome, reason=reason)
+
+
+# --- beyond the budget ----------------------------------------------------------------------------
+
+_USED_UP: Final = "not judged: judging this exchange had used up its budget of work, a limit of the suite"
+
+
+def _exceeds(view: View) -> bool:
+    try:
+        return view.excess is not None
+    except Exception:  # noqa: BLE001  # whatever cannot be counted cannot be made a subject of, and raises there
+        return False
+
+
+def _beyond(view: View, clauses: tuple[Clause, ...]) -> list[Verdict]:
+    """The verdicts on more than is judged: one finding, of the clause on that; those that are named depend on it.
+
+    Where that clause is not asked, every clause says that it was not judged, and why.
+    """
+    asked = [clause for clause in clauses if clause.id == TELLS]
+    told = {one.clause: one for one in _asked(view, _Run(tuple(asked), None), served=_is_served(view))}
+    if not told:
+        reason = f"not judged: {view.excess.observed}" if view.excess is not None else ""
+        return [Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason) for clause in clauses]
+    _, reason = view.obstacle()
+    return [
+        told.get(clause.id) or Verdict(view.case.id, clause.id, Outcome.DEPENDENCY_FAILED, reason=reason)
+        for clause in clauses
+        if clause.id in told or _names(view.case.clauses, clause.id)
+    ]
+
+
+# --- what raised beside the clauses ---------------------------------------------------------------
+
+
+def _is_served(view: View) -> bool:
+    """Whether there are calls to a server; where that cannot be said, each clause is asked, and raises."""
+    try:
+        return bool(view.calls)
+    except Exception:  # noqa: BLE001  # the clauses on calls ask for the same
+        return True
+
+
+def _state(view: View, facet: Facet) -> Hashable | None:
+    """The state of a facet; None where it cannot be said, and its clauses have to be asked."""
+    try:
+        return facet.state(view)
+    except Exception as error:  # noqa: BLE001  # see _nothing_hidden
+        view.broke["".join(traceback.format_exception(error))] = None
+        view.memo.setdefault(_FACETS, {})[facet] = reason_of(error)
+        return None
+
+
+_FACETS: Final = "facets that raised"
+
+
+def _nothing_hidden(view: View, clauses: Iterable[Clause], verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts, in which each facet that raised is seen to have done so.
+
+    Its clauses are asked one by one, and those that need what could not be made raise in turn. Where none does, nobody
+    knows what the exception was about: then no clause of that facet has passed.
+    """
+    if _FACETS not in view.memo:
+        return verdicts
+    raised: dict[Facet, str] = view.memo[_FACETS]
+    for facet, reason in raised.items():
+        over = {clause.id for clause in clauses if getattr(clause.over, "facet", None) is facet}
+        if not any(one.outcome is Outcome.ERROR and one.clause in over for one in verdicts):
+            verdicts = [
+                Verdict(one.case_id, one.clause, Outcome.ERROR, reason=reason)
+                if one.clause in over and one.outcome is Outcome.PASS
+                else one
+                for one in verdicts
+            ]
     return verdicts
 
 

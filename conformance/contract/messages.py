@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from conformance import wire
-from conformance.contract.clause import Violation
+from conformance.contract.clause import MAX_FINDINGS, Violation
+from conformance.contract.raised import Raised, attempt, raise_or_give
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.wire import Fault, Header, Rule, Severity
 
@@ -60,7 +62,7 @@ class MessageFacet:
 
     def __init__(self) -> None:
         self._checks: list[SchemaCheck] = []
-        self._known: dict[int, tuple[wire.Schema, dict[SchemaCheck, tuple[Violation, ...]]]] = {}
+        self._known: dict[int, tuple[wire.Schema, dict[SchemaCheck, tuple[Violation, ...] | Raised]]] = {}
 
     def state(self, view: View) -> Shown | None:
         """What is shown, where all of it is clean."""
@@ -85,18 +87,22 @@ class MessageFacet:
         self._known.clear()
 
     def found(self, message: SchemaBytes, check: SchemaCheck) -> tuple[Violation, ...]:
-        """What a check finds in a message's schema, worked out once per schema."""
-        return self._found(message).get(check, ())
+        """What a check finds in a message's schema, computed once per schema; raises what the check raises."""
+        return raise_or_give(self._found(message).get(check, ()))
 
-    def _found(self, message: SchemaBytes) -> dict[SchemaCheck, tuple[Violation, ...]]:
+    def _found(self, message: SchemaBytes) -> dict[SchemaCheck, tuple[Violation, ...] | Raised]:
         schema = message.message.schema
         if schema is None:
             return {}
         if id(schema) not in self._known:
             if len(self._known) >= MAX_REMEMBERED:
                 self._known.clear()
-            self._known[id(schema)] = schema, {check: tuple(check(schema)) for check in self._checks}
+            self._known[id(schema)] = schema, {check: _attempted(check, schema) for check in self._checks}
         return self._known[id(schema)][1]
+
+
+def _attempted(check: SchemaCheck, schema: wire.Schema) -> tuple[Violation, ...] | Raised:
+    return attempt(lambda: tuple(itertools.islice(check(schema), MAX_FINDINGS)))
 
 
 _FACET: Final = MessageFacet()

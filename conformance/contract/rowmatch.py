@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from conformance.contract.cells import has_float, take
 
-__all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "show_row"]
+__all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "shape", "show_row"]
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 
@@ -29,6 +29,8 @@ _STEP = np.uint64(0xD1B54A32D192ED03)
 _NAN = np.uint64(0x7FF8000000000000)
 """Every NaN is one value."""
 
+MAX_ROW_TEXT = 160
+"""Characters of a row that a message shows."""
 MAX_PAIRED_BY_AGREEMENT = 64
 """Above so many unmatched rows on both sides the pairs no longer teach anything; they are taken in order."""
 
@@ -125,14 +127,14 @@ def _common(expected: pa.Table, got: pa.Table) -> list[str]:
 
 def comparable(one: pa.DataType, other: pa.DataType) -> bool:
     """Whether two types hold the same values: names of list items, nullability and metadata aside."""
-    if pa.types.is_struct(one) and pa.types.is_struct(other):
-        fields, others = list(one), list(other)
-        return len(fields) == len(others) and all(
-            a.name == b.name and comparable(a.type, b.type) for a, b in zip(fields, others, strict=True)
-        )
-    if pa.types.is_list(one) and pa.types.is_list(other):
-        return comparable(one.value_type, other.value_type)
-    return bool(one == other)
+    return shape(one) == shape(other)
+
+
+def shape(kind: pa.DataType) -> Hashable:
+    """What two types have in common that are :func:`comparable`."""
+    if pa.types.is_struct(kind):
+        return ("struct", *((field.name, shape(field.type)) for field in kind))
+    return ("list", shape(kind.value_type)) if pa.types.is_list(kind) else kind
 
 
 def _is_fixed_width(kind: pa.DataType) -> bool:
@@ -235,9 +237,11 @@ def _shown(value: pa.Scalar) -> str:
 
 def show_row(table: pa.Table, row: int) -> str:
     """A row for people, cut to one line."""
-    text = (
-        "{"
-        + ", ".join(f"{name!r}: {_shown(table.column(index)[row])}" for index, name in enumerate(table.schema.names))
-        + "}"
-    )
-    return text if len(text) <= 160 else text[:157] + "…"
+    parts, size = [], 0
+    for index, field in enumerate(table.schema):
+        parts.append(f"{field.name!r}: {_shown(table.column(index)[row])}")
+        size += len(parts[-1])
+        if size > MAX_ROW_TEXT:
+            break
+    text = "{" + ", ".join(parts) + "}"
+    return text if len(text) <= MAX_ROW_TEXT else text[: MAX_ROW_TEXT - 3] + "…"

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation
 from conformance.contract.expected import appended_rows, expected_table, has_columns
+from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.rowmatch import Hashes, RowMatch, match_rows, row_hashes
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
 from conformance.records import CallEnd
@@ -49,14 +50,16 @@ T = TypeVar("T")
 
 
 def once_per_view(select: Callable[[View], T]) -> Callable[[View], T]:
-    """Make a selector work its subjects out once for each view."""
+    """Make a selector work its subjects out once for each view; what it raises is raised again to each who asks."""
 
     @functools.wraps(select)
     def remembered(view: View) -> T:
-        if select not in view.memo:
-            view.memo[select] = select(view)
-        found: T = view.memo[select]
-        return found
+        try:
+            found = view.memo[select]
+        except KeyError:
+            found = view.memo[select] = attempt(lambda: select(view))
+        made: T = raise_or_give(found)
+        return made
 
     return remembered
 

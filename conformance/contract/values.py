@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -88,24 +88,31 @@ def differences(
     expected: Columnar,
     actual: Columnar,
     *,
+    pairs: Sequence[tuple[int, int]] | None = None,
     open_nulls: Collection[str] = (),
     same: Same | None = None,
 ) -> list[Difference]:
     """Every path and kind at which ``actual`` differs from ``expected``, each with its first place and its count.
 
-    Columns are compared by position under the names of ``expected``.
+    Columns are compared by position under the names of ``expected``, rows by position, or as ``pairs`` of indices:
+    nothing is gathered, for pyarrow cannot gather every type that may stand where another belongs.
     ``open_nulls`` are paths at which anything may stand where NULL is expected; ``same`` has the last word on values
     whose bits differ.
     """
-    if identical(expected, actual):
+    if pairs is None and identical(expected, actual):
         return []
     if isinstance(expected, pa.Table | pa.RecordBatch):
         if expected.num_columns != actual.num_columns:
             shape = (f"{expected.num_columns} columns", f"{actual.num_columns} columns")
             return [Difference(Kind.TYPE, "", 0, *shape)]
-        if expected.num_columns == 0 and expected.num_rows != actual.num_rows:
+        if pairs is None and expected.num_columns == 0 and expected.num_rows != actual.num_rows:
             return [_row_count("", expected.num_rows, actual.num_rows)]
     walk = _Walk(frozenset(open_nulls), same)
+    if pairs is not None:
+        places, others = np.array(pairs, np.int64).reshape(-1, 2).T
+        for name, left, right in _columns(expected, actual):
+            walk.compare(_Side(left, places), _Side(right, others), _Where(name, places))
+        return walk.found
     for name, left, right in _columns(expected, actual):
         if len(left) != len(right):
             walk.found.append(_row_count(name, len(left), len(right)))
@@ -361,9 +368,10 @@ def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -
     lost, strange = _lost(match.changed, 0, match.missing), _lost(match.changed, 1, match.foreign)
     if not lost or not strange:
         return []
-    left, right = cells.take(expected, lost), cells.take(actual, strange)
-    names = [key] if key is not None else [name for name in left.schema.names if name in right.schema.names]
-    best = max((_pairs_by(left, right, name) for name in names), key=len, default=[])
+    known = frozenset(actual.schema.names)
+    names = [key] if key is not None else [name for name in expected.schema.names if name in known]
+    columns = ((_whole(expected.column(name)), _whole(actual.column(name))) for name in names)
+    best = max((_pairs_by(one, lost, other, strange) for one, other in columns), key=len, default=[])
     pairs = [(lost[one], strange[other]) for one, other in best]
     paired, taken = {one for one, _ in best}, {other for _, other in best}
     rest = [lost[index] for index in range(len(lost)) if index not in paired]
@@ -377,11 +385,11 @@ def _lost(changed: Iterable[tuple[int, int]], side: int, alone: Iterable[int]) -
     return sorted([*(pair[side] for pair in changed), *alone])
 
 
-def _pairs_by(left: pa.Table, right: pa.Table, name: str) -> list[tuple[int, int]]:
-    """Pair the rows whose value of column ``name`` is the same and stands once on either side."""
-    one, other = _whole(left.column(name)), _whole(right.column(name))
+def _pairs_by(one: pa.Array, lost: Sequence[int], other: pa.Array, strange: Sequence[int]) -> list[tuple[int, int]]:
+    """Pair the rows whose value of a column is the same and stands once on either side."""
     if cells.kind(one.type) != cells.kind(other.type) or one.type != other.type:
         return []
+    one, other = cells.take(one, lost), cells.take(other, strange)
     mine, index, number = np.unique(fingerprints(one), return_index=True, return_counts=True)
     theirs, place, copies = np.unique(fingerprints(other), return_index=True, return_counts=True)
     mine, index = mine[number == 1], index[number == 1]

@@ -3,18 +3,22 @@
 A view interprets nothing that the clauses are to judge: it decodes protobuf, cuts out the Arrow bytes, hands them
 to :mod:`conformance.wire`, and remembers which step of the case asked for what. It never raises on foreign bytes:
 what cannot be decoded is a subject with a reason, or no subject at all (:meth:`View.obstacle` says why).
+
+It is longer than others because the parts of a view refer to one another, and are read as one page.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from conformance import wire
+from conformance.contract.budget import STANDARD, Budget, Excess
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
+from conformance.contract.raised import remembered_property
 from conformance.records import (
     AppendRows,
     Call,
@@ -27,6 +31,7 @@ from conformance.records import (
     ReadRows,
     SplitStream,
 )
+from conformance.wire.compression import Budget as Decompression
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message as Proto
@@ -44,6 +49,8 @@ __all__ = [
 
 MAX_INFLATED: Final = 1 << 30
 """Upper bound in bytes for a payload that announces its size after LZ4: the proto caps a response at 128 MB."""
+LZ4_RATIO: Final = 255
+"""The most bytes that one byte of LZ4 can stand for: who announces more says what is not so."""
 
 
 class CallView:
@@ -69,7 +76,7 @@ class CallView:
         """Whether the target sent the status OK."""
         return self.raw.end is CallEnd.COMPLETE and self.raw.status == "OK"
 
-    @functools.cached_property
+    @remembered_property
     def request(self) -> Any:
         """The decoded request; it is our own, so it always decodes."""
         from conformance.contract import proto  # noqa: PLC0415  # judging bare messages needs no protobuf
@@ -98,22 +105,29 @@ class SessionView(CallView):
 
     step: CreateSession
 
-    @functools.cached_property
+    @remembered_property
     def session(self) -> Any:
         """The decoded ReadSession, None where there is none or it is no protobuf message."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
 
-    @functools.cached_property
+    @remembered_property
     def schema(self) -> SchemaBytes | None:
         """The session's Arrow schema bytes, None where the session carries none."""
-        if self.session is None or self.session.WhichOneof("schema") != "arrow_schema":
-            return None
-        return SchemaBytes(self.index, None, self.session.arrow_schema.serialized_schema, "session")
+        data = _schema_in(self.session)
+        return None if data is None else SchemaBytes(self.index, None, data, "session")
 
-    @functools.cached_property
+    @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
         """Every ReadRows call on a stream of this session, in order."""
         return tuple(read for read in self.view.reads if read.session is self)
+
+
+def _schema_in(message: Any) -> bytes | None:
+    """The Arrow schema that a ReadSession or ReadRowsResponse carries, if any."""
+    if message is None or message.WhichOneof("schema") != "arrow_schema":
+        return None
+    data: bytes = message.arrow_schema.serialized_schema
+    return data
 
 
 class ResponseView:
@@ -130,14 +144,22 @@ class ResponseView:
         """The response's own count of its rows; 0 where there is no message."""
         return 0 if self.message is None else int(self.message.row_count)
 
-    @functools.cached_property
+    @remembered_property
     def schema(self) -> SchemaBytes | None:
         """The Arrow schema that this response carries, if any."""
-        if self.message is None or self.message.WhichOneof("schema") != "arrow_schema":
-            return None
-        return SchemaBytes(self.call, self.response, self.message.arrow_schema.serialized_schema, "response")
+        data = _schema_in(self.message)
+        return None if data is None else SchemaBytes(self.call, self.response, data, "response")
 
-    @functools.cached_property
+    @property
+    def inflated(self) -> int:
+        """How many bytes the response announces after LZ4, 0 where it announces none or more than LZ4 can express."""
+        if self.message is None or not self.message.HasField("uncompressed_byte_size"):
+            return 0
+        size: int = self.message.uncompressed_byte_size
+        stored = len(self.message.arrow_record_batch.serialized_record_batch)
+        return size if 0 < size <= LZ4_RATIO * stored else 0
+
+    @remembered_property
     def payload(self) -> bytes | None:
         """The record batch bytes, after undoing whole-response compression; None where there are none or it fails."""
         if self.message is None or self.message.WhichOneof("rows") != "arrow_record_batch":
@@ -146,18 +168,19 @@ class ResponseView:
         size = self.message.uncompressed_byte_size if self.message.HasField("uncompressed_byte_size") else 0
         if size <= 0:
             return data
+        most = min(size, self.read.view.inflation or MAX_INFLATED, MAX_INFLATED)
         try:
-            inflated = pa.Codec("lz4_raw").decompress(data, decompressed_size=min(size, MAX_INFLATED))
+            inflated = pa.Codec("lz4_raw").decompress(data, decompressed_size=most)
         except (OSError, ValueError, MemoryError):
             return None
         return bytes(inflated)
 
-    @functools.cached_property
+    @remembered_property
     def batch(self) -> BatchBytes | None:
         """The record batch of this response, read under the schema of its session (else of the read)."""
         if self.payload is None:
             return None
-        return BatchBytes(self.call, self.response, self.payload, self.read.schema)
+        return BatchBytes(self.call, self.response, self.payload, self.read.schema, self.read.view.decompression)
 
 
 class ReadView(CallView):
@@ -165,17 +188,17 @@ class ReadView(CallView):
 
     step: ReadRows
 
-    @functools.cached_property
+    @remembered_property
     def stream(self) -> str:
         """The stream name asked for."""
         return str(self.request.read_stream)
 
-    @functools.cached_property
+    @remembered_property
     def offset(self) -> int:
         """The offset asked for."""
         return int(self.request.offset)
 
-    @functools.cached_property
+    @remembered_property
     def session(self) -> SessionView | None:
         """The session whose label the step names, latest first; None for a literal stream name."""
         if self.step.name:
@@ -183,12 +206,12 @@ class ReadView(CallView):
         before = (call for call in reversed(self.view.sessions) if call.index < self.index)
         return next((call for call in before if call.step.label == self.step.session), None)
 
-    @functools.cached_property
+    @remembered_property
     def responses(self) -> tuple[ResponseView, ...]:
         """The responses in order."""
         return tuple(ResponseView(self, index, data) for index, data in enumerate(self.raw.responses))
 
-    @functools.cached_property
+    @remembered_property
     def schema(self) -> wire.Schema | None:
         """The schema that the batches of this read have to fit: the session's, else the first response's."""
         own = self.responses[0].schema if self.responses else None
@@ -202,12 +225,12 @@ class ReadView(CallView):
         """Whether the stream was read from row 0 to a status OK."""
         return self.offset == 0 and self.ok
 
-    @functools.cached_property
+    @remembered_property
     def row_count(self) -> int:
         """Rows that the responses say they hold."""
         return sum(response.row_count for response in self.responses)
 
-    @functools.cached_property
+    @remembered_property
     def batches(self) -> tuple[pa.RecordBatch, ...] | None:
         """The rows of every response by our own decoding, None where one of them cannot be decoded."""
         decoded = []
@@ -226,7 +249,7 @@ class SplitView(CallView):
 
     step: SplitStream
 
-    @functools.cached_property
+    @remembered_property
     def answer(self) -> Any:
         """The decoded SplitReadStreamResponse, None where there is none."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
@@ -238,51 +261,65 @@ _VIEWS: Final = {"CreateReadSession": SessionView, "ReadRows": ReadView, "SplitR
 class View:
     """An exchange as subjects; ``table`` holds the case's rows, ``readings`` what readers made of the exchange.
 
-    ``memo`` keeps what several clauses need of the view, worked out once.
+    ``memo`` keeps what several clauses need of the view, computed once; ``broke`` are the distinct tracebacks of
+    what clauses raised about it, for the suite's maintainers. ``work`` is what judging has cost so far, by ``budget``.
     """
 
-    def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Sequence[Reading] = ()) -> None:
+    budget: Budget = STANDARD
+
+    def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Iterable[Reading] = ()) -> None:
         self.case = case
         self.exchange = exchange
         self.table = table
-        self.readings = tuple(readings)
+        self._readings: Callable[[], Iterable[Reading]] = lambda: readings
         self.memo: dict[object, Any] = {}
+        self.broke: dict[str, None] = {}
+        self.work = 0
 
-    @functools.cached_property
+    @remembered_property
+    def readings(self) -> tuple[Reading, ...]:
+        """What readers made of the exchange; raises what :meth:`compare_readings` was given raises."""
+        return tuple(self._readings())
+
+    def compare_readings(self, compare: Callable[[], Iterable[Reading]]) -> None:
+        """Take ``compare`` for what gives the readings, which may need this view; the clauses on readings call it."""
+        self._readings = compare
+
+    @remembered_property
     def calls(self) -> tuple[CallView, ...]:
         """Every call to a server, in order; serializer calls are not among them."""
         calls = enumerate(self.exchange.calls)
         return tuple(_VIEWS[call.method](self, index, call) for index, call in calls if call.method in _VIEWS)
 
-    @functools.cached_property
+    @remembered_property
     def sessions(self) -> tuple[SessionView, ...]:
         """Every CreateReadSession call."""
         return tuple(call for call in self.calls if isinstance(call, SessionView))
 
-    @functools.cached_property
+    @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
         """Every ReadRows call."""
         return tuple(call for call in self.calls if isinstance(call, ReadView))
 
-    @functools.cached_property
+    @remembered_property
     def splits(self) -> tuple[SplitView, ...]:
         """Every SplitReadStream call."""
         return tuple(call for call in self.calls if isinstance(call, SplitView))
 
-    @functools.cached_property
+    @remembered_property
     def schemas(self) -> list[SchemaBytes]:
         """Every Arrow schema in the exchange: of sessions, of responses, of a serializer."""
         found = [session.schema for session in self.sessions]
         found += [response.schema for read in self.reads for response in read.responses]
         return [*self.serialized_schemas, *(schema for schema in found if schema is not None)]
 
-    @functools.cached_property
+    @remembered_property
     def batches(self) -> list[BatchBytes]:
         """Every record batch in the exchange, of responses or of a serializer."""
         found = [response.batch for read in self.reads for response in read.responses]
         return [*self._serialized_batches, *(batch for batch in found if batch is not None)]
 
-    @functools.cached_property
+    @remembered_property
     def serialized_schemas(self) -> list[SchemaBytes]:
         """The schemas of a serializer; empty for a server."""
         return [
@@ -291,12 +328,12 @@ class View:
             if call.method == "SerializeSchema" and call.responses
         ]
 
-    @functools.cached_property
+    @remembered_property
     def _serialized_batches(self) -> list[BatchBytes]:
         schemas = self.serialized_schemas
         schema = schemas[0].message.schema if schemas else None
         return [
-            BatchBytes(index, 0, call.responses[0], schema)
+            BatchBytes(index, 0, call.responses[0], schema, self.decompression)
             for index, call in enumerate(self.exchange.calls)
             if call.method == "SerializeBatch" and call.responses
         ]
@@ -308,6 +345,62 @@ class View:
 
     def obstacle(self) -> tuple[Outcome, str]:
         """Why a clause that the case names could have had no subject: the first thing that went wrong."""
+        return self._obstacle
+
+    @remembered_property
+    def inflation(self) -> int | None:
+        """How many bytes the batches may decompress to, None where no table says what is too much."""
+        return self.budget.of_bytes(self.exchange, self.table.nbytes) if self.case.table.columns else None
+
+    @remembered_property
+    def decompression(self) -> Decompression | None:
+        """What is left of those bytes, for the batches to share."""
+        return None if self.inflation is None else Decompression(0, self.inflation)
+
+    @remembered_property
+    def excess(self) -> Excess | None:
+        """What of the exchange goes beyond the budget; it is then not judged any further."""
+        exchange, rows = self.exchange, self.table.num_rows
+        return (
+            self.budget.of_responses(exchange, rows)
+            or self.budget.of_schemas(exchange, self._schema_messages())
+            or self._excess_of_rows()
+        )
+
+    def _excess_of_rows(self) -> Excess | None:
+        """More rows than the table explains, or more bytes to decompress; nothing is decoded for it."""
+        if self.inflation is None:
+            return None
+        announced = ((one.call, one.inflated) for read in self.reads for one in read.responses)
+        if (excess := self.budget.of_inflated(announced, self.inflation)) is not None:
+            return excess
+        try:
+            held = [(batch.call, batch.rows) for batch in self.batches]
+        except Exception:  # noqa: BLE001  # the clauses on batches ask for the same, and say so
+            return None
+        return self.budget.of_rows(self.exchange, held, self.table.num_rows)
+
+    def _schema_messages(self) -> Iterator[tuple[int, bytes]]:
+        """Every schema message with its call, before it is read."""
+        for index, call in enumerate(self.exchange.calls):
+            if call.method == "SerializeSchema":
+                yield from ((index, data) for data in call.responses[:1])
+        found = ((session.index, _schema_in(session.session)) for session in self.sessions)
+        later = ((one.call, _schema_in(one.message)) for read in self.reads for one in read.responses)
+        yield from ((index, data) for index, data in itertools.chain(found, later) if data is not None)
+
+    @remembered_property
+    def _obstacle(self) -> tuple[Outcome, str]:
+        if (ended := self._ended_early()) is not None:
+            return ended
+        if self.excess is not None:
+            return Outcome.HANG, f"call {self.excess.call}: {self.excess.observed}"
+        if any(batch.arrow() is None for batch in self.batches):
+            return Outcome.DEPENDENCY_FAILED, "the bytes of a record batch cannot be decoded; see the findings on them"
+        return Outcome.UNTESTABLE, "nothing in the exchange shows it"
+
+    def _ended_early(self) -> tuple[Outcome, str] | None:
+        """The first call that did not end as it had to."""
         for index, call in enumerate(self.exchange.calls):
             where = f"call {index}, {call.method}"
             if call.end is CallEnd.CRASH:
@@ -320,6 +413,4 @@ class View:
                 return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see its findings"
             if call.end is CallEnd.COMPLETE and call.status not in codes:
                 return Outcome.REFUSED, f"{where}: ended in {call.status}: {call.details}"
-        if any(batch.arrow() is None for batch in self.batches):
-            return Outcome.DEPENDENCY_FAILED, "the bytes of a record batch cannot be decoded; see the findings on them"
-        return Outcome.UNTESTABLE, "nothing in the exchange shows it"
+        return None

@@ -2,6 +2,7 @@
 
 This is the pure half of a run. It keeps nothing between cases and may be called from several threads;
 only the readers, which live in processes of their own, are shared.
+What raises on the way costs what needs it: a clause its verdict, a finding its evidence, readings the clauses on them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Clause
 from conformance.contract.judge import judge, judge_view
+from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import View
 from conformance.engine.events import Evidence
 from conformance.engine.evidence import gather
@@ -35,10 +37,14 @@ class Reader(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Assessment:
-    """What became of one exchange: verdicts in register order, and annotated bytes for their findings."""
+    """What became of one exchange: verdicts in register order, and annotated bytes for their findings.
+
+    ``broke`` are the tracebacks of what raised on the way.
+    """
 
     verdicts: tuple[Verdict, ...]
     evidence: tuple[Evidence, ...]
+    broke: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,14 +58,18 @@ class Bench:
         """The verdicts on ``exchange`` and their evidence; raises only where the suite itself is at fault."""
         view = self.view(case, exchange, table)
         verdicts = self.verdicts(view)
-        clauses = {clause.id: clause for clause in self.clauses}
-        return Assessment(verdicts, () if exchange.untestable else tuple(gather(view, verdicts, clauses)))
+        if exchange.untestable:
+            return Assessment(verdicts, (), tuple(view.broke))
+        gathered = gather(view, verdicts, {clause.id: clause for clause in self.clauses})
+        return Assessment(verdicts, gathered.evidence, (*view.broke, *gathered.broke))
 
     def view(self, case: Case, exchange: Exchange, table: pa.Table) -> View:
         """The exchange as clauses see it, with what the readers make of it where there are any."""
         view = View(case, exchange, table)
         if self.reader is not None and not exchange.untestable:
-            view.readings = tuple(told(self.reader.read(case, exchange), held_tables(view)))
+            reader = self.reader
+            readings = attempt(lambda: reader.read(case, exchange))
+            view.compare_readings(lambda: told(raise_or_give(readings), held_tables(view)))
         return view
 
     def verdicts(self, view: View) -> tuple[Verdict, ...]:

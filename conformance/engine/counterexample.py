@@ -7,15 +7,17 @@ What the target's owner expects to fail is not hunted.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.disk.files import DiskError
 from conformance.engine.events import CounterexampleSaved
 from conformance.engine.expectations import excuses
 from conformance.engine.outcomes import WHOLE_CASE, reason_classes
 from conformance.generate import materialise, save_case, shrink
-from conformance.records import Case, Outcome, Verdict
+from conformance.records import Case, Outcome, Verdict, to_json
 from conformance.targets.spec import ExpectedFailure
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class Hunt:
         self._expectations = expectations
         self._left = MAX_TRIES if shrinking else 0
         self._seen: set[tuple[str, str]] = set()
+        self.remarks: list[str] = []
+        """Sentences on counterexamples that could not be kept."""
 
     def pursue(self, case: Case, verdicts: Sequence[Verdict]) -> Iterator[CounterexampleSaved]:
         """Save one counterexample for each failure among ``verdicts`` that this run has not met before."""
@@ -61,9 +65,9 @@ class Hunt:
                 if key in self._seen or excuses(self._expectations, verdict, reason):
                     continue
                 self._seen.add(key)
-                yield self._save(case, verdict.clause, reason)
+                yield from self._save(case, verdict.clause, reason)
 
-    def _save(self, case: Case, clause: str, reason: str) -> CounterexampleSaved:
+    def _save(self, case: Case, clause: str, reason: str) -> Iterator[CounterexampleSaved]:
         tries = 0
 
         def still_fails(candidate: Case) -> bool:
@@ -74,11 +78,15 @@ class Hunt:
         budget = min(self._left, TRIES_PER_FAILURE)
         small = shrink(case, still_fails, budget=budget) if budget else case
         self._left -= tries
-        digest = hashlib.sha256(reason.encode()).hexdigest()[:8]
+        # Named by what it holds: runs beside each other, and earlier ones, never put another case into a file of ours.
+        digest = hashlib.sha256(json.dumps(to_json(small), sort_keys=True).encode()).hexdigest()[:8]
         path = self._directory / f"{clause}-{digest}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_case(small, path)
-        return CounterexampleSaved(case.id, clause, reason, str(path), tries)
+        try:
+            save_case(small, path)
+        except DiskError as error:
+            self.remarks.append(f"no counterexample of {clause} is kept: {error}")
+            return
+        yield CounterexampleSaved(case.id, clause, reason, str(path), tries)
 
     def _fails(self, candidate: Case, clause: str, reason: str) -> bool:
         table = materialise(candidate.table)

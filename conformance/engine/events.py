@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar, TypeAlias
 
+from conformance.contain.text import keep_safe, safe_lines
 from conformance.engine.selection import LeftOut
 from conformance.records import Finding, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -35,6 +36,9 @@ class Line:
     field: str
     meaning: str
     marked: bool = False
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "field", "meaning")
 
     def __str__(self) -> str:
         field = f"{self.field}: " if self.field.strip() else ""
@@ -84,6 +88,9 @@ class RunStarted:
     expectations: tuple[ExpectedFailure, ...] = ()
     shard: str = ""
 
+    def __post_init__(self) -> None:
+        keep_safe(self, "target", "target_file", "profile", "select", "clause")
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJudged:
@@ -105,6 +112,9 @@ class CaseJudged:
     seconds: float = 0.0
     generated: bool = False
 
+    def __post_init__(self) -> None:
+        keep_safe(self, "title", "replay")
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SuiteBroke:
@@ -114,6 +124,9 @@ class SuiteBroke:
 
     case_id: str
     traceback: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "traceback", safe_lines(self.traceback))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -140,6 +153,9 @@ class RunEnded:
 
     seconds: float
     remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "remarks")
 
 
 Event: TypeAlias = RunStarted | CaseJudged | SuiteBroke | CounterexampleSaved | RunEnded

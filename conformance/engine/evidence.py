@@ -7,9 +7,12 @@ to the line. Each distinct finding of a case is shown once.
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
+from conformance.contain.text import safe
 from conformance.contract.clause import Clause
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.engine.events import Evidence, Line
@@ -17,7 +20,10 @@ from conformance.engine.outcomes import finding_class
 from conformance.records import Exchange, Finding, Verdict
 from conformance.wire import Region, Schema, dissect
 
-__all__ = ["annotate", "gather", "hex_lines"]
+__all__ = ["Gathered", "annotate", "gather", "hex_lines"]
+
+Message: TypeAlias = SchemaBytes | BatchBytes
+Place: TypeAlias = tuple[int | None, int | None]
 
 CONTEXT: Final = 3
 """Lines shown before and after the first and last line at fault."""
@@ -31,8 +37,32 @@ _HEAD: Final = 8
 _ROW: Final = 16
 
 
-def gather(view: View, verdicts: Iterable[Verdict], clauses: Mapping[str, Clause]) -> Iterator[Evidence]:
-    """The evidence for the findings of ``verdicts`` that name a byte range, one per clause and reason class."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Gathered:
+    """The evidence of an exchange, and the tracebacks of what raised where there should be more."""
+
+    evidence: tuple[Evidence, ...]
+    broke: tuple[str, ...] = ()
+
+
+def gather(view: View, verdicts: Iterable[Verdict], clauses: Mapping[str, Clause]) -> Gathered:
+    """The evidence for the findings of ``verdicts`` that name a byte range, one per clause and reason class.
+
+    What raises costs the finding its evidence, and nothing else.
+    """
+    evidence, broke, shown = [], [], _Shown(view, clauses)
+    for finding in _distinct(verdicts):
+        try:
+            found = shown.around(finding)
+        except Exception as error:  # noqa: BLE001  # the finding stands without
+            broke.append("".join(traceback.format_exception(error)))
+            continue
+        if found is not None:
+            evidence.append(Evidence(finding, *found))
+    return Gathered(tuple(evidence), tuple(broke))
+
+
+def _distinct(verdicts: Iterable[Verdict]) -> Iterator[Finding]:
     for verdict in verdicts:
         seen: set[str] = set()
         for finding in verdict.findings:
@@ -40,38 +70,56 @@ def gather(view: View, verdicts: Iterable[Verdict], clauses: Mapping[str, Clause
             if finding.start is None or reason in seen:
                 continue
             seen.add(reason)
-            found = _bytes_of(view, finding, clauses.get(finding.clause))
-            if found is not None:
-                yield Evidence(finding, *found)
+            yield finding
 
 
-def _bytes_of(view: View, finding: Finding, clause: Clause | None) -> tuple[str, tuple[Line, ...]] | None:
-    """What the finding's offsets count in, and its lines around them."""
-    start = finding.start or 0
-    end = max(start + 1, start if finding.end is None else finding.end)
-    subjects = [] if clause is None else clause.over(view)
-    messages = [item for item in subjects if isinstance(item, SchemaBytes | BatchBytes) and _here(item, finding)]
-    if len(messages) > 1 and clause is not None:
-        messages = [item for item in messages if _found_in(item, clause, finding)] or messages
-    if messages:
-        message = messages[0]
-        kind, schema = ("schema", None) if isinstance(message, SchemaBytes) else ("record batch", message.schema)
-        return f"{kind} message of {_place(finding)}, {len(message.data)} bytes", annotate(
-            message.data, start, end, schema
-        )
-    data = _response(view.exchange, finding)
-    if data is None:
-        return None
-    return f"bytes of {_place(finding)}, {len(data)} in all", hex_lines(data, start, end)
+class _Shown:
+    """The bytes of a view around findings: each clause is asked for its messages once, and each is dissected once."""
 
+    def __init__(self, view: View, clauses: Mapping[str, Clause]) -> None:
+        self._view = view
+        self._clauses = clauses
+        self._subjects: tuple[str, dict[Place, list[Message]]] = ("", {})
+        self._regions: tuple[Message | None, Sequence[Region]] = (None, ())
 
-def _here(message: SchemaBytes | BatchBytes, finding: Finding) -> bool:
-    return (message.call, message.response) == (finding.call, finding.response)
+    def around(self, finding: Finding) -> tuple[str, tuple[Line, ...]] | None:
+        """What the finding's offsets count in, and its lines around them."""
+        start = finding.start or 0
+        end = max(start + 1, start if finding.end is None else finding.end)
+        clause = self._clauses.get(finding.clause)
+        messages = [] if clause is None else self._messages(clause).get((finding.call, finding.response), [])
+        if len(messages) > 1 and clause is not None:
+            messages = [item for item in messages if _found_in(item, clause, finding)] or messages
+        if messages:
+            message = messages[0]
+            kind = "schema" if isinstance(message, SchemaBytes) else "record batch"
+            lines = _around(message.data, self._dissected(message), start, end)
+            return f"{kind} message of {_place(finding)}, {len(message.data)} bytes", lines
+        data = _response(self._view.exchange, finding)
+        if data is None:
+            return None
+        return f"bytes of {_place(finding)}, {len(data)} in all", hex_lines(data, start, end)
+
+    def _messages(self, clause: Clause) -> Mapping[Place, list[Message]]:
+        """The messages that a clause is asked about, by call and response; findings come clause by clause."""
+        if self._subjects[0] != clause.id:
+            places: dict[Place, list[Message]] = {}
+            for item in clause.over(self._view):
+                if isinstance(item, SchemaBytes | BatchBytes):
+                    places.setdefault((item.call, item.response), []).append(item)
+            self._subjects = clause.id, places
+        return self._subjects[1]
+
+    def _dissected(self, message: Message) -> Sequence[Region]:
+        if self._regions[0] is not message:
+            schema = None if isinstance(message, SchemaBytes) else message.schema
+            self._regions = message, _regions(message.data, schema)
+        return self._regions[1]
 
 
 def _found_in(message: SchemaBytes | BatchBytes, clause: Clause, finding: Finding) -> bool:
     """Whether the clause says this of this message: a response may carry a schema and a batch."""
-    return any((item.start, item.observed) == (finding.start, finding.observed) for item in clause.check(message))
+    return any((item.start, safe(item.observed)) == (finding.start, finding.observed) for item in clause.check(message))
 
 
 def _place(finding: Finding) -> str:
@@ -89,9 +137,22 @@ def _response(exchange: Exchange, finding: Finding) -> bytes | None:
 
 def annotate(data: bytes, start: int, end: int, schema: Schema | None = None) -> tuple[Line, ...]:
     """The lines of an Arrow message around ``start`` to ``end``; a batch wants the schema that it has to fit."""
+    return _around(data, _regions(data, schema), start, end)
+
+
+def _regions(data: bytes, schema: Schema | None) -> Sequence[Region]:
+    """The regions of a message; none of one that is too large to be dissected."""
+    return () if len(data) > MAX_BYTES else dissect(data, schema).regions
+
+
+def _around(data: bytes, regions: Sequence[Region], start: int, end: int) -> tuple[Line, ...]:
     if len(data) > MAX_BYTES:
         return hex_lines(data, start, end)
-    lines = [line for region in dissect(data, schema).regions for line in _region_lines(region, data, start, end)]
+    marked = [index for index, region in enumerate(regions) if region.start < end and start < region.end]
+    first, last = (marked[0], marked[-1]) if marked else (len(regions) - 1, len(regions) - 1)
+    near = regions[max(0, first - CONTEXT) : last + CONTEXT + 1]
+    made = (line for region in near for line in _region_lines(region, data, start, end))
+    lines = list(itertools.islice(made, MAX_LINES + CONTEXT))
     return window(lines, [line.marked for line in lines])
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
+from conformance.contain.text import keep_safe
 from conformance.engine.outcomes import reason_classes
 from conformance.records import Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -41,6 +42,9 @@ class Problem:
     kind: ProblemKind
     index: int
     text: str
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "text")
 
     @property
     def fails_run(self) -> bool:

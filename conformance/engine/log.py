@@ -1,25 +1,40 @@
 """The append-only log of a run: one JSON object per line, flushed per event, readable after any crash.
 
-The last line of a log may be cut short by a crash of the suite itself; such a line is dropped.
+The last line of a log may be cut short by a crash of the suite itself, or by a full disk; such a line is dropped.
 Anything else that is not an event is refused with its line number.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self, cast
 
+import conformance
 from conformance._jsonschema import tagged_schema
-from conformance.engine.events import EVENTS, Event
+from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.contain.text import safe, safe_values
+from conformance.disk.files import DiskError, naming
+from conformance.disk.locks import held
+from conformance.engine.events import EVENTS, CaseJudged, Event, RunStarted
 from conformance.records import RecordError, from_json, to_json
 
-__all__ = ["TAG_KEY", "LogError", "LogWriter", "log_schema", "read_log"]
+__all__ = ["MOST_GENERATED", "TAG_KEY", "LogError", "LogWriter", "log_schema", "read_log"]
 
 TAG_KEY: Final = "event"
 """The JSON key that names the kind of an event."""
+
+LONGEST: Final = 64 << 20
+"""Bytes of a line that is read: the longest of real runs have less than 1 MiB."""
+
+MOST_GENERATED: Final = 10**7
+"""Generated cases of a run; a report names those of other shards one by one. More are a campaign's matter."""
 
 _BY_TAG: Final[dict[str, type]] = {kind.TAG: kind for kind in EVENTS}  # type: ignore[attr-defined]  # each has a TAG
 
@@ -36,31 +51,69 @@ def event_to_json(event: Event) -> dict[str, Any]:
 class LogWriter:
     """Writes events to ``path`` as they happen, and nowhere back: an event once written stays.
 
-    Use it as a context manager; leaving closes the file.
+    Use it as a context manager. Entering takes the lock of ``path``, so that no other run writes there; the log of an
+    earlier run is replaced when the first event comes, not before. Leaving closes the file and releases the lock.
+
+    Raises:
+        InUseError: another run writes this log; the text names its process.
+        DiskError: the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: IO[str] = path.open("w", encoding="utf-8")
+        self.path = path
+        self.failure: DiskError | None = None
+        """Why :meth:`copy` ended before its events did; None where it did not."""
+        self._stack = ExitStack()
+        self._file: IO[bytes] | None = None
+        self._written = 0
 
     def write(self, event: Event) -> None:
         """Append ``event`` and hand it to the operating system, so that a crash of ours does not lose it."""
-        self._file.write(json.dumps(event_to_json(event), ensure_ascii=False, separators=(",", ":")) + "\n")
-        self._file.flush()
+        assert self._file is not None, "a log is written inside its context"
+        text = json.dumps(event_to_json(event), ensure_ascii=False, separators=(",", ":")) + "\n"
+        data = memoryview(text.encode("utf-8", "backslashreplace"))  # a lone surrogate, as JSON escapes it
+        with naming(self.path):
+            if not self._written and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+                self._file.truncate(0)
+            while data:
+                data = data[self._file.write(data) :]
+        self._written += 1
 
     def copy(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Pass ``events`` on, each written before anybody sees it."""
+        """Pass ``events`` on, each written before anybody sees it.
+
+        Where the disk is full before the end, the event in hand is the last one, and :attr:`failure` says why: what was
+        judged by then can be reported, as that of a run that broke off.
+
+        Raises:
+            DiskError: not even the first event could be written.
+        """
         for event in events:
-            self.write(event)
+            try:
+                self.write(event)
+            except DiskError as error:
+                if not self._written:
+                    raise
+                self.failure = error
+                yield event
+                return
             yield event
 
     def __enter__(self) -> Self:
+        self._stack.enter_context(held(self.path, advice="wait until it ends, or name another log with --log"))
+        try:
+            with naming(self.path):
+                # Without a buffer, which would try again, and fail again, when it is closed.
+                self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
+        except BaseException:
+            self._stack.close()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self._stack.close()
 
 
 def read_log(path: Path) -> Iterator[Event]:
@@ -70,29 +123,48 @@ def read_log(path: Path) -> Iterator[Event]:
         LogError: a line is not an event, or the file does not begin with ``run-started``.
         OSError: the file cannot be read.
     """
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith("\n"):
+    suite = ""
+    with path.open("rb") as file:
+        for number in count(1):
+            line = file.readline(LONGEST + 1)
+            if len(line) > LONGEST:
+                raise LogError(f"{path}, line {number}: expected an event of at most {LONGEST >> 20} MiB, got more")
+            if not line.endswith(b"\n"):
                 return
-            event = _read_line(line, f"{path}, line {number}")
-            if number == 1 and event.TAG != "run-started":
-                raise LogError(f"{path}: expected a log that begins with 'run-started', got {event.TAG!r} first")
+            event = _read_line(line, f"{path}, line {number}", suite)
+            if isinstance(event, RunStarted) != (number == 1):
+                wanted, when = ("a log that begins with", "first") if number == 1 else ("only one", "again")
+                raise LogError(f"{path}, line {number}: expected {wanted} 'run-started', got {event.TAG!r} {when}")
+            suite = event.suite if isinstance(event, RunStarted) else suite
             yield event
 
 
-def _read_line(line: str, place: str) -> Event:
+def _read_line(line: bytes, place: str, suite: str) -> Event:
+    wanted = f"{place}: expected a JSON object whose {TAG_KEY!r} is one of {', '.join(_BY_TAG)}"
     try:
-        data = json.loads(line)
-        kind = _BY_TAG[data.pop(TAG_KEY)]
-    except (ValueError, AttributeError, TypeError, KeyError):
-        known = ", ".join(_BY_TAG)
-        raise LogError(
-            f"{place}: expected a JSON object whose {TAG_KEY!r} is one of {known}, got {line[:60]!r}"
-        ) from None
+        data = parse_object(line)
+    except ForeignJsonError as error:
+        raise LogError(f"{wanted}: {error}") from None
+    kind = _BY_TAG.get(str(data.pop(TAG_KEY, "")))
+    suite = suite or safe(str(data.get("suite", "")), limit=40)
+    if kind is None:
+        raise LogError(f"{wanted}, got {line[:60]!r}{_version(suite)}")
     try:
-        return cast(Event, from_json(kind, data, path=place))
-    except RecordError as error:
-        raise LogError(f"{error}; was this log written by another version of the suite?") from None
+        event = cast(Event, from_json(kind, safe_values(data, blocks=("traceback",)), path=place))
+    except (RecordError, RecursionError) as error:
+        raise LogError(safe(f"{error or 'too many levels'}{_version(suite)}")) from None
+    if isinstance(event, RunStarted) and not 0 <= event.generated <= MOST_GENERATED:
+        raise LogError(f"{place}: expected 0 to {MOST_GENERATED} generated cases, got {event.generated}")
+    if isinstance(event, CaseJudged) and any(verdict.case_id != event.case_id for verdict in event.verdicts):
+        raise LogError(f"{place}: expected verdicts on {safe(event.case_id, limit=200)!r} alone")
+    return event
+
+
+def _version(suite: str) -> str:
+    """The end of a sentence about a log that another version of the suite may have written."""
+    if suite in ("", conformance.__version__):
+        return "; was this log written by another version of the suite?"
+    return f"; the log was written by version {suite} of the suite, and this is {conformance.__version__}"
 
 
 def log_schema() -> dict[str, Any]:

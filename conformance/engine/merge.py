@@ -91,9 +91,15 @@ def _whole(starts: Sequence[RunStarted]) -> RunStarted:
 
 def _order(whole: RunStarted) -> Callable[[str], int]:
     """Where a case stands in the run: the corpus by id, then what was generated, in the order of the indices."""
-    drawn = (generated_id(whole.seed, index, profile=whole.profile) for index in range(whole.generated))
-    places = {case_id: place for place, case_id in enumerate((*whole.cases, *drawn))}
-    return lambda case_id: places.get(case_id, len(places))
+    places = {case_id: place for place, case_id in enumerate(whole.cases)}
+    prefix = generated_id(whole.seed, 0, profile=whole.profile).removesuffix("0")
+
+    def place(case_id: str) -> int:
+        index = case_id.removeprefix(prefix) if case_id.startswith(prefix) else ""
+        drawn = int(index) if index.isdecimal() and len(index) <= len(str(whole.generated)) else whole.generated
+        return places.get(case_id, len(places) + drawn)
+
+    return place
 
 
 def _end(ends: Sequence[RunEnded], logs: int) -> Iterator[RunEnded]:

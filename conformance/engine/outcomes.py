@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from conformance.contract.clause import Clause
+from conformance.contract.raised import reason_of
 from conformance.engine.selection import Patterns
 from conformance.records import CallEnd, Case, Exchange, Finding, Outcome, Verdict
 
@@ -29,6 +30,8 @@ _DIED: Final = {
 }
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_BREAK = re.compile(r"\\[nrt]")
+"""A line end or tab in foreign text, as :func:`conformance.contain.text.safe` leaves it: white space here."""
 _HEXADECIMAL = re.compile(
     r"\b0x[0-9a-fA-F]+\b|(?<![\w.])-?(?=[a-f]*\d)[0-9a-f]{8,}\b|\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){2,}\b"
 )
@@ -50,7 +53,7 @@ def shape(text: str) -> str:
     >>> shape("row 3 of column 'a': expected 17, found 18")
     "row # of column '…': expected #, found #"
     """
-    text = _collapsed(_QUOTED.sub("'…'", " ".join(text.split())))
+    text = _collapsed(_QUOTED.sub("'…'", " ".join(_BREAK.sub(" ", text).split())))
     text = _NUMBER.sub("#", _HEXADECIMAL.sub("#", text))
     text = _MORE.sub("", _RUN.sub(r"\1", text))
     return text if len(text) <= MAX_CLASS else text[: MAX_CLASS - 1] + "…"
@@ -115,9 +118,12 @@ def refine(
     A case without any verdict gets one that says so.
     """
     refined = _explained([_died(verdict, exchange) for verdict in verdicts])
-    if any(verdict.outcome.fails_run for verdict in refined):
+    if any(verdict.outcome.fails_run and verdict.outcome is not Outcome.ERROR for verdict in refined):
         return refined
-    outcome, reason = obstacle()
+    try:
+        outcome, reason = obstacle()
+    except Exception as error:  # noqa: BLE001  # the verdicts of the clauses stand, whatever this was
+        outcome, reason = Outcome.ERROR, reason_of(error)
     if outcome.fails_run or not refined:
         refined.append(whole_case(case, outcome, reason))
     return refined

@@ -8,13 +8,14 @@ logs together are those of the whole run.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from conformance.contain.child import Child
+from conformance.contain.supervised import in_words
 from conformance.engine.events import Event
 from conformance.engine.log import read_log
 from conformance.engine.merge import merge
@@ -26,6 +27,8 @@ GRACE: Final = 30.0
 """Seconds for a part to stop its target after an interrupt."""
 _JUDGED: Final = (0, 1)
 """Exit statuses of a run that was judged."""
+_INTERRUPTED: Final = 130
+"""Exit status of a run that was interrupted before it had a verdict."""
 
 
 class PartError(ValueError):
@@ -39,39 +42,43 @@ def run_parts(arguments: Sequence[str], count: int, folder: Path) -> list[Event]
 
     Raises:
         PartError: a part found its input unusable.
+        KeyboardInterrupt: there was one, before every part had judged something.
     """
     folder.mkdir(parents=True, exist_ok=True)
     logs = {Shard(index, count): folder / f"part-{index}-of-{count}.jsonl" for index in range(1, count + 1)}
-    with ExitStack() as stack:
-        parts = [stack.enter_context(_started(arguments, shard, log)) for shard, log in logs.items()]
-        try:
-            said = [part.communicate()[1] for part in parts]
-        except KeyboardInterrupt:
-            said = [_ended(part) for part in parts]
-    for part, text, log in zip(parts, said, logs.values(), strict=True):
-        if part.returncode not in _JUDGED or not log.exists():
-            raise PartError(text.strip().removeprefix("Error: ") or f"a part ended with status {part.returncode}")
+    parts: list[Child] = []
+    interrupted = False
+    try:
+        for shard, log in logs.items():
+            parts.append(_started(arguments, shard, log))  # an interrupt must lose none
+        for part in parts:
+            part.wait_for_exit(None)
+    except KeyboardInterrupt:
+        interrupted = True
+        _end_in_order(parts)
+    finally:
+        for part in parts:
+            part.stop(grace=0)
+    if interrupted and not all(log.exists() for log in logs.values()):
+        raise KeyboardInterrupt
+    fine = (*_JUDGED, _INTERRUPTED) if interrupted else _JUDGED
+    for part, log in zip(parts, logs.values(), strict=True):
+        if part.code not in fine or not log.exists():
+            raise PartError(part.tail.text().removeprefix("Error: ") or in_words(part.code))
     return merge([list(read_log(log)) for log in logs.values()])
 
 
-def _started(arguments: Sequence[str], shard: Shard, log: Path) -> subprocess.Popen[str]:
+def _end_in_order(parts: Sequence[Child]) -> None:
+    """Ask every part once to end with what it has, and give all of them together the time for it."""
+    until = time.monotonic() + GRACE
+    for part in parts:
+        part.terminate()
+    for part in parts:
+        part.wait_for_exit(max(0.0, until - time.monotonic()))
+
+
+def _started(arguments: Sequence[str], shard: Shard, log: Path) -> Child:
     log.unlink(missing_ok=True)
     command = [sys.executable, "-m", "conformance", "run", *arguments, "--shard", str(shard), "--log", str(log)]
-    return subprocess.Popen(  # noqa: S603  # our own command
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
-    )
-
-
-def _ended(part: subprocess.Popen[str]) -> str:
-    """What a part said that was interrupted with us, or is now."""
-    part.terminate()
-    try:
-        return part.communicate(timeout=GRACE)[1]
-    except subprocess.TimeoutExpired:
-        part.kill()
-        return part.communicate()[1]
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return Child(command, environment={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}, errors_only=True)

@@ -32,7 +32,17 @@ from conformance.targets import open_target
 from conformance.targets.handing import batches_of, place_of
 from conformance.targets.spec import Deadlines, Endpoint, Ready, Start, TargetKind, TargetSpec
 
-__all__ = ["Stand", "Trial", "Tried", "by_bytes", "by_process", "by_readings", "by_server", "try_mutant"]
+__all__ = [
+    "Stand",
+    "Trial",
+    "Tried",
+    "by_bytes",
+    "by_process",
+    "by_readings",
+    "by_server",
+    "note_failures",
+    "try_mutant",
+]
 
 Failures = Mapping[str, tuple[str, ...]]
 """Clause id to the ids of the cases on which it failed."""
@@ -124,10 +134,15 @@ def _is_for(case: Case, clause: str) -> bool:
     return any(fnmatch.fnmatchcase(clause, pattern) for pattern in case.clauses)
 
 
-def _failed(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:
+def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:
+    """Add the clauses that failed to ``into``, each with its cases.
+
+    One that raised is no kill and is declared nowhere: it stands there under a name that is no clause's.
+    """
     for verdict in verdicts:
-        if verdict.outcome is Outcome.FAIL:
-            into[verdict.clause] = (*into.get(verdict.clause, ()), verdict.case_id)
+        if verdict.outcome in (Outcome.FAIL, Outcome.ERROR):
+            name = verdict.clause if verdict.outcome is Outcome.FAIL else f"error in {verdict.clause}: {verdict.reason}"
+            into[name] = (*into.get(name, ()), verdict.case_id)
 
 
 def by_bytes(stand: Stand, serializer: Serializer) -> Failures:
@@ -137,13 +152,13 @@ def by_bytes(stand: Stand, serializer: Serializer) -> Failures:
         if place_of(tried.case) is None:
             continue
         exchange = _serialized(tried, serializer)
-        _failed(judge(tried.case, exchange, tried.table, clauses=stand.clauses), failures)
+        note_failures(judge(tried.case, exchange, tried.table, clauses=stand.clauses), failures)
     bare = [(times(), "bq-arrow")] + [(batch, "ipc-message") for batch in samples() if not serializer.reshapes]
     chosen = {clause.id for clause in stand.clauses}
     for batch, profile in bare:
         schema, rows = serializer.schema(batch.schema), serializer.batch(batch)
         verdicts = judge_bytes(schema, [rows], profile=profile)
-        _failed([verdict for verdict in verdicts if verdict.clause in chosen], failures)
+        note_failures([verdict for verdict in verdicts if verdict.clause in chosen], failures)
     return failures
 
 
@@ -154,7 +169,7 @@ def by_readings(stand: Stand, misread: Misread) -> Failures:
     exchange = _serialized(tried, REFERENCE)
     readings = list(_true_readings(tried.case.id, exchange))
     verdicts = judge(tried.case, exchange, tried.table, readings=misread(readings), clauses=stand.clauses)
-    _failed(verdicts, failures)
+    note_failures(verdicts, failures)
     return failures
 
 
@@ -226,8 +241,8 @@ def try_mutant(stand: Stand, mutant: Mutant) -> Trial:
         failures.update(by_readings(stand, mutant.readings))
     elif mutant.process:
         for verdicts in by_process(stand, mutant.name, mutant.kills):
-            _failed(verdicts, failures)
+            note_failures(verdicts, failures)
     elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only a server shows it
         for verdicts in by_server(stand, mutant.name, mutant.kills):
-            _failed(verdicts, failures)
+            note_failures(verdicts, failures)
     return Trial(mutant.name, failures, mutant.kills, tuple(mutant.also))

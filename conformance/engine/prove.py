@@ -7,17 +7,18 @@ who tries what, puts the results together, and says whether the proof holds.
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
 import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from typing import Any, Final
 
+from conformance.contain.crew import crew
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES
-from conformance.engine.proof import Failures, Stand, Trial, by_bytes, by_server, try_mutant
+from conformance.engine.proof import Failures, Stand, Trial, by_bytes, by_server, note_failures, try_mutant
+from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
 from conformance.records import Case, Level, Outcome, Verdict
 from conformance.reference.mutants import LIARS, MUTANTS
@@ -35,7 +36,8 @@ class Proof:
 
     ``unproven`` are clauses on messages for which no mutant is made, ``unknown`` ids that a mutant kills and that do
     not exist.
-    ``changes`` counts the systematic changes by what became of them; ``survivors`` are those that nothing rejected.
+    ``changes`` counts the systematic changes by what became of them, ``types`` the types in each other's places;
+    ``survivors`` are those of either that nothing rejected, ``raised`` those on which a clause raised.
     ``alarms`` are legal variations (and the reference itself) on which a clause failed.
     """
 
@@ -45,7 +47,9 @@ class Proof:
     unproven: tuple[str, ...]
     unknown: tuple[str, ...]
     changes: Mapping[str, int]
+    types: Mapping[str, int]
     survivors: tuple[Fate, ...]
+    raised: tuple[Fate, ...]
     variations: int
 
     @property
@@ -61,7 +65,7 @@ class Proof:
     @property
     def holds(self) -> bool:
         """Whether every gate is passed."""
-        gates = (self.survived, self.broad, self.alarms, self.unproven, self.unknown, self.survivors)
+        gates = (self.survived, self.broad, self.alarms, self.unproven, self.unknown, self.survivors, self.raised)
         return not any(gates)
 
 
@@ -92,10 +96,12 @@ def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any])
     everything = len(chosen) == len(MUTANTS)
     found: list[Fate] = []
     changes: Counter[str] = Counter()
+    types: Counter[str] = Counter()
     for (kind, _), result in results.items():
         if kind == "systematic":
             changes.update(result[0])
-            found += result[1]
+            types.update(result[1])
+            found += result[2]
     return Proof(
         trials=tuple(results["mutant", name] for name in chosen),
         liars={name: results["liar", name] for name in LIARS},
@@ -105,7 +111,9 @@ def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any])
         else (),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
         changes=dict(changes),
-        survivors=tuple(found),
+        types=dict(types),
+        survivors=tuple(fate for fate in found if fate.survived),
+        raised=tuple(fate for fate in found if fate.errors),
         variations=len(VARIATIONS),
     )
 
@@ -113,20 +121,13 @@ def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any])
 def _run(
     tasks: Sequence[tuple[str, str, int]], cases: tuple[Case, ...], workers: int, told: Callable[[str, int, int], None]
 ) -> dict[tuple[str, str], Any]:
-    # gRPC does not survive a fork, so each process is made anew.
-    context = multiprocessing.get_context("spawn")
     results: dict[tuple[str, str], Any] = {}
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare, initargs=(cases,)) as pool:
+    with crew(workers, _prepare, cases) as pool:
         futures = {pool.submit(_task, *task): task for task in tasks}
-        try:
-            for number, future in enumerate(as_completed(futures), 1):
-                kind, name, _ = futures[future]
-                results[kind, name] = future.result()
-                told(name or kind, number, len(tasks))
-        except BaseException:
-            # Without this the error would be heard of only once every other task is done.
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for number, future in enumerate(as_completed(futures), 1):
+            kind, name, _ = futures[future]
+            results[kind, name] = future.result()
+            told(name or kind, number, len(tasks))
     return results
 
 
@@ -159,9 +160,7 @@ def _alarms(stand: Stand, name: str) -> Failures:
         return by_bytes(stand, VARIATIONS[name].serializer)
     failures: dict[str, tuple[str, ...]] = {}
     for verdicts in by_server(stand, None):
-        for verdict in verdicts:
-            if verdict.outcome is Outcome.FAIL:
-                failures[verdict.clause] = (*failures.get(verdict.clause, ()), verdict.case_id)
+        note_failures(verdicts, failures)
     return failures
 
 
@@ -175,11 +174,14 @@ def passed(cases: Iterator[list[Verdict]]) -> tuple[str, ...]:
     return tuple(one.id for one in CLAUSES.values() if one.level is Level.MUST and one.id in good - bad)
 
 
-def _systematic(stand: Stand, shard: int, every: int) -> tuple[Counter[str], list[Fate]]:
-    counts: Counter[str] = Counter()
-    survivors = []
-    for fate in fates(stand.clauses, conversations(), take=(shard, SHARDS * every)):
-        counts["rejected" if fate.clauses else "permitted" if fate.permission else "survived"] += 1
-        if fate.survived:
-            survivors.append(fate)
-    return counts, survivors
+def _systematic(stand: Stand, shard: int, every: int) -> tuple[Counter[str], Counter[str], list[Fate]]:
+    """The changes and the substituted types of one shard by what became of them, and those that break a gate."""
+    take = (shard, SHARDS * every)
+    changes = list(fates(stand.clauses, conversations(), take=take))
+    types = list(type_fates(stand.clauses, take=take))
+    remarkable = [fate for fate in (*changes, *types) if fate.survived or fate.errors]
+    return Counter(map(_end, changes)), Counter(map(_end, types)), remarkable
+
+
+def _end(fate: Fate) -> str:
+    return "rejected" if fate.clauses else "permitted" if fate.permission else "survived"

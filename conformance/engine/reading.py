@@ -14,6 +14,7 @@ from conformance.contract.clause import CLAUSES, Clause, Role
 from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.expectation import Result as Said
 from conformance.contract.ipc.reading import judge_reading
+from conformance.contract.raised import reason_of
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.profiles import READ_PROFILE
@@ -104,7 +105,11 @@ class Reading:
     def verdicts(self, asked: Input, answer: Answer) -> list[Verdict]:
         """The verdicts on one answer; what ended the reader is a crash or a hang, and not a mere failure."""
         answer = _honest(answer, asked.expectation)
-        judged = judge_reading(self._expected(asked), answer, case_id=asked.id)
+        try:
+            expected = self._expected(asked)
+        except Exception as error:  # noqa: BLE001  # what the suite cannot work out costs this input only
+            return [Verdict(asked.id, WHOLE_CASE, Outcome.ERROR, reason=reason_of(error))]
+        judged = judge_reading(expected, answer, case_id=asked.id)
         known = {clause.id for clause in self._asked}
         ended = _ENDS.get(answer.outcome)
         made = [

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.disk.files import write_whole
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import Result
 from conformance.records import Outcome
@@ -102,7 +103,7 @@ def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
         raise TargetError(
             f"{path}: cannot rewrite a list that is not in the form of [[{_TABLE}]] tables; bring it into it"
         )
-    path.write_text(after, encoding="utf-8")
+    write_whole(path, after)
 
 
 def _without_table(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Final
 
 import conformance
 from conformance.contract.clause import Clause
+from conformance.disk.files import write_whole
 from conformance.records import Case, Level, RecordError, from_json, to_json
 
 __all__ = [
@@ -160,7 +161,7 @@ def write_frozen(frozen: Frozen, path: Path) -> None:
     lists = {key: document.pop(key, []) for key in ("clauses", "tombstones")}
     head = json.dumps(document, indent=1).removesuffix("\n}")
     body = "".join(f',\n "{key}": [\n  {_rows(rows)}\n ]' for key, rows in lists.items() if rows)
-    path.write_text(f"{head}{body}\n}}\n", encoding="utf-8")
+    write_whole(path, f"{head}{body}\n}}\n")
 
 
 def _rows(rows: Iterable[object]) -> str:

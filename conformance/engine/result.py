@@ -188,7 +188,8 @@ def _deviations(
 ) -> list[Deviation]:
     """Group what is not a pass: findings by clause and reason class, causes without findings by class alone."""
     by_id = {case.case_id: case for case in cases}
-    saved = {(item.clause, item.reason): item.file for item in counterexamples}
+    # Of the counterexamples that shards found alike, the first: the one that the whole run would have found.
+    saved = {(item.clause, item.reason): item.file for item in reversed(counterexamples)}
     # That a case does not show a clause which another case shows is no gap: it is why there are many cases.
     shown = {verdict.clause for verdict in raw if verdict.outcome not in NOT_JUDGED}
     judged = {verdict.case_id for verdict in raw if verdict.outcome not in NOT_JUDGED}
@@ -208,11 +209,12 @@ def _deviations(
             (reason,) = reason_classes(before)
             owner = after.clause if after.outcome is Outcome.UNEXPECTED_PASS else ""
             groups.setdefault((after.outcome, owner, reason), []).append((after, None))
+    shown_bytes = {case.case_id: {item.finding: item for item in reversed(case.evidence)} for case in cases}
     deviations = []
     for (outcome, owner, reason), members in groups.items():
         verdict, first = members[0]
         case = by_id[verdict.case_id]
-        evidence = next((item for item in case.evidence if item.finding == first), None) if first else None
+        evidence = shown_bytes[case.case_id].get(first) if first else None
         deviations.append(
             Deviation(
                 outcome=outcome,

@@ -169,7 +169,8 @@ def run(
         while waiting:
             yield from _finish(waiting.popleft(), hunt)
         undeclared = tuple(runner.probe())
-    yield RunEnded(time.monotonic() - began, (*driver.remarks, *undeclared))
+    unsaved = hunt.remarks if hunt is not None else ()
+    yield RunEnded(time.monotonic() - began, (*driver.remarks, *undeclared, *unsaved))
 
 
 def _finish(driven: _Driven, hunt: Hunt | None) -> Iterator[Event]:
@@ -180,6 +181,7 @@ def _finish(driven: _Driven, hunt: Hunt | None) -> Iterator[Event]:
         yield _broke(job.case, error)
         reason = f"the suite itself broke: {type(error).__name__}: {error}"
         assessment = Assessment((whole_case(job.case, Outcome.ERROR, reason),), ())
+    yield from (SuiteBroke(job.case.id, text) for text in assessment.broke)
     yield CaseJudged(
         case_id=job.case.id,
         title=job.case.title,

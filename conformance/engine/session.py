@@ -22,10 +22,15 @@ from conformance.generate import draw_case, generated_id
 from conformance.readers import ReaderPool
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
-__all__ = ["STATE", "Session", "Settings", "open_session"]
+__all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
 
 STATE: Final = Path(".conformance")
 """Where a run leaves its log and counterexamples, below the current directory."""
+
+
+def default_log(spec: TargetSpec) -> Path:
+    """Where the log of a target's run goes unless the user says otherwise."""
+    return STATE / f"{spec.name}.jsonl"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,11 +60,6 @@ class Session:
     def profile(self) -> str:
         """What generated cases ask for: requests of a server, or tables alone."""
         return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
-
-    @property
-    def default_log(self) -> Path:
-        """Where the log goes unless the user says otherwise."""
-        return STATE / f"{self.spec.name}.jsonl"
 
     def jobs(self) -> Iterator[Job]:
         """Corpus cases in their order, then generated ones; each is drawn when its turn comes."""

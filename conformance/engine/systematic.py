@@ -88,12 +88,16 @@ class Permission:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one change: the clauses that rejected it, else the permission, else neither (it survived)."""
+    """What became of one change: the clauses that rejected it, else the permission, else neither (it survived).
+
+    ``errors`` are the clauses that raised, each with the reason: none may, whatever the change.
+    """
 
     path: str
     change: str
     clauses: tuple[str, ...] = ()
     permission: Permission | None = None
+    errors: tuple[str, ...] = ()
 
     @property
     def survived(self) -> bool:
@@ -151,8 +155,9 @@ def _fate(trial: _Trial, clauses: tuple[Clause, ...]) -> Fate:
     edit, tried = trial.edit, trial.tried
     verdicts = judge(tried.case, trial.exchange(), tried.table, clauses=clauses)
     rejected = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
+    errors = tuple(f"{verdict.clause}: {verdict.reason}" for verdict in verdicts if verdict.outcome is Outcome.ERROR)
     permission = None if rejected else next((it for it in PERMITTED if it.covers(edit)), None)
-    return Fate(edit.path, edit.change, rejected, permission)
+    return Fate(edit.path, edit.change, rejected, permission, errors)
 
 
 def _message_trials() -> Iterator[_Trial]:

@@ -1,6 +1,7 @@
 """An exchange as text: every call, every message field by field, every Arrow byte annotated.
 
-The record of one case in full, for a person who wants to see why a verdict is what it is.
+The record of one case in full, for a person who wants to see why a verdict is what it is. Here raw bytes become text,
+so here each line is made safe.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from conformance.contain.text import safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.records import Call
 from conformance.wire import Kind, dissect
@@ -21,7 +23,11 @@ MAX_TEXT: Final = 200
 
 
 def transcript(view: View) -> Iterator[str]:
-    """The exchange behind ``view``, line by line."""
+    """The exchange behind ``view``, line by line, whatever the target put into it."""
+    yield from map(safe, _lines(view))
+
+
+def _lines(view: View) -> Iterator[str]:
     exchange = view.exchange
     where = f"{exchange.project}.{exchange.dataset}.{exchange.table}".strip(".")
     yield f"exchange of case {exchange.case_id} with {exchange.target}" + (f", table {where}" if where else "")
@@ -57,7 +63,7 @@ def _call(
                 continue
             yield from _arrow(message)
     for trailer in call.trailers:
-        yield f"  trailer {trailer.key}: {trailer.value!r}"
+        yield f"  trailer {trailer.key}: {_shortened(repr(trailer.value))}"
 
 
 def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
@@ -99,5 +105,8 @@ def _fields(message: Any, indent: str) -> Iterator[str]:
 def _scalar(value: object) -> str:
     if isinstance(value, bytes):
         return f"{len(value)} bytes"
-    text = repr(value)
+    return _shortened(repr(value))
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}… ({len(text)} characters)"

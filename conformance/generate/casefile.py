@@ -17,10 +17,14 @@ from typing import Any, Final
 
 import yaml
 
+from conformance.disk.files import write_whole
 from conformance.generate.casecheck import check_case
 from conformance.generate.materialise import materialise
+from conformance.generate.weight import GIVEN_MOST_BYTES, weight
 from conformance.records import (
     Case,
+    Column,
+    Recipe,
     RecordError,
     from_json,
     to_json,
@@ -48,12 +52,23 @@ def load_case(path: Path) -> Case:
         check_case(case)
     except RecordError as error:
         raise CaseFileError(path, str(error)) from None
+    if case.table.recipe is not None:
+        _refuse_weight(path, case.table.columns, case.table.recipe)
     if case.table.rows is not None:
         try:
             materialise(case.table)
         except RecordError as error:
             raise CaseFileError(path, f"Case.table.{error}") from None
     return case
+
+
+def _refuse_weight(path: Path, columns: tuple[Column, ...], recipe: Recipe) -> None:
+    if (weighs := weight(columns, recipe)) > GIVEN_MOST_BYTES:
+        raise CaseFileError(
+            path,
+            f"Case.table.recipe: expected a table of at most {GIVEN_MOST_BYTES >> 20} MiB,"
+            f" but {recipe.rows} rows of these columns take about {weighs >> 20} MiB; ask for fewer",
+        )
 
 
 def load_cases(directory: Path) -> list[Case]:
@@ -78,7 +93,7 @@ def save_case(case: Case, path: Path) -> None:
         text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     else:
         text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
 
 
 # --- reading ----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Final
 from conformance.generate.choices import Choices, Seeded, one_in
 from conformance.generate.outline import ROW_ID
 from conformance.generate.requests import draw_steps
+from conformance.generate.weight import bounded
 from conformance.records import BqType, Case, Column, Mode, NullPattern, Recipe, Table, ValueProfile
 
 __all__ = [
@@ -121,7 +122,7 @@ def finished(choices: Choices, profile: Profile, table: Table, *, case_id: str) 
 def draw_table(choices: Choices, profile: Profile) -> Table:
     """A table: drawn columns and a drawn recipe."""
     columns = draw_table_columns(choices, profile)
-    return Table(columns, recipe=draw_recipe(choices, profile))
+    return Table(columns, recipe=draw_recipe(choices, profile, columns))
 
 
 def draw_table_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:
@@ -132,19 +133,20 @@ def draw_table_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]
     return columns
 
 
-def draw_recipe(choices: Choices, profile: Profile) -> Recipe:
-    """A recipe: how many rows, which values, where NULL."""
+def draw_recipe(choices: Choices, profile: Profile, columns: tuple[Column, ...]) -> Recipe:
+    """A recipe for a table with ``columns``: how many rows, which values, where NULL; of bounded weight."""
     rows = choices.pick(profile.rows)
     values = choices.pick(tuple(ValueProfile))
     if values is ValueProfile.WIDE and rows > profile.wide and (rows > _LARGE or not one_in(choices, _RARELY)):
         values = ValueProfile.RANDOM
-    return Recipe(
+    recipe = Recipe(
         rows,
         seed=choices.integer(0, (1 << 32) - 1),
         nulls=choices.pick(tuple(NullPattern)),
         values=values,
         max_items=choices.pick((1, 2, 3, 3, 8 if rows < _LARGE else 2)),
     )
+    return bounded(columns, recipe)
 
 
 def draw_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:

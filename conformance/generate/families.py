@@ -113,7 +113,7 @@ def _drawn(place: tuple[int, int], profile: str, family: int, weights: str, *, c
     made = _with_fewer_large(weighted(profile, weights))
     columns = _columns(seed, index // family, profile, family, weights)
     choices = Seeded(seed, index, f"{profile}/f{family}/w{weights}")
-    return finished(choices, made, Table(columns, recipe=draw_recipe(choices, made)), case_id=case_id)
+    return finished(choices, made, Table(columns, recipe=draw_recipe(choices, made, columns)), case_id=case_id)
 
 
 @functools.lru_cache(maxsize=16)

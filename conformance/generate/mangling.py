@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from conformance.generate.choices import Seeded
 from conformance.wire import Header, Message, read_messages
 
-__all__ = ["mangled"]
+__all__ = ["ONE_CHANGE", "Change", "mangled", "messages_of"]
 
 _MAGIC: Final = b"ARROW1"
 _LEAD: Final = 8
@@ -23,7 +23,9 @@ _LEAD: Final = 8
 _FOOTER: Final = 200
 """Bytes from the end in which a small file has its footer."""
 
-_Change: TypeAlias = Callable[[Seeded, bytearray, Sequence[Message]], bytearray]
+Change: TypeAlias = Callable[[Seeded, bytearray, Sequence[Message]], bytearray]
+"""One change of bytes whose messages are known; the bytes it is given are its own."""
+
 _BYTES: Final = (0x00, 0x01, 0x7F, 0x80, 0xFF)
 _WORDS: Final = (0, 1, -1, 8, 1 << 16, (1 << 31) - 1, -(1 << 31))
 _LONGS: Final = (0, -1, 1 << 31, (1 << 63) - 1, -(1 << 63))
@@ -32,11 +34,11 @@ _LONGS: Final = (0, -1, 1 << 31, (1 << 63) - 1, -(1 << 63))
 def mangled(data: bytes, seed: int, number: int) -> bytes:
     """``data`` with one change, which follows from its arguments alone; never longer than twice as long."""
     choices = Seeded(seed, number, "mangled")
-    change = choices.pick(_CHANGES)
-    return bytes(change(choices, bytearray(data), _messages(data))) if data else data
+    change = choices.pick(ONE_CHANGE)
+    return bytes(change(choices, bytearray(data), messages_of(data))) if data else data
 
 
-def _messages(data: bytes) -> Sequence[Message]:
+def messages_of(data: bytes) -> Sequence[Message]:
     """The messages that have metadata, at their places in the whole; one that spans it where there are none."""
     skip = _LEAD if data.startswith(_MAGIC) else 0
     found = [
@@ -130,5 +132,6 @@ def _tail(choices: Seeded, data: bytearray, _: Sequence[Message]) -> bytearray:
     return data
 
 
-_OFTEN: Final[tuple[_Change, ...]] = (_byte, _bit, _word, _long, _nudge, _body)
-_CHANGES: Final[tuple[_Change, ...]] = (*_OFTEN * 2, _nudge, _anywhere, _cut, _drop, _twice, _swap, _tail)
+_OFTEN: Final[tuple[Change, ...]] = (_byte, _bit, _word, _long, _nudge, _body)
+ONE_CHANGE: Final[tuple[Change, ...]] = (*_OFTEN * 2, _nudge, _anywhere, _cut, _drop, _twice, _swap, _tail)
+"""Every change, as often as it is made: an input's number chooses among them, so their order is part of its id."""

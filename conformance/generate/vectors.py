@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from conformance._jsonschema import json_schema
 from conformance.contract.ipc.expectation import Result, Tier
+from conformance.disk.files import write_whole
 from conformance.records import RecordError, from_json, to_json
 
 __all__ = ["Chapter", "Provenance", "Vector", "VectorError", "VectorSet", "vectors_schema"]
@@ -103,13 +104,14 @@ class VectorSet:
         """Write the set below ``folder``; chapters, bytes and rows that it has no more are removed."""
         texts = {f"vectors/{name}.json": _text(to_json(chapter)) for name, chapter in self.chapters.items()}
         wanted = {**self.contents, **texts, SCHEMA_FILE: _text(vectors_schema())}
+        for path, data in wanted.items():
+            write_whole(folder / path, data)
+        # Removed last, so that a full disk leaves every file that was there.
         for part in ("vectors", "bytes", "rows"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
+            (folder / part).mkdir(exist_ok=True)
             for old in (folder / part).iterdir():
                 if f"{part}/{old.name}" not in wanted:
                     old.unlink()
-        for path, data in wanted.items():
-            (folder / path).write_bytes(data)
 
     @classmethod
     def load(cls, folder: Path) -> VectorSet:

@@ -132,12 +132,17 @@ def _as_text_where_types_differ(expected: pa.Table, got: pa.Table) -> tuple[pa.T
 
     Types after pandas follow from the values (integers with a NULL are floating), and are no types of the target's.
     """
-    for index, name in enumerate(got.column_names):
-        place = expected.schema.get_field_index(name)
-        if place >= 0 and not comparable(expected.column(place).type, got.column(index).type):
-            expected = expected.set_column(place, name, _texts(expected.column(place)))
-            got = got.set_column(index, name, _texts(got.column(index)))
-    return expected, got
+    theirs, ours, differ = got.columns, expected.columns, False
+    for index, field in enumerate(got.schema):
+        place = expected.schema.get_field_index(field.name)
+        if place >= 0 and not comparable(ours[place].type, field.type):
+            ours[place], theirs[index], differ = _texts(ours[place]), _texts(theirs[index]), True
+    if not differ:
+        return expected, got
+    return (
+        pa.Table.from_arrays(ours, names=expected.column_names),
+        pa.Table.from_arrays(theirs, names=got.column_names),
+    )
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:

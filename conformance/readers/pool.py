@@ -7,6 +7,7 @@ A slot's work is done in a thread of the pool, which waits for answers with a de
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
+from conformance.contain.errors import CannotStart
 from conformance.readers.info import ReaderInfo
 from conformance.readers.process import Died, WorkerProcess
 from conformance.readers.registry import MODULES, reader_module
@@ -42,23 +44,41 @@ class _Slot:
 
     def warm(self) -> None:
         """Start the process, so that its imports are done when the first reading is due."""
-        with self._lock:
-            if not self._closing:
-                self._process = self._process or self._start()
+        with self._lock, contextlib.suppress(CannotStart):  # the first reading says so
+            self._ready()
+
+    def _ready(self) -> WorkerProcess:
+        """The process, started where there is none; whoever closes meanwhile sees it die."""
+        if self._process is None:
+            self._process = self._start()
+            if self._closing:
+                self._process.kill()
+        return self._process
+
+    def _replace(self) -> None:
+        """Start a process in the place of one that has ended, so that its imports are done for the next reading."""
+        self._process = None
+        if not self._closing:
+            with contextlib.suppress(CannotStart):  # as above
+                self._ready()
 
     def read(self, whole: WholeRead, readers: Sequence[str]) -> list[Reading]:
         """One reading per reader, in order, whatever becomes of the process."""
         with self._lock:
             done: list[Reading] = []
-            while len(done) < len(readers) and not self._closing:
-                done += self._run(whole, readers[len(done) :])
+            why = _CLOSED
+            try:
+                while len(done) < len(readers) and not self._closing:
+                    done += self._run(whole, readers[len(done) :])
+            except CannotStart as error:
+                why = str(error)
             left = readers[len(done) :]
-            return done + [_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=_CLOSED) for name in left]
+            return done + [_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=why) for name in left]
 
     def _run(self, whole: WholeRead, readers: Sequence[str]) -> list[Reading]:
         """Readings up to and with the first that ends the process."""
         done: list[Reading] = []
-        process = self._process = self._process or self._start()
+        process = self._ready()
         try:
             absent = process.loaded()
             process.ask(whole, [name for name in readers if name not in absent])
@@ -77,9 +97,9 @@ class _Slot:
                 done.append(dataclasses.replace(told, table=table))
             if retiring:
                 process.close()
-                self._process = self._start()
+                self._replace()
         except Died as end:
-            self._process = self._start()
+            self._replace()
             name = readers[len(done)]
             done.append(_reading(name, whole, end.outcome, kind=end.error_class, text=end.text))
         return done

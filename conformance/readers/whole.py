@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
+from conformance.contain.channel import Frame
 from conformance.contract import proto
-from conformance.readers.frames import Frame
 from conformance.records import (
     BqType,
     Call,

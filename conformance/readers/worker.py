@@ -15,13 +15,12 @@ A worker whose readings left it with half the limit more than it began with says
 from __future__ import annotations
 
 import os
-import resource
 import socket
 import sys
-from pathlib import Path
 from typing import Any, Final
 
-from conformance.readers.frames import Channel, Closed, Frame
+from conformance.contain.channel import Channel, Closed, Frame
+from conformance.contain.limits import limit_cpu, limit_files, limit_memory, mapped_bytes, no_core_dump
 from conformance.readers.info import Read
 from conformance.readers.registry import reader_module
 from conformance.readers.tables import to_stream_bytes, validate
@@ -32,7 +31,8 @@ MAX_ERROR_TEXT: Final = 4096
 """Bound in characters on an error's text in a reading; a decoder may quote its input."""
 TABLE_SHARE: Final = 8
 """A table larger than this part of the memory limit is not brought back: kilobytes of bytes can claim gigabytes."""
-_STATM = Path("/proc/self/statm")
+STDERR_BYTES: Final = 64 << 20
+"""Bound in bytes on the file behind standard error, which belongs to one read."""
 
 
 class Worker:
@@ -93,33 +93,11 @@ def _header(outcome: ReadingOutcome, error_class: str = "", error_text: str = ""
     return {"outcome": outcome, "error_class": error_class, "error_text": error_text}
 
 
-def mapped_bytes() -> int:
-    """The address space that this process maps; 0 where the platform does not tell."""
-    return int(_STATM.read_text().split()[0]) * resource.getpagesize() if _STATM.exists() else 0
-
-
-def limit_memory(headroom: int) -> None:
-    """Let the process map ``headroom`` bytes beyond what it maps now, where the platform tells how much that is."""
-    mapped = mapped_bytes()
-    if mapped:
-        _limit(resource.RLIMIT_AS, mapped + headroom)
-
-
-def limit_cpu(seconds: float) -> None:
-    """Let the process use ``seconds`` of processor time from now on: an end to a loop that outlives the pool."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + seconds) + 1)
-
-
-def _limit(kind: int, soft: int) -> None:
-    _, hard = resource.getrlimit(kind)
-    resource.setrlimit(kind, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
-
-
 def main() -> None:
     """Serve on the socket whose number, memory limit and processor seconds are the arguments."""
     number, memory, cpu_seconds = sys.argv[1:]
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    no_core_dump()
+    limit_files(STDERR_BYTES)
     # pandas-gbq, where present, is asked first by google-cloud-bigquery-storage and decodes in its own way,
     # which hides what the client itself makes of the bytes.
     sys.modules["pandas_gbq"] = None  # type: ignore[assignment]

@@ -19,6 +19,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance import wire
+from conformance.disk.files import write_whole
 from conformance.generate import materialise, to_json_rows
 from conformance.records import BqType, Column, Mode, NullPattern, Recipe, Table, ValueProfile, to_json
 from conformance.reference.serializer import REFERENCE
@@ -124,14 +125,15 @@ def _entry(pair: Pair) -> dict[str, Any]:
 
 def regenerate(folder: Path) -> None:
     """Write every pair and the manifest below ``folder``; files of pairs that are no more are removed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
-    for pair in pairs():
-        for ending, data in pair.messages().items():
-            (folder / f"{pair.name}.{ending}").write_bytes(data)
     manifest = {"format": FORMAT, "pairs": [_entry(pair) for pair in pairs()]}
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+    files: dict[str, bytes | str] = {MANIFEST: json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"}
+    for pair in pairs():
+        files |= {f"{pair.name}.{ending}": data for ending, data in pair.messages().items()}
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    for old in folder.iterdir():
+        if old.name not in files:
+            old.unlink()
 
 
 def check(folder: Path) -> list[str]:

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from conformance.disk.files import write_whole
 from conformance.engine.profiles import READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
 from conformance.report.summary import Cell, summarise
@@ -40,8 +41,7 @@ def badge(must: Cell, *, complete: bool, profile: str = "") -> str:
 
 def write_badge(result: Result, path: Path) -> None:
     """Write the badge to ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(badge_svg(result), encoding="utf-8")
+    write_whole(path, badge_svg(result))
 
 
 def _render(label: str, text: str, colour: str) -> str:

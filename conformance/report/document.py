@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from conformance._jsonschema import json_schema
 from conformance.contract.clause import CLAUSES
+from conformance.disk.files import write_whole
 from conformance.engine.events import Evidence, RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import Deviation, Result, worst
@@ -137,6 +138,5 @@ def report_schema() -> dict[str, Any]:
 
 def write_json(result: Result, path: Path) -> None:
     """Write the JSON report to ``path``; ``failed`` and the like are left out where they have their default."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(to_json(document(result)), indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_whole(path, text + "\n")

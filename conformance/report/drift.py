@@ -7,7 +7,6 @@ are and the command that shows the first of them again.
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,9 +15,11 @@ from typing import Any, Final
 import jinja2
 
 import conformance
-from conformance.engine.drift.comparing import Change, Difference
-from conformance.engine.drift.run import Drift, Step
-from conformance.engine.drift.versions import DriftError
+from conformance.contain.parse import parse_object
+from conformance.disk.files import write_whole
+from conformance.drift.comparing import Change, Difference
+from conformance.drift.run import Drift, Step
+from conformance.drift.versions import DriftError
 
 __all__ = ["Group", "Known", "as_json", "as_text", "groups", "read_known", "unknown", "write_html"]
 
@@ -229,7 +230,7 @@ Known = frozenset[tuple[str, str, str, str]]
 def read_known(path: Path) -> Known:
     """The differences that matter in an earlier report; raises :class:`DriftError` where the file is none."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_object(path.read_bytes())
         if document["format"] != FORMAT:
             raise DriftError(f"{path}: expected format {FORMAT}, got {document['format']}")
         return frozenset(
@@ -319,8 +320,7 @@ def write_html(drift: Drift, path: Path) -> None:
         standing=[line.strip() for line in _standing(drift)],
         lists=_lists(groups(drift)),
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page + "\n", encoding="utf-8")
+    write_whole(path, page + "\n")
 
 
 def _lists(found: Sequence[Group]) -> list[tuple[str, list[Group]]]:

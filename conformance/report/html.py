@@ -8,6 +8,7 @@ from typing import Final
 import jinja2
 
 from conformance.contract.clause import CLAUSES
+from conformance.disk.files import write_whole
 from conformance.engine.result import Deviation, Result
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
@@ -59,5 +60,4 @@ def _anchor(deviation: Deviation) -> str:
 
 def write_html(result: Result, path: Path) -> None:
     """Write the HTML report to ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(html(result), encoding="utf-8")
+    write_whole(path, html(result))

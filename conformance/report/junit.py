@@ -3,29 +3,26 @@
 A clause that passed on every case that showed it is a success; anything that fails the run is a ``failure``
 (an ``error`` where the suite itself broke); what was not judged, or fails as expected, is ``skipped`` with its reason.
 Seed, selection, level and source are properties, so that tables can be made from the file.
+Every text of a result has a place in XML already (:mod:`conformance.contain.text`).
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from conformance.contract.clause import CLAUSES
+from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
 from conformance.records import Outcome
 from conformance.report.summary import header, level_of, replay_command
 
 __all__ = ["junit_xml", "write_junit"]
 
-_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-"""Characters that XML 1.0 cannot hold even escaped (section 2.2); targets put them into their messages."""
-
 
 def write_junit(result: Result, path: Path) -> None:
     """Write the JUnit report to ``path``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(junit_xml(result))
+    write_whole(path, junit_xml(result))
 
 
 def junit_xml(result: Result) -> bytes:
@@ -42,7 +39,7 @@ def junit_xml(result: Result) -> bytes:
     for problem in result.problems:
         if problem.fails_run:
             case = ET.SubElement(suite, "testcase", classname="expected-failures", name=f"entry {problem.index}")
-            ET.SubElement(case, "failure", type=problem.kind, message=_clean(problem.text))
+            ET.SubElement(case, "failure", type=problem.kind, message=problem.text)
             counts["tests"] += 1
             counts["failures"] += 1
     for element in (suite, root):
@@ -69,10 +66,10 @@ def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
     text = "\n\n".join(_text(result, item) for item in deviations)
     message = deviations[0].text if deviations else outcome.value
     if outcome in NOT_JUDGED or outcome is Outcome.EXPECTED_FAIL:
-        ET.SubElement(case, "skipped", type=outcome.value, message=_clean(message)).text = _clean(text)
+        ET.SubElement(case, "skipped", type=outcome.value, message=message).text = text
         return "skipped"
     tag, kind = ("error", "errors") if outcome is Outcome.ERROR else ("failure", "failures")
-    ET.SubElement(case, tag, type=outcome.value, message=_clean(message)).text = _clean(text)
+    ET.SubElement(case, tag, type=outcome.value, message=message).text = text
     return kind
 
 
@@ -87,8 +84,4 @@ def _text(result: Result, deviation: Deviation) -> str:
 def _properties(parent: ET.Element, values: dict[str, str]) -> None:
     properties = ET.SubElement(parent, "properties")
     for name, value in values.items():
-        ET.SubElement(properties, "property", name=name, value=_clean(value))
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
+        ET.SubElement(properties, "property", name=name, value=value)

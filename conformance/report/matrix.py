@@ -98,7 +98,7 @@ class Implementation:
         state = state_of(self.outcomes.get(clause_id)) if known else _ABSENT
         about = [item for item in self.report.deviations if clause_id in item.clauses]
         mine = [item for item in about if item.outcome == self.outcomes.get(clause_id)]
-        others = [item for item in about if item not in mine]
+        others = [item for item in about if item.outcome != self.outcomes.get(clause_id)]
         return Entry(self, clause_id, state, (*mine, *others))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.engine.proof import Trial
@@ -37,6 +37,8 @@ def _broken(proof: Proof) -> Iterator[str]:
         yield f"FALSE ALARM {name}: " + ", ".join(f"{clause} on {cases[0]}" for clause, cases in failures.items())
     for fate in proof.survivors:
         yield f"SURVIVED    {fate.path} {fate.change}: nothing rejects the change and nothing permits it"
+    for fate in proof.raised:
+        yield f"RAISED      {fate.path} {fate.change}: {fate.errors[0]}"
 
 
 def _where(trial: Trial, clause: str) -> str:
@@ -51,12 +53,16 @@ def _liars(proof: Proof) -> Iterator[str]:
 
 
 def _totals(proof: Proof) -> Iterator[str]:
-    changes = ", ".join(f"{count} {fate}" for fate, count in sorted(proof.changes.items()))
     killed = len(proof.trials) - len(proof.survived)
     yield f"{killed} of {len(proof.trials)} mutants killed, {len(proof.broad)} over-broad"
-    yield f"{sum(proof.changes.values())} systematic changes: {changes}"
+    yield f"{sum(proof.changes.values())} systematic changes: {_counted(proof.changes)}"
+    yield f"{sum(proof.types.values())} times a type in the place of another: {_counted(proof.types)}"
     yield f"{proof.variations} legal variations, {len(proof.alarms)} false alarms"
     yield "the proof holds" if proof.holds else "the proof does NOT hold"
+
+
+def _counted(fates: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
 
 
 def as_json(proof: Proof) -> dict[str, Any]:
@@ -76,5 +82,7 @@ def as_json(proof: Proof) -> dict[str, Any]:
         "alarms": {name: dict(failures) for name, failures in sorted(proof.alarms.items())},
         "unproven": list(proof.unproven),
         "changes": dict(sorted(proof.changes.items())),
+        "types": dict(sorted(proof.types.items())),
         "survivors": [[fate.path, fate.change] for fate in proof.survivors],
+        "raised": [[fate.path, fate.change, *fate.errors] for fate in proof.raised],
     }

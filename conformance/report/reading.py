@@ -1,10 +1,15 @@
-"""JSON reports read back, by the programs that lay several of them side by side."""
+"""JSON reports read back, by the programs that lay several of them side by side.
+
+Anybody may have written a report, so its texts are made safe here, as those of a log are where it is read.
+"""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Final
 
+from conformance.contain.parse import ForeignJsonError, parse_json
+from conformance.contain.text import safe, safe_values
 from conformance.engine.events import RunStarted
 from conformance.records import RecordError, from_json
 from conformance.report.document import SCHEMA_VERSION, Report
@@ -16,6 +21,12 @@ class ReportError(ValueError):
     """A file is not a JSON report that this version reads; the message says why and what to do."""
 
 
+LARGEST: Final = 256 << 20
+"""Bytes of a report: those of real runs have less than 10 MiB."""
+VALUES: Final = 20_000_000
+"""Values in it."""
+
+
 def read_report(path: Path) -> Report:
     """The JSON report at ``path``.
 
@@ -23,17 +34,23 @@ def read_report(path: Path) -> Report:
         ReportError: it is not a report, or one of another schema version.
         OSError: the file cannot be read.
     """
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ReportError(f"{path}: expected a JSON report of at most {LARGEST >> 20} MiB, but got more")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        data = safe_values(parse_json(content, values=VALUES), blocks=("broke",))
+    except ForeignJsonError as error:
         raise ReportError(f"{path}: expected a JSON report, as `conformance run --json` writes it: {error}") from None
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version != SCHEMA_VERSION:
-        raise ReportError(f"{path}: expected a JSON report of schema version {SCHEMA_VERSION}, but got {version!r}")
+        raise ReportError(
+            f"{path}: expected a JSON report of schema version {SCHEMA_VERSION}, but got {safe(repr(version))}"
+        )
     try:
         return from_json(Report, data, path=str(path))
     except RecordError as error:
-        raise ReportError(f"{error}; make the report anew from the run's log") from None
+        raise ReportError(f"{safe(str(error))}; make the report anew from the run's log") from None
 
 
 def chosen_or_left_out(run: RunStarted) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import Final
 import jinja2
 
 from conformance.contract.clause import CLAUSES
+from conformance.disk.files import write_whole
 from conformance.records import Level
 from conformance.report.matrix import LEGEND, Matrix
 from conformance.report.summary import Cell
@@ -38,16 +39,14 @@ def write_site(matrix: Matrix, path: Path) -> None:
     In a folder the page links the reports that stand beside it.
     """
     if path.suffix == ".html":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(html(matrix), encoding="utf-8")
+        write_whole(path, html(matrix))
         return
-    path.mkdir(parents=True, exist_ok=True)
     links: dict[str, list[tuple[str, str]]] = {}
     for item in matrix.implementations:
-        (path / f"{item.slug}.svg").write_text(item.badge, encoding="utf-8")
+        write_whole(path / f"{item.slug}.svg", item.badge)
         files = {"report": f"{item.slug}.html", "JSON": f"{item.slug}.json", "badge": f"{item.slug}.svg"}
         links[item.slug] = [(words, name) for words, name in files.items() if (path / name).exists()]
-    (path / INDEX).write_text(html(matrix, links), encoding="utf-8")
+    write_whole(path / INDEX, html(matrix, links))
 
 
 def markdown(matrix: Matrix) -> str:

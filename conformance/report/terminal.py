@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -16,16 +16,30 @@ from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
 from conformance.report.summary import header, level_of, replay_command, summarise, verdict_line
 
-__all__ = ["print_deviation", "print_evidence", "print_header", "print_report"]
+__all__ = ["print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
 
 _LABEL = 10
 """Columns of the labels in front of a deviation's lines: the longest of them and a space."""
 
 
+def terminal(**options: Any) -> Console:
+    """A console for reports: what it is given is printed as it is, without wrapping, markup, emoji codes or colours
+    for numbers.
+
+    A line that is wrapped could begin with foreign text, where a build looks for commands.
+    """
+    return Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **options)
+
+
+def _line(*parts: str | tuple[str, str]) -> Text:
+    """Texts, and pairs of text and style, beside each other."""
+    return Text.assemble(*parts)
+
+
 def print_header(console: Console, result: Result) -> None:
     """Print what was run."""
     for name, text in header(result):
-        console.print(f"[bold]{name:<{_LABEL}}[/]{escape(text)}", highlight=False, soft_wrap=True)
+        console.print(_line((f"{name:<{_LABEL}}", "bold"), text))
 
 
 def print_report(console: Console, result: Result) -> None:
@@ -40,14 +54,13 @@ def print_report(console: Console, result: Result) -> None:
     console.print(_summary(result))
     if result.silent:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
-        console.print(f"[dim]{note}[/]", highlight=False, soft_wrap=True)
-    style = "bold red" if result.fails else "bold green"
-    console.print(f"[{style}]{escape(verdict_line(result))}[/]", highlight=False, soft_wrap=True)
+        console.print(Text(note, "dim"))
+    console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
 
 
 def _title(console: Console, title: str, count: int, style: str) -> None:
     console.print()
-    console.print(f"[bold {style}]{title.upper()} ({count})[/]", highlight=False)
+    console.print(Text(f"{title.upper()} ({count})", f"bold {style}"))
 
 
 def _print_failed(console: Console, result: Result) -> None:
@@ -57,22 +70,22 @@ def _print_failed(console: Console, result: Result) -> None:
     for deviation in result.failed:
         print_deviation(console, result, deviation)
     for broke in {broke.traceback.rstrip().rpartition("\n")[2]: broke for broke in result.broke}.values():
-        console.print(f"\n[bold]the suite broke on {escape(broke.case_id)}[/]; its own defect, please report it:")
-        console.print(Text(textwrap.indent(broke.traceback.rstrip(), "  ")), soft_wrap=True)
+        said = "; its own defect, please report it:"
+        console.print(_line("\n", (f"the suite broke on {broke.case_id}", "bold"), said))
+        console.print(textwrap.indent(broke.traceback.rstrip(), "  | "))
 
 
 def print_deviation(console: Console, result: Result, deviation: Deviation) -> None:
     """Print one deviation with everything a person needs to act on it."""
     level = level_of(deviation.clause).upper()
     names = _names(deviation)
-    console.print(f"\n[bold]{escape(names)}[/] [red]{deviation.outcome}[/] {level}", highlight=False, soft_wrap=True)
+    console.print(_line("\n", (names, "bold"), " ", (str(deviation.outcome), "red"), f" {level}"))
     for name, text in _facts(deviation):
         aligned = text.strip().replace("\n", "\n" + " " * (_LABEL + 2))
-        console.print(Text.assemble((f"  {name:<{_LABEL}}", "bold"), aligned), soft_wrap=True)
+        console.print(_line((f"  {name:<{_LABEL}}", "bold"), aligned))
     if deviation.evidence is not None:
         print_evidence(console, deviation.evidence)
-    replay = Text(replay_command(result, deviation), style="green")
-    console.print(Text.assemble((f"  {'replay':<{_LABEL}}", "bold"), replay), soft_wrap=True)
+    console.print(_line((f"  {'replay':<{_LABEL}}", "bold"), (replay_command(result, deviation), "green")))
 
 
 def _names(deviation: Deviation) -> str:
@@ -104,9 +117,9 @@ def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
 
 def print_evidence(console: Console, evidence: Evidence) -> None:
     """Print annotated bytes, the lines at fault marked with an arrow."""
-    console.print(Text.assemble((f"  {'bytes':<{_LABEL}}", "bold"), evidence.of), soft_wrap=True)
+    console.print(_line((f"  {'bytes':<{_LABEL}}", "bold"), evidence.of))
     for line in evidence.lines:
-        console.print(Text(f"  {line}", style="bold red" if line.marked else ""), soft_wrap=True)
+        console.print(Text(f"  {line}", style="bold red" if line.marked else ""))
 
 
 def _print_short(console: Console, title: str, deviations: list[Deviation], style: str) -> None:
@@ -116,7 +129,7 @@ def _print_short(console: Console, title: str, deviations: list[Deviation], styl
     for item in deviations:
         count = f"{len(item.cases)} case{'s'[: len(item.cases) > 1]}"
         facts = f"({item.outcome}, {count}, first {item.cases[0]}): {' '.join(item.text.split())}"
-        console.print(f"  [bold]{escape(_names(item))}[/] {escape(facts)}", highlight=False, soft_wrap=True)
+        console.print(_line("  ", (_names(item), "bold"), f" {facts}"))
 
 
 def _print_problems(console: Console, result: Result) -> None:
@@ -124,19 +137,16 @@ def _print_problems(console: Console, result: Result) -> None:
         return
     _title(console, "expected failures that need care", len(result.problems), "yellow")
     for problem in result.problems:
-        console.print(f"  [bold]{problem.kind}[/]: {escape(problem.text)}", highlight=False, soft_wrap=True)
+        console.print(_line("  ", (problem.kind.value, "bold"), f": {problem.text}"))
 
 
 def _summary(result: Result) -> Table:
     """Passed of judged clauses per chapter and level; ``!`` counts failures, ``?`` what was not judged."""
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     for name in ("chapter", "MUST", "SHOULD", "MAY", "expected failures", "not judged"):
-        table.add_column(name, justify="left" if name == "chapter" else "right")
+        table.add_column(name, justify="left" if name == "chapter" else "right", no_wrap=True)
     for row in summarise(result):
-        cells = [
-            f"[red]{cell.passed}/{cell.judged}[/]" if cell.failed else f"{cell.passed}/{cell.judged}"
-            for cell in row.cells
-        ]
+        cells = [Text(f"{cell.passed}/{cell.judged}", "red" if cell.failed else "") for cell in row.cells]
         shown = [text if cell.judged else "-" for text, cell in zip(cells, row.cells, strict=True)]
         table.add_row(row.chapter, *shown, str(row.total.expected or "-"), str(row.total.not_judged or "-"))
     return table

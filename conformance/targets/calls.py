@@ -8,6 +8,7 @@ library makes up itself, for a deadline, a dead connection or a message beyond o
 from __future__ import annotations
 
 import dataclasses
+import socket
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
@@ -17,11 +18,18 @@ import grpc
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, Trailer
 
-__all__ = ["Budget", "Caller", "open_channel"]
+__all__ = ["Budget", "Caller", "open_channel", "speaks_http2"]
 
 # What grpcio says where no status came from the peer. Wordings of grpc-core since 1.50; a test pins them to the
 # installed version by killing a server under a call.
 _LOST: Final = ("Socket closed", "failed to connect", "onnection reset", "Broken pipe", "GOAWAY", "Connection refused")
+_NO_HTTP: Final = "Failed parsing HTTP/2"
+"""What it says where the peer sent bytes that are no HTTP/2, under one of several statuses of its own."""
+
+_PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_SETTINGS: Final = 4
+_NO_SETTINGS: Final = bytes([0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0])
+"""The head of a SETTINGS frame, which is all of one without settings (RFC 9113, section 4.1)."""
 
 EARLY_SECONDS: Final = 0.05
 """How much before our deadline the library's timer, or a server that watches the deadline itself, may fire."""
@@ -49,6 +57,22 @@ def open_channel(endpoint: str, *, message_limit: int) -> grpc.Channel:
         ("grpc.use_local_subchannel_pool", 1),  # a restarted server is met with a connection of its own
     ]
     return grpc.insecure_channel(endpoint, options=options)
+
+
+def speaks_http2(endpoint: str, seconds: float) -> bool:
+    """Whether a server at ``endpoint`` answers the preface of HTTP/2 with its settings, within ``seconds`` a step.
+
+    That is what a gRPC channel calls ready (RFC 9113, section 3.4). Asked by hand, because a channel is watched by a
+    thread of the library that prints a traceback where the channel is closed meanwhile.
+    """
+    host, _, port = endpoint.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as connection:
+            connection.sendall(_PREFACE + _NO_SETTINGS)
+            head = connection.recv(len(_NO_SETTINGS), socket.MSG_WAITALL)
+    except (OSError, ValueError):
+        return False
+    return len(head) == len(_NO_SETTINGS) and head[3] == _SETTINGS
 
 
 class Caller:
@@ -127,7 +151,9 @@ class Caller:
 
     def _death(self, code: grpc.StatusCode, details: str) -> str:
         """Why the target counts as dead after a status that is not OK; empty where it does not."""
-        lost = code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST)
+        lost = _NO_HTTP in details or (
+            code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST)
+        )
         words = self._last_words(EXIT_SECONDS if lost else 0)
         if words:
             return words

@@ -6,27 +6,30 @@ A directory counts as made when its record was written, which happens last: an i
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import fcntl
+import fnmatch
 import hashlib
 import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.contain.command import run_command
+from conformance.contain.errors import CannotStart
+from conformance.contain.text import safe
+from conformance.disk.files import write_whole
+from conformance.disk.locks import held
 from conformance.records import to_json
 from conformance.targets.errors import TargetError, TargetUnavailable
-from conformance.targets.spec import EnvironmentSpec, TargetSpec
+from conformance.targets.spec import EnvironmentSpec, Start, TargetSpec
 
-__all__ = ["Environment", "command_environment", "fill", "find", "prepare"]
+__all__ = ["Environment", "ask_version", "command_environment", "fill", "find", "prepare"]
 
 CACHE: Final = Path(".conformance") / "envs"
 """Where environments are made, below the current directory, unless ``CONFORMANCE_CACHE`` names another place."""
@@ -36,15 +39,26 @@ RECORD: Final = "made.json"
 VERSION_SECONDS: Final = 30.0
 """How long a ``version_command`` may take: it starts an interpreter and imports one package."""
 
-_FOREIGN: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
-"""Variables of our own interpreter that would leak our packages into a target's environment."""
+VERSION_CHARACTERS: Final = 200
+"""How much of what a ``version_command`` prints is a version."""
+
+INTERPRETER: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+"""Variables of our own interpreter. A target that runs under it needs them; into a target's own environment they would
+leak our packages."""
+
+INHERITED: Final = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+"""Variables of the suite's environment that every started target gets: what programs need to run at all, and nothing
+that could be a secret. ``[start] inherit`` names more of them."""
 
 Say = Callable[[str], None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Environment:
-    """A target's surroundings: the directory of its executables, a home it may write to, and its version."""
+    """A target's surroundings: the directory of its executables, a home, and its version.
+
+    ``home`` is where ``prepare`` has put copied files; :mod:`.homes` replaces it by one that a start may write to.
+    """
 
     bin: Path
     home: Path
@@ -75,10 +89,7 @@ def find(spec: TargetSpec) -> Environment:
         _check_platform(spec)
         if not (root / RECORD).is_file():
             raise TargetUnavailable(f"{spec.name} is not prepared: run conformance prepare --target {spec.file}")
-    home = root / "home"
-    home.mkdir(parents=True, exist_ok=True)
-    found = Environment(root / "venv" / "bin", home, spec.here)
-    return dataclasses.replace(found, version=spec.version or _ask_version(spec, found))
+    return Environment(root / "venv" / "bin", root / "home", spec.here)
 
 
 def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
@@ -92,7 +103,7 @@ def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
         say(f"{spec.name} needs no environment of its own")
         return root
     _check_platform(spec)
-    with _locked(root):
+    with held(root, wait=True):
         if (root / RECORD).is_file():
             say(f"{spec.name} is prepared in {root}")
             return root
@@ -100,7 +111,7 @@ def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
             shutil.rmtree(root)
         (root / "home").mkdir(parents=True)
         _make(spec, spec.environment, root, say)
-        (root / RECORD).write_text(json.dumps(to_json(spec.environment), indent=2) + "\n", encoding="utf-8")
+        write_whole(root / RECORD, json.dumps(to_json(spec.environment), indent=2) + "\n")
     say(f"{spec.name} is prepared in {root}")
     return root
 
@@ -117,11 +128,15 @@ def fill(template: str, environment: Environment, **more: str) -> str:
 
 
 def command_environment(spec: TargetSpec, environment: Environment, **more: str) -> dict[str, str]:
-    """The environment variables of the target's process."""
-    foreign = _FOREIGN if spec.environment is not None else ()
-    inherited = {key: value for key, value in os.environ.items() if key not in foreign}
-    templates: Mapping[str, str] = spec.start.environment if spec.start is not None else {}
-    return inherited | {key: fill(value, environment, **more) for key, value in templates.items()}
+    """The environment variables of the target's process: a few of ours, those that it may inherit, and its own."""
+    start = spec.start or Start(())
+    patterns = (*INHERITED, *start.inherit, *(INTERPRETER if spec.environment is None else ()))
+    inherited = {
+        key: value
+        for key, value in os.environ.items()
+        if any(fnmatch.fnmatchcase(key, pattern) for pattern in patterns)
+    }
+    return inherited | {key: fill(value, environment, **more) for key, value in start.environment.items()}
 
 
 def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> None:
@@ -129,7 +144,7 @@ def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> No
     binaries = root / "venv" / "bin"
     if wanted.python:
         constraints = root / "constraints.txt"
-        constraints.write_text("\n".join(wanted.constraints) + "\n", encoding="utf-8")
+        write_whole(constraints, "\n".join(wanted.constraints) + "\n")
         _run([sys.executable, "-m", "venv", str(root / "venv")], say, until=until)
         pip = [str(binaries / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
         _run([*pip, "--constraint", str(constraints), *wanted.python], say, until=until)
@@ -159,26 +174,19 @@ def _copy(spec: TargetSpec, source: str, target: str, root: Path, say: Say) -> N
 def _run(command: Sequence[str], say: Say, *, until: float, environment: Mapping[str, str] | None = None) -> None:
     """Run one command of the making within what is left of its time."""
     say(" ".join(command))
-    inherited = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
+    inherited = {key: value for key, value in os.environ.items() if key not in INTERPRETER}
     shown = " ".join(command[:4])
     try:
-        done = subprocess.run(  # noqa: S603  # the requirements are the user's own target file
-            command,
-            env=inherited | dict(environment or {}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="backslashreplace",
-            timeout=max(1.0, until - time.monotonic()),
-            check=False,
+        done = run_command(
+            command, environment=inherited | dict(environment or {}), seconds=max(1.0, until - time.monotonic())
         )
-    except subprocess.TimeoutExpired:
-        raise TargetUnavailable(f"the environment could not be made in time: {shown} … was stopped") from None
-    except OSError as error:
-        raise TargetUnavailable(f"the environment could not be made: {shown}: {error.strerror}") from None
-    if done.returncode != 0:
-        said = " ".join((done.stderr or done.stdout).split())[-600:]
-        raise TargetUnavailable(f"the environment could not be made: {shown} … ended with {done.returncode}: {said}")
+    except CannotStart as error:
+        raise TargetUnavailable(f"the environment could not be made: {error}") from None
+    if done.code is None:
+        raise TargetUnavailable(f"the environment could not be made in time: {shown} … was stopped")
+    if done.code != 0:
+        said = safe(" ".join((done.stderr or done.stdout).split())[-600:])
+        raise TargetUnavailable(f"the environment could not be made: {shown} … ended with {done.code}: {said}")
 
 
 def _check_platform(spec: TargetSpec) -> None:
@@ -187,30 +195,15 @@ def _check_platform(spec: TargetSpec) -> None:
         raise TargetUnavailable(f"{spec.name} runs on {', '.join(wanted)} only, and this is {platform_name()}")
 
 
-def _ask_version(spec: TargetSpec, environment: Environment) -> str:
+def ask_version(spec: TargetSpec, environment: Environment) -> str:
     """The first line that the version command prints; empty where there is none, or it fails."""
     if not spec.version_command:
         return ""
+    command = [fill(part, environment) for part in spec.version_command]
     try:
-        done = subprocess.run(  # noqa: S603  # the command is the user's own target file
-            [fill(part, environment) for part in spec.version_command],
-            env=command_environment(spec, environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="backslashreplace",
-            timeout=VERSION_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_command(command, environment=command_environment(spec, environment), seconds=VERSION_SECONDS)
+    except CannotStart as error:
         raise TargetUnavailable(f"{spec.file}: version_command: {error}") from None
-    return next(iter(done.stdout.splitlines()), "").strip()
-
-
-@contextlib.contextmanager
-def _locked(root: Path) -> Iterator[None]:
-    """Let one process at a time make this environment."""
-    root.parent.mkdir(parents=True, exist_ok=True)
-    with (root.parent / f"{root.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    if done.code is None:
+        raise TargetUnavailable(f"{spec.file}: version_command: it did not end within {VERSION_SECONDS:g} s")
+    return safe(next(iter(done.stdout.splitlines()), "").strip(), VERSION_CHARACTERS)

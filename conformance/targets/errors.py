@@ -11,11 +11,19 @@ None of them is raised for what a target *answers*: misbehaviour ends up in the 
 
 from __future__ import annotations
 
+from conformance.contain.text import safe
+
 __all__ = ["CannotSeed", "TargetError", "TargetUnavailable"]
 
 
 class TargetError(Exception):
-    """A target cannot be used as asked; the text is one sentence that says what to change."""
+    """A target cannot be used as asked; the text is one sentence that says what to change.
+
+    It may quote what the target printed or answered, so it is made safe here.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(safe(text))
 
 
 class TargetUnavailable(TargetError):  # noqa: N818  # a state of affairs rather than an error
@@ -29,5 +37,5 @@ class CannotSeed(Exception):  # noqa: N818  # named for what it says of the case
     """
 
     def __init__(self, text: str, *, answered: bool = True) -> None:
-        super().__init__(text)
+        super().__init__(safe(text))
         self.answered = answered

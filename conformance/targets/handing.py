@@ -15,8 +15,10 @@ import pyarrow as pa
 from conformance.contract.remembered import once_per_object
 from conformance.records import Case, CreateSession, ReadRows, Recipe, Step
 
-__all__ = ["Place", "batches_of", "place_of"]
+__all__ = ["NO_PLACE", "Place", "batches_of", "place_of"]
 
+NO_PLACE: Final = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
+"""Why a case cannot be put to a serializer."""
 MAX_BATCH_ROWS: Final = 4096
 """Rows of a batch; more would only make the same bytes longer."""
 _WHOLE: Final = 1 << 29

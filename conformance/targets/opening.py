@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from conformance.records import Case, Exchange
 from conformance.targets import environment
+from conformance.targets.homes import fresh_home
 from conformance.targets.spec import TargetKind, TargetSpec
 
 __all__ = ["Target", "open_target"]
@@ -54,9 +56,11 @@ def open_target(
 ) -> Iterator[Target]:
     """Start (or connect to) the target that ``spec`` describes, and end it afterwards.
 
-    ``multiplier`` stretches every deadline; ``alone`` says that the caller ends this process where a serializer in it
-    does not return, so that nothing in it has to watch. Raises :class:`~conformance.targets.TargetUnavailable` where
-    the target cannot run here, its environment has not been made, or it does not start.
+    ``multiplier`` stretches every deadline; ``alone`` says that this process may be lost, so that a Python
+    serializer is called in it rather than in one of its own.
+
+    Raises:
+        TargetUnavailable: the target cannot run here, its environment has not been made, or it does not start.
     """
     target = _open(spec, project=project, multiplier=multiplier, alone=alone)
     try:
@@ -68,15 +72,21 @@ def open_target(
 def _open(spec: TargetSpec, *, project: str, multiplier: float, alone: bool) -> Target:
     """Import only what the kind needs: judging a serializer does not take grpcio."""
     found = environment.find(spec)
+    with fresh_home(spec, found) as asked:
+        found = dataclasses.replace(found, version=spec.version or environment.ask_version(spec, asked))
     match spec.kind:
         case TargetKind.SERVER:
             from conformance.targets.server import ServerTarget  # noqa: PLC0415
 
             return ServerTarget(spec, found, project=project, multiplier=multiplier)
         case TargetKind.SERIALIZER:
-            from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415
+            if alone:
+                from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415
 
-            return SerializerTarget(spec, found, multiplier=multiplier, alone=alone)
+                return SerializerTarget(spec, found)
+            from conformance.targets.contained import ContainedTarget  # noqa: PLC0415
+
+            return ContainedTarget(spec, found, multiplier=multiplier)
         case TargetKind.PROGRAM:
             from conformance.targets.program import ProgramTarget  # noqa: PLC0415
 

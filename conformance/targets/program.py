@@ -1,6 +1,7 @@
 """A program in any language as a target: started once, asked over stdin and stdout, replaced where it breaks.
 
-What the messages look like is :mod:`.protocol`'s matter, how they get through the pipes :mod:`.frames`'s.
+What the messages look like is ``protocol.schema.json``'s matter, how they get through the pipes
+:mod:`conformance.contain.lines`'s.
 This module decides what a case becomes in them, and that a program which hung, died or spoke out of turn is started
 anew for the next case.
 """
@@ -11,45 +12,67 @@ import base64
 import dataclasses
 import hashlib
 import time
+from contextlib import ExitStack
 from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance import __version__
+from conformance.contain.child import Child
+from conformance.contain.errors import CannotStart, Lost, LostError, ProtocolError
+from conformance.contain.lines import LineProtocol, Pipes, decode_base64
+from conformance.contain.text import safe
 from conformance.generate.materialise import to_json_rows
 from conformance.records import Call, CallEnd, Case, Exchange, to_json
-from conformance.targets import protocol
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import TargetUnavailable
-from conformance.targets.frames import FrameError, Pipes
 from conformance.targets.handing import Place, batches_of, place_of
-from conformance.targets.process import Process
-from conformance.targets.protocol import ProtocolError
+from conformance.targets.homes import fresh_home
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["ProgramTarget"]
+__all__ = ["PROTOCOL", "ProgramTarget"]
+
+PROTOCOL: Final = LineProtocol("conformance.targets")
+"""The messages, as the published schema defines them."""
+
+VERSION: Final = 1
+"""The version of the messages; a program that speaks another one says so in its hello and is refused."""
 
 BYTES_PER_SECOND: Final = 2 << 20
 """The slowest serializing that still counts as such: a table's size divided by it is added to the deadline."""
 
+NAME: Final = 200
+"""Characters of a program's version, and of a capability, that are kept."""
+
 EXIT_SECONDS: Final = 0.5
 """How long a program whose output ended may take to be seen dead."""
+
+MAX_HELLO: Final = 1 << 20
+"""Bound in bytes on the answer to hello."""
+
+HELLO_VALUES: Final = 10_000
+"""Bound on the values in the answer to hello: capabilities are a few words."""
+
+EXPANSION: Final = 16
+"""How much larger than in memory a table may come in messages of base64."""
 
 
 @dataclasses.dataclass(slots=True)
 class _Running:
     """One start of the program, and what it said of itself."""
 
-    process: Process
+    process: Child
     pipes: Pipes
     welcome: dict[str, Any]
     asked: int = 1
+    home: ExitStack = dataclasses.field(default_factory=ExitStack)
 
     def close(self, *, grace: float) -> None:
         self.pipes.close()
         if grace > 0:
             self.process.wait_for_exit(grace)  # the end of its input is the first, polite request
         self.process.stop(grace=grace)
+        self.home.close()
 
 
 class ProgramTarget:
@@ -62,10 +85,12 @@ class ProgramTarget:
         self._deadlines = spec.deadlines.stretched(multiplier)
         self._running: _Running | None = None
         self._gone = ""
+        self._last = "hello"
+        self.remarks: tuple[str, ...] = ()
         self._running = self._start()
-        self.version: str = environment.version or self._running.welcome.get("version", "")
-        self.capabilities: frozenset[str] = frozenset(self._running.welcome["capabilities"])
-        self.remarks = self._probe()
+        self.version: str = environment.version or safe(self._running.welcome.get("version", ""), NAME)
+        self.capabilities = frozenset(safe(one, NAME) for one in self._running.welcome["capabilities"])
+        self.remarks += self._probe()
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Have the case's table serialized and record the messages, or what came instead of them."""
@@ -79,6 +104,7 @@ class ProgramTarget:
         except TargetUnavailable as error:
             return dataclasses.replace(exchange, untestable=str(error))
         calls, broken = self._serialize(running, case, table, place)
+        self._last = case.id
         if broken:
             self._discard(grace=0)
         return dataclasses.replace(exchange, calls=tuple(calls))
@@ -106,6 +132,9 @@ class ProgramTarget:
     def _ready(self) -> _Running:
         if self._gone:
             raise TargetUnavailable(self._gone)
+        if self._running is not None and (surplus := self._running.pipes.surplus()):
+            self.remarks += (f"after {self._last}, {surplus} bytes came that nothing had asked for",)
+            self._discard(grace=0)
         if self._running is None:
             try:
                 self._running = self._start()
@@ -117,19 +146,32 @@ class ProgramTarget:
     def _start(self) -> _Running:
         spec = self._spec
         assert spec.start is not None
-        command = [fill(part, self._environment) for part in spec.start.command]
-        process = Process(command, environment=command_environment(spec, self._environment), piped=True)
-        pipes = Pipes(process.stdin, process.stdout, limit=spec.limits.message)
-        hello = {"op": "hello", "id": 1, "protocol": protocol.VERSION, "suite": __version__}
+        with ExitStack() as home:
+            environment = home.enter_context(fresh_home(spec, self._environment))
+            command = [fill(part, environment) for part in spec.start.command]
+            try:
+                process = Child(command, environment=command_environment(spec, environment), piped=True)
+            except CannotStart as error:
+                raise TargetUnavailable(str(error)) from None
+            running = self._greeted(process)
+            running.home = home.pop_all()
+        return running
+
+    def _greeted(self, process: Child) -> _Running:
+        """Exchange the first messages; the process is stopped where it does not answer them."""
+        pipes = Pipes(process.stdin, process.stdout)
+        hello = {"op": "hello", "id": 1, "protocol": VERSION, "suite": __version__}
         try:
-            line = pipes.ask(protocol.encode(hello), seconds=self._deadlines.start)
-            welcome = protocol.decode(line, request=1, kinds=("welcome",))
-        except (FrameError, ProtocolError) as error:
+            line = pipes.ask(PROTOCOL.encode(hello), seconds=self._deadlines.start, limit=MAX_HELLO)
+            welcome = PROTOCOL.decode(line, request=1, kinds=("welcome",), values=HELLO_VALUES)
+        except (LostError, ProtocolError) as error:
             process.wait_for_exit(EXIT_SECONDS)
-            words = process.last_words()
-            pipes.close()
-            process.stop(grace=0)
-            raise TargetUnavailable(f"{spec.name} did not answer hello: {error}; {words}") from None
+            said = process.last_words()
+            _Running(process, pipes, {}).close(grace=0)
+            raise TargetUnavailable(f"{self.name} did not answer hello: {error}; {said}") from None
+        except BaseException:  # an interrupt: what was started is ended
+            _Running(process, pipes, {}).close(grace=0)
+            raise
         return _Running(process, pipes, welcome)
 
     def _probe(self) -> tuple[str, ...]:
@@ -139,8 +181,8 @@ class ProgramTarget:
         table = pa.table({"a": pa.array([], pa.int64())})
         body = _body(running, batches_of(table), table.schema, columns=[{"name": "a", "type": "INT64"}], rows=[])
         try:
-            answer = self._ask(running, {"case": "probe", "needs": [madeup], **body}, seconds=self._deadlines.call)
-        except (FrameError, ProtocolError) as error:
+            answer = self._ask(running, {"case": "probe", "needs": [madeup], **body}, table)
+        except (LostError, ProtocolError) as error:
             self._discard(grace=0)
             return (f"asked for the made-up capability {madeup!r}, it should answer unsupported, but: {error}",)
         if answer["status"] == "unsupported":
@@ -159,19 +201,16 @@ class ProgramTarget:
         schema = Call(place.session, "schema", "SerializeSchema", b"")
         body = _body(running, batches_of(table, case.table.recipe), table.schema, columns=columns, rows=rows)
         try:
-            answer = self._ask(
-                running,
-                {"case": case.id, "needs": list(case.needs), **body},
-                seconds=self._deadlines.call + table.nbytes / BYTES_PER_SECOND,
-            )
+            answer = self._ask(running, {"case": case.id, "needs": list(case.needs), **body}, table)
             messages = _messages(answer)
-        except FrameError as error:
+        except LostError as error:
             said = str(error)
-            if error.end is CallEnd.CRASH:
+            if error.how is Lost.CRASH:
                 running.process.wait_for_exit(EXIT_SECONDS)
                 said = f"{error}; {running.process.last_words()}"
-            status = "INTERNAL" if error.end is CallEnd.COMPLETE else ""
-            failed = dataclasses.replace(schema, status=status, end=error.end, details=said)
+            end = CallEnd.COMPLETE if error.how is Lost.OUT_OF_TURN else CallEnd(error.how.value)
+            status = "INTERNAL" if end is CallEnd.COMPLETE else ""
+            failed = dataclasses.replace(schema, status=status, end=end, details=said)
             return [dataclasses.replace(failed, seconds=time.monotonic() - began)], True
         except ProtocolError as error:
             broke = dataclasses.replace(schema, status="INTERNAL", details=f"the program broke the protocol: {error}")
@@ -186,11 +225,18 @@ class ProgramTarget:
             calls.append(Call(place.read, f"batch/{number}", "SerializeBatch", b"", responses=(message,)))
         return calls, False
 
-    def _ask(self, running: _Running, body: dict[str, Any], *, seconds: float) -> dict[str, Any]:
+    def _ask(self, running: _Running, body: dict[str, Any], table: pa.Table) -> dict[str, Any]:
+        """Raises LostError, ProtocolError."""
         running.asked += 1
         request = {"op": "serialize", "id": running.asked, **body}
-        line = running.pipes.ask(protocol.encode(request), seconds=seconds)
-        return protocol.decode(line, request=running.asked, kinds=("serialized", "unsupported", "error"))
+        limits = self._spec.limits
+        line = running.pipes.ask(
+            PROTOCOL.encode(request),
+            seconds=self._deadlines.call + table.nbytes / BYTES_PER_SECOND,
+            limit=min(limits.message, limits.call + EXPANSION * table.nbytes),
+        )
+        kinds = ("serialized", "unsupported", "error")
+        return PROTOCOL.decode(line, request=running.asked, kinds=kinds, values=HELLO_VALUES + 2 * table.num_rows)
 
 
 def _body(
@@ -215,4 +261,4 @@ def _messages(answer: dict[str, Any]) -> list[bytes]:
     if answer["status"] != "ok":
         return []
     named = [("schema", answer["schema"]), *((f"batches[{at}]", text) for at, text in enumerate(answer["batches"]))]
-    return [protocol.decode_base64(text, what) for what, text in named]
+    return [decode_base64(text, what) for what, text in named]

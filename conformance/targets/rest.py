@@ -7,16 +7,26 @@ It decides nothing about tables. Retries are left out on purpose: a refusal is a
 from __future__ import annotations
 
 import json
+import math
 import time
+import urllib.parse
 from collections.abc import Mapping
 from typing import Any, Final
 
-import requests
+from conformance.contain.parse import VALUES, ForeignJsonError, parse_object
+from conformance.contain.text import safe
+from conformance.targets.transport import Answer, HttpClient, HttpError
 
 __all__ = ["RestClient", "RestError"]
 
-MAX_ANSWER: Final = 256 << 20
-"""Bytes of one answer; the largest honest one lists the rows of one verified page."""
+ANSWER_BYTES: Final = 4 << 20
+"""Bytes of an answer that nothing needs to explain: a stack trace as HTML, an error for each of 5000 rows."""
+EXPANSION: Final = 4
+"""How often an answer may be as large as the rows that it shows: ``"1",`` comes back as ``{"v": "1"},``."""
+MAX_ANSWER: Final = 48 << 20
+"""Bytes of any answer: pages are asked for at 8 MiB, so only one huge row comes near."""
+SHOWN: Final = 500
+"""Characters of a server's text that go into a message."""
 
 
 class RestError(Exception):
@@ -28,106 +38,98 @@ class RestError(Exception):
 
 
 class RestClient:
-    """Requests to one BigQuery REST surface at ``base`` (``http://host:port``), each within ``deadline`` seconds."""
+    """Requests to one BigQuery REST surface at ``base`` (``http://host:port``), each within ``deadline`` seconds.
+
+    ``sent`` counts the bytes of all bodies so far. The text of every :class:`RestError` is safe to print.
+    Raises :class:`~conformance.targets.errors.TargetError` where ``base`` is no such address.
+    """
 
     def __init__(self, base: str, *, deadline: float) -> None:
-        self._base = base.rstrip("/")
+        self.sent = 0
+        self._http = HttpClient(base)
         self._deadline = deadline
-        self._session = requests.Session()
-        # A proxy from the surroundings must not stand between the suite and a server on this machine.
-        self._session.trust_env = False
 
     def get(
-        self, path: str, *, params: Mapping[str, str] | None = None, deadline: float | None = None
+        self, path: str, *, params: Mapping[str, str] | None = None, until: float = math.inf, shown: int = 0
     ) -> dict[str, Any]:
-        """GET ``path`` and return the JSON object; raises :class:`RestError`."""
-        return self._call("GET", path, params=params, deadline=deadline)
+        """GET ``path`` and return the JSON object, before ``until`` on the monotonic clock; raises :class:`RestError`.
 
-    def post(self, path: str, body: Mapping[str, Any], *, deadline: float | None = None) -> dict[str, Any]:
-        """POST ``body`` as JSON and return the JSON object; raises :class:`RestError`."""
-        return self._call("POST", path, body=body, deadline=deadline)
+        ``shown`` is the size in bytes of the rows that the answer shows, as they were sent.
+        """
+        query = f"?{urllib.parse.urlencode(params)}" if params else ""
+        where, answer, limit = self._call("GET", path, query=query, until=until, explained=shown)
+        return _object(where, answer, limit)
 
-    def delete(self, path: str, *, deadline: float | None = None) -> None:
+    def post(self, path: str, body: Mapping[str, Any], *, until: float = math.inf) -> dict[str, Any]:
+        """POST ``body`` as JSON and return the JSON object, empty where no body came; raises :class:`RestError`."""
+        data = json.dumps(body, ensure_ascii=False).encode()
+        self.sent += len(data)
+        where, answer, limit = self._call("POST", path, data=data, until=until, explained=len(data))
+        return _object(where, answer, limit) if answer.body.strip() else {}
+
+    def delete(self, path: str) -> None:
         """DELETE ``path``; raises :class:`RestError`."""
-        self._call("DELETE", path, deadline=deadline)
+        self._call("DELETE", path)
 
-    def answers(self, path: str, *, deadline: float) -> bool:
-        """Whether GET ``path`` is answered with a 2xx status, whatever the body says."""
+    def refusal(self, path: str, *, deadline: float) -> str:
+        """Why GET ``path`` is not answered with a 2xx status within ``deadline`` seconds, empty where it is."""
+        where = f"GET {path}"
         try:
-            with self._session.get(self._base + path, timeout=deadline, stream=True) as response:
-                return response.ok
-        except requests.RequestException:
-            return False
+            answer = self._http.exchange("GET", path, until=time.monotonic() + deadline, limit=None)
+        except HttpError as error:
+            return f"{where}: {error}"
+        return "" if 200 <= answer.status < 300 else f"{where}: HTTP {answer.status}{_redirect(answer)}"
 
     def close(self) -> None:
         """Close the connections."""
-        self._session.close()
+        self._http.close()
 
     def _call(
         self,
         method: str,
         path: str,
         *,
-        params: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
-        deadline: float | None = None,
-    ) -> dict[str, Any]:
-        seconds = deadline or self._deadline
-        until = time.monotonic() + seconds
+        query: str = "",
+        data: bytes | None = None,
+        until: float = math.inf,
+        explained: int = 0,
+    ) -> tuple[str, Answer, int]:
+        """The request in words, its answer of success, and the limit that the answer had."""
+        until = min(until, time.monotonic() + self._deadline)
+        limit = min(MAX_ANSWER, ANSWER_BYTES + EXPANSION * explained)
         where = f"{method} {path}"
-        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        headers = {} if data is None else {"Content-Type": "application/json"}
         try:
-            with self._session.request(
-                method, self._base + path, params=params, data=data, headers=headers, timeout=seconds, stream=True
-            ) as response:
-                text = _read(response, where, until=until, seconds=seconds)
-        except requests.Timeout:
-            raise RestError(f"{where}: no answer within {seconds:g} s") from None
-        except requests.RequestException as error:
-            raise RestError(f"{where}: {_root(error)}") from None
-        if response.status_code >= 500:
-            # Several servers close the connection after such an answer; the next request must not be the one to notice.
-            self._session.close()
-        if not response.ok:
-            raise RestError(f"{where}: HTTP {response.status_code} {_message(text)}", status=response.status_code)
-        return _object(text, where)
+            answer = self._http.exchange(method, path + query, json=data, until=until, limit=limit)
+        except HttpError as error:
+            raise RestError(f"{where}: {error}") from None
+        if not 200 <= answer.status < 300:
+            said = _redirect(answer) or f" {_message(answer.body)}"
+            raise RestError(f"{where}: HTTP {answer.status}{said}", status=answer.status)
+        return where, answer, limit
 
 
-def _read(response: requests.Response, where: str, *, until: float, seconds: float) -> bytes:
-    """The body, within the deadline as a whole: a server that drips byte by byte is not waited for."""
-    kept = bytearray()
-    for chunk in response.iter_content(chunk_size=None):
-        kept += chunk
-        if len(kept) > MAX_ANSWER:
-            raise RestError(f"{where}: expected at most {MAX_ANSWER} bytes but more came")
-        if time.monotonic() > until:
-            raise RestError(f"{where}: no whole answer within {seconds:g} s, {len(kept)} bytes came")
-    return bytes(kept)
-
-
-def _object(text: bytes, where: str) -> dict[str, Any]:
-    if not text.strip():
-        return {}
+def _object(where: str, answer: Answer, limit: int) -> dict[str, Any]:
+    if not answer.body.strip():
+        raise RestError(f"{where}: expected a JSON object but the body is empty")
     try:
-        answer = json.loads(text)
-    except ValueError:
-        raise RestError(f"{where}: expected JSON but got {text[:200]!r}") from None
-    if not isinstance(answer, dict):
-        raise RestError(f"{where}: expected a JSON object but got {type(answer).__name__}")
-    return answer
+        # A cell takes eight bytes at least, and counts as two values.
+        return parse_object(answer.body, values=VALUES + (limit - ANSWER_BYTES) // 4)
+    except ForeignJsonError as error:
+        raise RestError(f"{where}: {safe(str(error))}") from None
 
 
-def _message(text: bytes) -> str:
+def _redirect(answer: Answer) -> str:
+    if not 300 <= answer.status < 400:
+        return ""
+    there = f" to {safe(answer.location, SHOWN)}" if answer.location else ""
+    return f", a redirect{there}; the suite follows none, so name the address that answers itself"
+
+
+def _message(body: bytes) -> str:
     """The message of a Google-style error body, else the start of the body."""
     try:
-        return str(json.loads(text)["error"]["message"])[:500]
-    except (ValueError, KeyError, TypeError):
-        return text[:500].decode("utf-8", "backslashreplace")
-
-
-def _root(error: BaseException) -> str:
-    """The innermost cause: ``Connection refused`` says more than three layers of wrappers."""
-    while (cause := error.__cause__ or error.__context__) is not None:
-        error = cause
-    return f"{type(error).__name__}: {error}"
+        said = parse_object(body)["error"]["message"]
+    except (ForeignJsonError, KeyError, TypeError):
+        said = None
+    text = said if isinstance(said, str) and said else body[: 4 * SHOWN].decode("utf-8", "backslashreplace")
+    return safe(text, SHOWN) or "with an empty body"

@@ -13,12 +13,15 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import math
 import re
+import time
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final
 
-from conformance.records import Column
+from conformance.contain.text import safe
+from conformance.records import Column, Mode
 from conformance.targets.errors import CannotSeed
 from conformance.targets.messages import Names
 from conformance.targets.rest import RestClient, RestError
@@ -52,21 +55,30 @@ class Seeder:
         self._has_dataset = False
         self._taken: Counter[str] = Counter()
 
-    def seed(self, case_id: str, columns: Sequence[Column], rows: Sequence[Row], *, withheld: int) -> SeededTable:
+    def seed(
+        self,
+        case_id: str,
+        columns: Sequence[Column],
+        rows: Sequence[Row],
+        *,
+        withheld: int,
+        until: float = math.inf,
+    ) -> SeededTable:
         """Make a fresh table for ``case_id`` and fill it with all rows but the last ``withheld``.
 
-        The paths of the target file are tried in order, each with a table of its own.
+        The paths of the target file are tried in order, each with a table of its own, all of them before ``until`` on
+        the monotonic clock.
         Raises :class:`CannotSeed` where the target refuses, or gives back something else than was put in.
         """
-        self._make_dataset()
+        self._make_dataset(until)
         refusals: list[str] = []
         for path in self._how.paths:
             names = Names(self._project, self._dataset, self._fresh(case_id))
             table = SeededTable(self, names, tuple(columns), tuple(rows), path)
-            table.create()
+            table.create(until)
             try:
-                table.append(len(rows) - withheld)
-                table.verify()
+                table.append(len(rows) - withheld, until=until)
+                table.verify(until)
             except CannotSeed as error:
                 if not error.answered:
                     raise
@@ -75,46 +87,52 @@ class Seeder:
                 return table
         raise CannotSeed("; and by another path: ".join(refusals))
 
-    def insert(self, names: Names, columns: Sequence[Column], rows: Sequence[Row], path: SeedPath) -> None:
-        """Insert ``rows`` (in the JSON form of a case) in requests of limited size."""
+    def insert(
+        self, names: Names, columns: Sequence[Column], rows: Sequence[Row], path: SeedPath, *, until: float
+    ) -> int:
+        """Insert ``rows`` (in the JSON form of a case) in requests of limited size; returns their size in bytes."""
+        sent = self._client.sent
         for chunk in _chunks(rows, self._how.rows_per_request):
             if path is SeedPath.SQL:
-                self._query(insert_statement(names, columns, chunk))
+                self._query(insert_statement(names, columns, chunk), until)
             else:
-                self._insert_all(names, columns, chunk)
+                self._insert_all(names, columns, chunk, until)
+        return self._client.sent - sent
 
-    def _insert_all(self, names: Names, columns: Sequence[Column], rows: Sequence[Row]) -> None:
+    def _insert_all(self, names: Names, columns: Sequence[Column], rows: Sequence[Row], until: float) -> None:
         sent = [{column.name: rest_value(column, row.get(column.name)) for column in columns} for row in rows]
-        answer = self.post(f"{self.path(names)}/insertAll", {"rows": [{"json": row} for row in sent]})
+        answer = self.post(f"{self.path(names)}/insertAll", {"rows": [{"json": row} for row in sent]}, until=until)
         if errors := answer.get("insertErrors"):
-            raise CannotSeed(f"insertAll refused rows: {json.dumps(errors, ensure_ascii=False)[:500]}")
+            raise CannotSeed(f"insertAll refused rows: {_listed(errors)}")
 
-    def _query(self, statement: str) -> None:
+    def _query(self, statement: str, until: float) -> None:
         body = {"query": statement, "useLegacySql": False, "timeoutMs": str(QUERY_MILLISECONDS)}
-        answer = self.post(f"/bigquery/v2/projects/{self._project}/queries", body)
+        answer = self.post(f"/bigquery/v2/projects/{self._project}/queries", body, until=until)
         if errors := answer.get("errors"):
-            raise CannotSeed(f"INSERT was refused: {json.dumps(errors, ensure_ascii=False)[:500]}")
+            raise CannotSeed(f"INSERT was refused: {_listed(errors)}")
         if answer.get("jobComplete") is False:
             raise CannotSeed("INSERT did not complete while jobs.query waited for it")
 
-    def post(self, path: str, body: Row) -> Row:
+    def post(self, path: str, body: Row, *, until: float) -> Row:
         """POST, where every failure means that the case cannot be seeded."""
+        _check_time(until)
         try:
-            return self._client.post(path, body)
+            return self._client.post(path, body, until=until)
         except RestError as error:
             raise CannotSeed(str(error), answered=error.status is not None) from None
 
-    def get(self, path: str, params: dict[str, str]) -> Row:
-        """GET, likewise."""
+    def get(self, path: str, params: dict[str, str], *, until: float, shown: int) -> Row:
+        """GET an answer that shows ``shown`` bytes of rows, likewise."""
+        _check_time(until)
         try:
-            return self._client.get(path, params=params)
+            return self._client.get(path, params=params, until=until, shown=shown)
         except RestError as error:
             raise CannotSeed(str(error), answered=error.status is not None) from None
 
-    def drop(self, names: Names, *, deadline: float) -> None:
+    def drop(self, names: Names) -> None:
         """Delete a table; what a target makes of that is no matter of a case."""
         try:
-            self._client.delete(self.path(names), deadline=deadline)
+            self._client.delete(self.path(names))
         except RestError:
             return
 
@@ -126,12 +144,13 @@ class Seeder:
         """The path of one table."""
         return f"{self.tables()}/{names.table}"
 
-    def _make_dataset(self) -> None:
+    def _make_dataset(self, until: float) -> None:
         if self._has_dataset:
             return
-        reference = {"projectId": self._project, "datasetId": self._dataset}
+        _check_time(until)
+        body = {"datasetReference": {"projectId": self._project, "datasetId": self._dataset}}
         try:
-            self._client.post(f"/bigquery/v2/projects/{self._project}/datasets", {"datasetReference": reference})
+            self._client.post(f"/bigquery/v2/projects/{self._project}/datasets", body, until=until)
         except RestError as error:
             if error.status != 409:  # it exists already
                 raise CannotSeed(f"dataset {self._dataset!r}: {error}", answered=error.status is not None) from None
@@ -148,7 +167,7 @@ class Seeder:
 
 @dataclasses.dataclass(slots=True)
 class SeededTable:
-    """A case's table in the target; ``inserted`` of its ``rows`` are in."""
+    """A case's table in the target; ``inserted`` of its ``rows`` are in, which took ``sent`` bytes."""
 
     seeder: Seeder
     names: Names
@@ -156,22 +175,23 @@ class SeededTable:
     rows: tuple[Row, ...]
     path: SeedPath
     inserted: int = 0
+    sent: int = 0
 
-    def create(self) -> None:
+    def create(self, until: float) -> None:
         """Create the table by its schema."""
         reference = {"projectId": self.names.project, "datasetId": self.names.dataset, "tableId": self.names.table}
         schema = {"fields": [rest_schema(column) for column in self.columns]}
         try:
-            self.seeder.post(self.seeder.tables(), {"tableReference": reference, "schema": schema})
+            self.seeder.post(self.seeder.tables(), {"tableReference": reference, "schema": schema}, until=until)
         except CannotSeed as error:
             raise self._with_columns(error) from None
 
-    def append(self, count: int) -> None:
-        """Insert the next ``count`` rows."""
+    def append(self, count: int, *, until: float = math.inf) -> None:
+        """Insert the next ``count`` rows, before ``until`` on the monotonic clock."""
         rows = self.rows[self.inserted : self.inserted + count]
         if rows:
             try:
-                self.seeder.insert(self.names, self.columns, rows, self.path)
+                self.sent += self.seeder.insert(self.names, self.columns, rows, self.path, until=until)
             except CannotSeed as error:
                 raise self._with_columns(error) from None
         self.inserted += len(rows)
@@ -179,42 +199,48 @@ class SeededTable:
     def _with_columns(self, error: CannotSeed) -> CannotSeed:
         return CannotSeed(f"{error} (columns: {_types(self.columns)})", answered=error.answered)
 
-    def verify(self) -> None:
+    def verify(self, until: float = math.inf) -> None:
         """Raise :class:`CannotSeed` unless REST shows the rows that were put in."""
         page = _page(self.rows)
         parameters = {"maxResults": str(page), "formatOptions.useInt64Timestamp": "true"}
-        answer = self.seeder.get(f"{self.seeder.path(self.names)}/data", parameters)
+        answer = self.seeder.get(f"{self.seeder.path(self.names)}/data", parameters, until=until, shown=self.sent)
         total = answer.get("totalRows")
         if str(total) != str(self.inserted):
-            raise CannotSeed(f"{self.inserted} rows were inserted but tabledata.list counts {total!r}")
-        listed = [row.get("f") for row in answer.get("rows") or ()]
-        for cells in listed:
-            if not isinstance(cells, list) or len(cells) != len(self.columns):
-                raise CannotSeed(f"tabledata.list returned a row of another shape than the {len(self.columns)} columns")
-        if len(listed) < min(page, self.inserted) and not answer.get("pageToken"):
-            raise CannotSeed(f"{self.inserted} rows were inserted but tabledata.list ends after {len(listed)}")
-        self._compare([cells for cells in listed if cells is not None])
+            raise CannotSeed(f"{self.inserted} rows were inserted but tabledata.list counts {_short(total)}")
+        rows = answer.get("rows") or []
+        if not isinstance(rows, list):
+            raise CannotSeed(f"expected tabledata.list to return an array of rows but got {_short(rows)}")
+        if len(rows) > self.inserted:
+            raise CannotSeed(f"{self.inserted} rows were inserted but tabledata.list returned {len(rows)}")
+        if len(rows) < min(page, self.inserted) and not answer.get("pageToken"):
+            raise CannotSeed(f"{self.inserted} rows were inserted but tabledata.list ends after {len(rows)}")
+        self._compare([self._cells(row) for row in rows[:page]], until)
 
-    def _compare(self, listed: list[list[Any]]) -> None:
+    def _cells(self, row: Any) -> list[Any]:
+        cells = row.get("f") if isinstance(row, dict) else None
+        if not isinstance(cells, list) or len(cells) != len(self.columns):
+            raise CannotSeed(f"tabledata.list returned a row of another shape than the {len(self.columns)} columns")
+        return cells
+
+    def _compare(self, listed: list[list[Any]], until: float) -> None:
         """Each listed row has to be one of those put in, each of them used once."""
         rows = self.rows[: self.inserted]
         complaint: CannotSeed | None = None
         for instants in Instants:
-            wanted = [[case_value(column, row.get(column.name), instants) for row in rows] for column in self.columns]
-            came = [
-                _readable(column, [cells[at] for cells in listed], instants) for at, column in enumerate(self.columns)
-            ]
-            blurred: list[list[Hashable]] = [
-                want if values is not None else [value is None for value in want]
-                for want, values in zip(wanted, came, strict=True)
-            ]
-            seen: list[list[Hashable]] = [
-                values if values is not None else [_value(cells[at]) is None for cells in listed]
-                for at, values in enumerate(came)
-            ]
-            if not Counter(zip(*seen, strict=True)) - Counter(zip(*blurred, strict=True)):
+            wanted: list[list[Hashable]] = []
+            seen: list[list[Hashable]] = []
+            for at, column in enumerate(self.columns):
+                values, cells = [row.get(column.name) for row in rows], [listed_row[at] for listed_row in listed]
+                want = _readable(case_value, column, values, instants, until)
+                came = _readable(listed_value, column, cells, instants, until)
+                if want is None or came is None:
+                    one = column.mode is not Mode.REPEATED  # an array that is NULL reads as an empty one
+                    want, came = [one and it is None for it in values], [_value(cell) is None for cell in cells]
+                wanted.append(want)
+                seen.append(came)
+            if not Counter(zip(*seen, strict=True)) - Counter(zip(*wanted, strict=True)):
                 return
-            complaint = complaint or self._complaint(blurred, seen)
+            complaint = complaint or self._complaint(wanted, seen)
         assert complaint is not None
         raise complaint
 
@@ -236,12 +262,27 @@ def _value(cell: Any) -> Any:
     return cell.get("v") if isinstance(cell, dict) else cell
 
 
-def _readable(column: Column, cells: Sequence[Any], instants: Instants) -> list[Hashable] | None:
-    """The column's listed values, None where one of them has a text that we cannot read exactly."""
+def _readable(
+    read: Callable[[Column, Any, Instants], Hashable],
+    column: Column,
+    values: Sequence[Any],
+    instants: Instants,
+    until: float,
+) -> list[Hashable] | None:
+    """The column's values as ``read`` makes them comparable, None where it cannot do so exactly with one of them."""
+    comparable: list[Hashable] = []
     try:
-        return [listed_value(column, cell, instants) for cell in cells]
+        for value in values:
+            _check_time(until)
+            comparable.append(read(column, value, instants))
     except Unreadable:
         return None
+    return comparable
+
+
+def _check_time(until: float) -> None:
+    if time.monotonic() > until:
+        raise CannotSeed("the time for seeding the case was over before its table was in and verified", answered=False)
 
 
 def _chunks(rows: Sequence[Row], limit: int) -> Iterator[Sequence[Row]]:
@@ -273,5 +314,8 @@ def _types(columns: Sequence[Column]) -> str:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 120 else text[:119] + "…"
+    return safe(repr(value), 120)
+
+
+def _listed(errors: object) -> str:
+    return safe(json.dumps(errors, ensure_ascii=False), 500)

@@ -1,19 +1,15 @@
 """A serializer in this process as a target: two Python functions, a schema to bytes and a batch to bytes.
 
-What the functions raise or return is recorded; a function that does not return costs its deadline and a thread that
-is left behind. A function that ends this process ends the run: whoever fears that makes the serializer a program.
+What the functions raise or return is recorded. One that does not return, or that ends this process, is its owner's
+affair: :mod:`.contained` calls the functions in a process that may be lost.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import importlib
 import sys
-import threading
 import time
-from collections.abc import Callable
-from queue import Empty, SimpleQueue
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -21,13 +17,10 @@ import pyarrow as pa
 from conformance.records import Call, CallEnd, Case, Exchange
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetError
-from conformance.targets.handing import batches_of, place_of
+from conformance.targets.handing import NO_PLACE, batches_of, place_of
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["Serializer", "SerializerTarget"]
-
-BYTES_PER_SECOND = 2 << 20
-"""The slowest serializing that still counts as such: a table's size divided by it is added to the deadline."""
 
 
 class Serializer(Protocol):
@@ -45,92 +38,63 @@ class Serializer(Protocol):
 
 
 class SerializerTarget:
-    """A serializer under test.
+    """A serializer under test, called by whoever calls :meth:`drive`."""
 
-    ``alone`` says that the caller ends this process where a call does not return; then no thread watches over calls.
-    """
-
-    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float, alone: bool = False) -> None:
+    def __init__(self, spec: TargetSpec, environment: Environment) -> None:
         self.name = spec.name
         self.version = environment.version
         self.capabilities = frozenset(spec.capabilities)
         self.remarks: tuple[str, ...] = ()
-        self._spec = spec
-        self._deadline = spec.deadlines.stretched(multiplier).call
+        self._limits = spec.limits
         self._serializer = _load(spec)
-        self._alone = alone
-        self._hand: _Hand | None = None
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Serialize the case's table and record the messages, or the error raised."""
         now = time.time_ns() // 1000
+        if place_of(case) is None:
+            return Exchange(case.id, self.name, now=now, untestable=NO_PLACE)
+        return Exchange(case.id, self.name, tuple(self.calls(case, table)), now=now)
+
+    def calls(self, case: Case, table: pa.Table) -> Iterator[Call]:
+        """The calls that serialize the case's table, each as it was made; the first one that fails is the last.
+
+        None for a case that has no place for a serializer.
+        """
         place = place_of(case)
         if place is None:
-            said = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
-            return Exchange(case.id, self.name, now=now, untestable=said)
-        began = time.monotonic()
-        seconds = self._deadline + (0 if self._alone else table.nbytes / BYTES_PER_SECOND)
+            return
         serializer = self._serializer
         wanted: list[tuple[int, str, str, Callable[[Any], Any], Any]] = [
             (place.session, "schema", "SerializeSchema", serializer.serialize_schema, table.schema)
         ]
         for number, batch in enumerate(batches_of(table, case.table.recipe)):
             wanted.append((place.read, f"batch/{number}", "SerializeBatch", serializer.serialize_batch, batch))
-        calls: list[Call] = []
+        began = time.monotonic()
+        left = self._limits.case
         for step, label, method, function, argument in wanted:
             started = time.monotonic()
-            answer = self._answer(functools.partial(function, argument), method, seconds=seconds)
-            took = time.monotonic() - started
-            calls.append(
-                Call(
-                    step,
-                    label,
-                    method,
-                    b"",
-                    answer.responses,
-                    answer.status,
-                    answer.details,
-                    end=answer.end,
-                    started=started - began,
-                    seconds=took,
-                )
+            answer = _answer(function, argument, method, limit=min(left, self._limits.message + table.nbytes))
+            left -= sum(map(len, answer.responses))
+            yield Call(
+                step,
+                label,
+                method,
+                b"",
+                answer.responses,
+                answer.status,
+                answer.details,
+                end=answer.end,
+                started=started - began,
+                seconds=time.monotonic() - started,
             )
             if answer.status != "OK":
                 break
-        return Exchange(case.id, self.name, tuple(calls), now=now)
 
     def restart(self) -> None:
         """Do nothing: there is no process to replace."""
 
     def close(self) -> None:
-        """Let the thread that calls the functions end."""
-        if self._hand is not None:
-            self._hand.close()
-            self._hand = None
-
-    def _by_hand(self, function: Callable[[], Any], *, seconds: float) -> _Result | None:
-        self._hand = self._hand or _Hand()
-        result = self._hand.call(function, seconds=seconds)
-        if result is None:
-            self._hand = None
-        return result
-
-    def _answer(self, function: Callable[[], Any], method: str, *, seconds: float) -> _Answer:
-        result = _called(function) if self._alone else self._by_hand(function, seconds=seconds)
-        if result is None:
-            said = f"{method} did not return within {seconds:.3g} s"
-            return _Answer(status="", end=CallEnd.DEADLINE, details=said)
-        if result.error is not None:
-            said = f"{type(result.error).__name__}: {result.error}"
-            return _Answer(status=_status(result.error), details=said)
-        if type(result.value) is bytes:
-            return _Answer((result.value,))
-        try:
-            message = bytes(memoryview(result.value))
-        except TypeError:
-            said = f"expected bytes from {method} but got {type(result.value).__name__}"
-            return _Answer(status="INTERNAL", details=said)
-        return _Answer((message,))
+        """Do nothing: there is no process to end."""
 
 
 class _Answer(NamedTuple):
@@ -142,48 +106,29 @@ class _Answer(NamedTuple):
     end: CallEnd = CallEnd.COMPLETE
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Result:
-    value: Any = None
-    error: BaseException | None = None
-
-
-def _called(function: Callable[[], Any]) -> _Result:
+def _answer(function: Callable[[Any], Any], argument: object, method: str, *, limit: int) -> _Answer:
     try:
-        return _Result(value=function())
+        value = function(argument)
     except BaseException as error:  # noqa: BLE001  # whatever it is, it is the serializer's answer
-        return _Result(error=error)
+        return _Answer(status=_status(error), details=_words(error))
+    try:
+        view = memoryview(value)
+        if view.nbytes > limit:
+            said = f"{method} returned {view.nbytes} bytes, and at most {limit} are taken"
+            return _Answer(status="", details=said, end=CallEnd.OVER_BUDGET)
+        return _Answer((value if type(value) is bytes else bytes(view),))
+    except TypeError:
+        said = f"expected bytes from {method} but got {type(value).__name__}"
+        return _Answer(status="INTERNAL", details=said)
 
 
-class _Hand:
-    """A thread that calls functions one after another; one that does not return in time is left behind with it.
-
-    A thread of its own for each call would cost more than serializing a small batch does.
-    """
-
-    def __init__(self) -> None:
-        self._work: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
-        self._results: SimpleQueue[_Result] = SimpleQueue()
-        threading.Thread(target=self._serve, args=(self._work, self._results), daemon=True).start()
-
-    def call(self, function: Callable[[], Any], *, seconds: float) -> _Result | None:
-        """What ``function`` returned or raised; None where it did neither in time, and then this hand is of no use."""
-        self._work.put(function)
-        try:
-            return self._results.get(timeout=seconds)
-        except Empty:
-            self.close()
-            return None
-
-    def close(self) -> None:
-        """Let the thread end, once what it is at has returned."""
-        self._work.put(None)
-
-    @staticmethod
-    def _serve(work: SimpleQueue[Callable[[], Any] | None], results: SimpleQueue[_Result]) -> None:
-        while (function := work.get()) is not None:
-            results.put(_called(function))
-            del function
+def _words(error: BaseException) -> str:
+    """The name and text of an exception; a text that cannot be had is left out."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except BaseException as second:  # noqa: BLE001  # the text is made by foreign code, too
+        return f"{name}, whose text raised {type(second).__name__}"
 
 
 def _status(error: BaseException) -> str:
@@ -202,6 +147,8 @@ def _load(spec: TargetSpec) -> Serializer:
         found: Any = importlib.import_module(module_name)
     except ImportError as error:
         raise TargetError(f"{where}: cannot import {module_name!r}: {error}") from None
+    except BaseException as error:  # noqa: BLE001  # importing runs the module, which may raise anything
+        raise TargetError(f"{where}: cannot import {module_name!r}: {_words(error)}") from None
     finally:
         del sys.path[: len(spec.serializer.path)]
     for part in filter(None, name.split(".")):

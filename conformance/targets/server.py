@@ -8,22 +8,27 @@ A server that hung, died or flooded us in one case is replaced before the next o
 from __future__ import annotations
 
 import dataclasses
+import functools
+import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from typing import Final
 
 import grpc
 import pyarrow as pa
 
+from conformance.contain.child import Child, free_port
+from conformance.contain.errors import CannotStart
 from conformance.generate.materialise import to_json_rows
 from conformance.records import AppendRows, Case, CreateSession, Exchange, Step
-from conformance.targets.calls import EXIT_SECONDS, Budget, Caller, open_channel
+from conformance.targets.calls import EXIT_SECONDS, Budget, Caller, open_channel, speaks_http2
 from conformance.targets.conversation import Conversation, Plan
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import CannotSeed, TargetUnavailable
-from conformance.targets.process import Process, free_port
+from conformance.targets.homes import fresh_home
 from conformance.targets.rest import RestClient
 from conformance.targets.seeding import SeededTable, Seeder
 from conformance.targets.spec import Ready, TargetSpec
@@ -41,6 +46,9 @@ EXPANSION: Final = 16
 SPARE_RESPONSES: Final = 1000
 """Responses permitted beyond two per row: enough to see a defect of empty responses, and the end of them."""
 
+PROBE_SECONDS: Final = 1.0
+"""How long one look at a server that is starting may take."""
+
 CONNECT_SECONDS: Final = 5.0
 """How long a server that is said to run already may take to accept a connection."""
 
@@ -52,10 +60,12 @@ MARGIN_SECONDS: Final = 0.02
 class _Running:
     """One server: its connections, and its process where it is ours."""
 
+    endpoint: str
     channel: grpc.Channel
     rest: RestClient
     seeder: Seeder
-    process: Process | None = None
+    process: Child | None = None
+    home: ExitStack = dataclasses.field(default_factory=ExitStack)
 
     def last_words(self, seconds: float) -> str | None:
         """How the process ended, waiting ``seconds`` to see it; None where it runs or is not ours."""
@@ -68,6 +78,7 @@ class _Running:
         self.rest.close()
         if self.process is not None:
             self.process.stop(grace=grace)
+        self.home.close()
 
 
 class ServerTarget:
@@ -144,8 +155,10 @@ class ServerTarget:
     ) -> Exchange:
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         rows = list(case.table.rows) if case.table.rows is not None else to_json_rows(table, case.table.columns)
+        until = time.monotonic() + self._deadlines.case + table.nbytes / BYTES_PER_SECOND
+        columns = case.table.columns
         try:
-            seeded = running.seeder.seed(case.id, case.table.columns, rows, withheld=withheld)  # type: ignore[arg-type]
+            seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)  # type: ignore[arg-type]
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
             conversation = self._converse(running, case, table, seeded)
         except CannotSeed as error:
@@ -156,7 +169,7 @@ class ServerTarget:
         if shared and conversation.broken and running.process is not None:
             self._discard(grace=0)
         if running.process is None:
-            running.seeder.drop(seeded.names, deadline=self._deadlines.seed)
+            running.seeder.drop(seeded.names)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
 
     def _converse(self, running: _Running, case: Case, table: pa.Table, seeded: SeededTable) -> Conversation:
@@ -164,6 +177,7 @@ class ServerTarget:
         began = time.monotonic()
         extra = table.nbytes / BYTES_PER_SECOND
         limits = self._spec.limits
+        until = began + self._deadlines.case + extra * len(case.steps)
         plan = Plan(
             names=seeded.names,
             seeded=seeded.inserted,
@@ -174,9 +188,9 @@ class ServerTarget:
                 responses=2 * table.num_rows + SPARE_RESPONSES,
                 bytes=limits.call + EXPANSION * table.nbytes,
             ),
-            until=began + self._deadlines.case + extra * len(case.steps),
+            until=until,
             case_bytes=limits.case,
-            append=seeded.append,
+            append=functools.partial(seeded.append, until=until),
         )
         caller = Caller(running.channel, began=began, message_limit=limits.message, last_words=running.last_words)
         conversation = Conversation(case, caller, plan)
@@ -206,32 +220,50 @@ class ServerTarget:
             "grpc": 0 if spec.ready.grpc_event else free_port(HOST),
         }
         more = {"host": HOST, "project": self._project, **{f"{side}_port": str(port) for side, port in asked.items()}}
-        process = Process(
-            [fill(part, self._environment, **more) for part in start.command],
-            environment=command_environment(spec, self._environment, **more),
-        )
-        try:
-            rest = asked["rest"] or _announced(process, spec.ready.rest_event, until)
-            served = asked["grpc"] or _announced(process, spec.ready.grpc_event, until)
-            running = self._connect(f"{HOST}:{served}", f"http://{HOST}:{rest}", process=process)
+        with ExitStack() as home:
+            environment = home.enter_context(fresh_home(spec, self._environment))
+            command = [fill(part, environment, **more) for part in start.command]
             try:
-                _wait_until_ready(running, self._probes, until=until)
-                _check_ports(process, [port for port in asked.values() if port])
-            except TargetUnavailable:
-                running.close(grace=0)
-                raise
+                process = Child(command, environment=command_environment(spec, environment, **more))
+            except CannotStart as error:
+                raise TargetUnavailable(str(error)) from None
+            running = self._started(process, asked, until)
+            running.home = home.pop_all()
+        return running
+
+    def _started(self, process: Child, asked: Mapping[str, int], until: float) -> _Running:
+        """Wait for a process to serve; it is stopped where it does not."""
+        spec = self._spec
+        try:
+            return self._reached(process, asked, until)
         except TargetUnavailable as error:
             process.stop(grace=0)
             raise TargetUnavailable(f"{spec.name} did not start: {error}") from None
+        except BaseException:  # an interrupt, at whatever moment: what was started is ended
+            process.stop(grace=0)
+            raise
+
+    def _reached(self, process: Child, asked: Mapping[str, int], until: float) -> _Running:
+        """The server that ``process`` is, once it answers; ``asked`` are the ports that it was given, 0 for its own."""
+        ready = self._spec.ready
+        rest = asked["rest"] or _announced(process, ready.rest_event, until)
+        served = asked["grpc"] or _announced(process, ready.grpc_event, until)
+        running = self._connect(f"{HOST}:{served}", f"http://{HOST}:{rest}", process=process)
+        try:
+            _wait_until_ready(running, self._probes, until=until)
+            _check_ports(process, [port for port in asked.values() if port])
+        except BaseException:
+            running.close(grace=0)
+            raise
         return running
 
-    def _connect(self, endpoint: str, rest: str, *, process: Process | None) -> _Running:
+    def _connect(self, endpoint: str, rest: str, *, process: Child | None) -> _Running:
         client = RestClient(rest, deadline=self._deadlines.seed)
-        # A server that outlives us may hold tables of earlier runs.
-        token = "" if process is not None else f"{time.time_ns():x}"
+        # A server that outlives us holds tables of other runs; a clock may jump back, and shards start at one instant.
+        token = "" if process is not None else secrets.token_hex(8)
         seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
         channel = open_channel(endpoint, message_limit=self._spec.limits.message)
-        return _Running(channel, client, seeder, process)
+        return _Running(endpoint, channel, client, seeder, process)
 
 
 def _refusal(endpoint: str) -> str:
@@ -244,7 +276,7 @@ def _refusal(endpoint: str) -> str:
     return ""
 
 
-def _announced(process: Process, event: str, until: float) -> int:
+def _announced(process: Child, event: str, until: float) -> int:
     port = process.wait_for_port(event, until)
     if port is None:
         raise TargetUnavailable(f"no line with the event {event!r} and a port in the output; {process.last_words()}")
@@ -253,7 +285,6 @@ def _announced(process: Process, event: str, until: float) -> int:
 
 def _wait_until_ready(running: _Running, ready: Ready, *, until: float) -> None:
     """Wait until every probe answers; raises :class:`TargetUnavailable` at the deadline or when the process ends."""
-    connected = grpc.channel_ready_future(running.channel)
     pause = threading.Event()
     wait = 0.005
     missing = ""
@@ -261,28 +292,19 @@ def _wait_until_ready(running: _Running, ready: Ready, *, until: float) -> None:
         if running.process is not None and not running.process.running:
             raise TargetUnavailable(running.process.last_words())
         missing = ""
-        if ready.rest_path and not running.rest.answers(ready.rest_path, deadline=1):
-            missing = f"GET {ready.rest_path} is not answered with success"
-        elif ready.grpc and not _is_done(connected, 0.05):
+        if ready.rest_path:
+            missing = running.rest.refusal(ready.rest_path, deadline=1)
+        if not missing and ready.grpc and not speaks_http2(running.endpoint, PROBE_SECONDS):
             missing = "no gRPC connection"
         if not missing:
             return
         pause.wait(wait)
         wait = min(wait * 2, 0.1)
-    connected.cancel()
     words = f"; {running.process.last_words()}" if running.process is not None else ""
     raise TargetUnavailable(f"{missing or 'no time was left'} within the deadline{words}")
 
 
-def _is_done(future: Any, seconds: float) -> bool:
-    try:
-        future.result(timeout=seconds)
-    except grpc.FutureTimeoutError:
-        return False
-    return True
-
-
-def _check_ports(process: Process, ports: Iterable[int]) -> None:
+def _check_ports(process: Child, ports: Iterable[int]) -> None:
     """Make sure that it is *our* server that was reached: gRPC lets two processes share a port without a word."""
     for port in ports:
         if not process.listens_on(port):

@@ -12,10 +12,11 @@ import enum
 import re
 import string
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.contain.text import safe
 from conformance.records import RecordError, from_json
 from conformance.targets.errors import TargetError
 
@@ -42,13 +43,33 @@ PLACEHOLDERS: Final = {
     "grpc_port": "the gRPC port to bind; 0 where [ready] grpc_event names the event that tells the bound one",
     "rest_port": "the REST port to bind; 0 where [ready] rest_event names the event that tells the bound one",
     "project": "the project that the cases read from",
-    "home": "a writable directory of the target's own",
+    "home": "a directory made for this start of the target, and removed when it ends",
     "env_bin": "the directory of executables made from [environment]",
     "here": "the directory of the TOML file",
 }
 """What a command or an environment value may name in braces."""
 
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+
+LONGEST_FILE: Final = 4 << 20
+"""Bytes of a target file: room for 10,000 expected failures."""
+LONGEST_LIST: Final = 10_000
+"""Entries of any list in it."""
+DAY: Final = 86_400.0
+"""Seconds that anything may take at most: what is longer is a mistake, and some clocks do not count so far."""
+GREATEST_MESSAGE: Final = (1 << 31) - 1
+"""Bytes of a message that gRPC can be told to accept: it holds the limit in 32 bits."""
+GREATEST_LIMIT: Final = 1 << 40
+
+
+LEAST: Final = 0.001
+"""Seconds that something may take at least: no clock of ours is finer."""
+
+
+def _check_range(where: str, value: float, least: float, most: float, unit: str) -> None:
+    """Refuse a number outside its range; ``nan`` is outside every range."""
+    if not least <= value <= most:
+        raise RecordError(where, f"{unit} from {least:g} to {most:.15g}", value)
 
 
 class TargetKind(enum.StrEnum):
@@ -76,11 +97,17 @@ class Start:
     """How to start the target: ``command`` and ``environment`` are templates over :data:`PLACEHOLDERS`.
 
     ``grace`` is how many seconds the process has to end after SIGTERM before it is killed.
+    ``inherit`` are globs for variables of the suite's own environment that the process gets as well: without any, it
+    gets ``PATH``, ``HOME``, the locale and a few like them, and so no token that the caller has. ``["*"]`` is all.
     """
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
     grace: float = 5.0
+    inherit: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_range("target.start.grace", self.grace, 0, DAY, "seconds")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -132,6 +159,9 @@ class EnvironmentSpec:
     platforms: tuple[str, ...] = ()
     deadline: float = 900.0
 
+    def __post_init__(self) -> None:
+        _check_range("target.environment.deadline", self.deadline, LEAST, DAY, "seconds")
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Seed:
@@ -147,8 +177,7 @@ class Seed:
     def __post_init__(self) -> None:
         if not self.paths:
             raise RecordError("target.seed.paths", "at least one of " + ", ".join(SeedPath), [])
-        if self.rows_per_request < 1:
-            raise RecordError("target.seed.rows_per_request", "a number above 0", self.rows_per_request)
+        _check_range("target.seed.rows_per_request", self.rows_per_request, 1, 1_000_000, "a number")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -164,7 +193,7 @@ class Deadlines:
     """Seconds allowed for one thing each; a run's multiplier stretches all of them.
 
     ``start`` until ready; ``call`` for one gRPC call or one program request, to which large tables add;
-    ``seed`` for one REST request; ``case`` for all calls of a case together.
+    ``seed`` for one REST request; ``case`` for seeding a case, and again for all its calls; large tables add to it.
     """
 
     start: float = 60.0
@@ -174,12 +203,12 @@ class Deadlines:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            if getattr(self, field.name) <= 0:
-                raise RecordError(f"target.deadlines.{field.name}", "seconds above 0", getattr(self, field.name))
+            _check_range(f"target.deadlines.{field.name}", getattr(self, field.name), LEAST, DAY, "seconds")
 
     def stretched(self, multiplier: float) -> Deadlines:
-        """These deadlines times ``multiplier``."""
-        return Deadlines(*(getattr(self, field.name) * multiplier for field in dataclasses.fields(self)))
+        """These deadlines times ``multiplier``, each a day at most."""
+        stretched = (getattr(self, field.name) * multiplier for field in dataclasses.fields(self))
+        return Deadlines(*(min(max(seconds, LEAST), DAY) for seconds in stretched))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -187,12 +216,18 @@ class Limits:
     """What a target may send at most, on top of what the case's table explains.
 
     ``message`` bounds one message and ``case`` everything kept of one case, in bytes; ``call`` is the margin of one
-    call over its table's own size. The proto caps a response at 128 MB, so none of them meets an honest target.
+    call over its table's own size. The proto caps a response at 128 MB, so none of them meets a target that obeys; a
+    message is in memory twice while it arrives.
     """
 
-    message: int = 1 << 30
+    message: int = 160 << 20
     call: int = 64 << 20
     case: int = 2 << 30
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            most = GREATEST_MESSAGE if field.name == "message" else GREATEST_LIMIT
+            _check_range(f"target.limits.{field.name}", getattr(self, field.name), 1, most, "a number of bytes")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -241,21 +276,34 @@ def load_target(path: str | Path) -> TargetSpec:
     """Read the target file at ``path``; raises :class:`TargetError` with one sentence on anything unexpected."""
     file = Path(path)
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = tomllib.loads(_text(file))
+    except RecursionError:
+        raise TargetError(f"{file}: expected TOML: it nests deeper than any target file") from None
     except OSError as error:
         raise TargetError(f"{file}: cannot read the target file: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise TargetError(
             f"{file}: expected UTF-8 text but byte {error.start} is {error.object[error.start]:#04x}"
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise TargetError(f"{file}: expected TOML: {error}") from None
+    except ValueError as error:  # of the parser, or of an integer that has more digits than Python reads
+        raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
         spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
         _check(spec, data)
     except RecordError as error:
-        raise TargetError(f"{file}: {error}") from None
+        raise TargetError(f"{file}: {safe(str(error))}") from None
+    except (OverflowError, ValueError):  # a number in hexadecimal has no greatest one
+        raise TargetError(f"{file}: expected numbers of at most 64 bits but got a greater one") from None
     return spec
+
+
+def _text(file: Path) -> str:
+    """What is in the file, which may be one that never ends."""
+    with file.open("rb") as opened:
+        content = opened.read(LONGEST_FILE + 1)
+    if len(content) > LONGEST_FILE:
+        raise TargetError(f"{file}: expected a target file of at most {LONGEST_FILE >> 20} MiB but got more")
+    return content.decode("utf-8")
 
 
 def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
@@ -264,6 +312,8 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
     if not _NAME.fullmatch(spec.name):
         raise RecordError("target.name", "lower-case letters, digits, '.', '_' and '-'", spec.name)
     _check_kind(spec)
+    for where, entries in _lists(spec):
+        _check_list(where, entries)
     for where, text in _templates(spec):
         for name in _placeholders(where, text):
             if name not in PLACEHOLDERS:
@@ -292,16 +342,48 @@ def _check_kind(spec: TargetSpec) -> None:
         )
 
 
+def _lists(spec: TargetSpec) -> Iterable[tuple[str, Sequence[object]]]:
+    """The lists of a file whose entries are each there once."""
+    yield "target.capabilities", spec.capabilities
+    yield "target.seed.paths", spec.seed.paths
+    failures = [(entry.clause, entry.case, entry.reason) for entry in spec.expected_failures]
+    yield "target.expected_failures", failures
+    if (made := spec.environment) is not None:
+        yield "target.environment.copy", [copied.target for copied in made.copy]
+        for name in ("python", "constraints", "go", "platforms"):
+            yield f"target.environment.{name}", getattr(made, name)
+
+
+def _check_list(where: str, entries: Sequence[object]) -> None:
+    if len(entries) > LONGEST_LIST:
+        raise RecordError(where, f"at most {LONGEST_LIST} entries", len(entries))
+    seen: set[object] = set()
+    for entry in entries:
+        if entry in seen:
+            raise RecordError(where, "each entry once", entry)
+        seen.add(entry)
+
+
 def _templates(spec: TargetSpec) -> Iterable[tuple[str, str]]:
     yield from ((f"target.version_command[{index}]", text) for index, text in enumerate(spec.version_command))
     yield "target.ready.rest_path", spec.ready.rest_path
     if spec.start is not None:
         yield from ((f"target.start.command[{index}]", text) for index, text in enumerate(spec.start.command))
-        yield from ((f"target.start.environment.{key}", text) for key, text in spec.start.environment.items())
+        for key, text in spec.start.environment.items():
+            if not key or "=" in key or "\0" in key:
+                raise RecordError("target.start.environment", "names of variables without '=' and NUL", key)
+            yield f"target.start.environment.{key}", text
 
 
 def _placeholders(where: str, text: str) -> list[str]:
+    """The names in a template, each of them alone in its braces: a width or an attribute is code of the file's."""
+    if "\0" in text:
+        raise RecordError(where, "text without NUL, which no command line can hold", text)
     try:
-        return [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
+        fields = [field for _, *field in string.Formatter().parse(text) if field[0] is not None]
     except ValueError:
         raise RecordError(where, "balanced braces ({{ and }} for literal ones)", text) from None
+    for name, width, conversion in fields:
+        if width or conversion:
+            raise RecordError(where, f"the placeholder {{{name}}} without a format", text)
+    return [str(name) for name, _, _ in fields]

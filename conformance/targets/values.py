@@ -14,12 +14,12 @@ import base64
 import binascii
 import datetime as dt
 import enum
-import json
 import re
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.records import BqType, Column, Mode
 
 __all__ = ["Instants", "Unreadable", "case_value", "interval_text", "listed_value", "rest_schema", "rest_value"]
@@ -27,6 +27,13 @@ __all__ = ["Instants", "Unreadable", "case_value", "interval_text", "listed_valu
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # civil time on purpose: a DATETIME has no zone
 _INTERVAL: Final = re.compile(r"([+-]?)(\d+)-(\d+) ([+-]?\d+) ([+-]?)(\d+):(\d+):(\d+)(?:\.(\d{1,6}))?")
 _RANGE: Final = re.compile(r"\[(.+), (.+)\)")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?")
+_LONG_TEXTS: Final = frozenset({BqType.STRING, BqType.BYTES, BqType.JSON, BqType.GEOGRAPHY})
+_SHORT_TEXT: Final = 200
+"""Characters of a number, an instant or a range: a BIGNUMERIC has 78, a RANGE of timestamps about 70."""
+_JSON_DEPTH: Final = 100
+"""Levels of a JSON value that is compared; BigQuery takes 500, which Python's stack does not."""
+_JSON_VALUES: Final = 100_000
 _EXACT_DOUBLES: Final = 1 << 51
 """Microseconds up to which a double of seconds tells each microsecond from the next."""
 _UNBOUNDED: Final = frozenset({"UNBOUNDED", "NULL"})
@@ -95,7 +102,10 @@ def interval_text(value: Mapping[str, int]) -> str:
 
 
 def case_value(column: Column, value: Any, instants: Instants = Instants.MICROS) -> Hashable:
-    """``value`` of a case in a form that compares equal exactly where BigQuery's values are equal."""
+    """``value`` of a case in a form that compares equal exactly where BigQuery's values are equal.
+
+    Raises :class:`Unreadable` where that would cost too much: JSON of a hundred levels.
+    """
     if column.mode is Mode.REPEATED:
         return tuple(_case_item(column, item, instants) for item in value or ())
     return None if value is None else _case_item(column, value, instants)
@@ -123,7 +133,7 @@ def listed_value(column: Column, cell: Any, instants: Instants = Instants.MICROS
     value = cell["v"] if isinstance(cell, Mapping) and "v" in cell else cell
     if column.mode is Mode.REPEATED:
         if not isinstance(value, list | None):
-            raise Unreadable(f"expected a list but got {value!r}")
+            raise Unreadable(f"expected a list but got {type(value).__name__}")
         return tuple(
             _listed_item(column, item["v"] if isinstance(item, Mapping) and "v" in item else item, instants)
             for item in value or ()
@@ -135,10 +145,12 @@ def _listed_item(column: Column, value: Any, instants: Instants) -> Hashable:
     if column.type is BqType.RECORD:
         cells = value.get("f") if isinstance(value, Mapping) else None
         if not isinstance(cells, list) or len(cells) != len(column.fields):
-            raise Unreadable(f"expected {len(column.fields)} cells but got {value!r}")
+            raise Unreadable(f"expected an object with {len(column.fields)} cells")
         return tuple(listed_value(child, cell, instants) for child, cell in zip(column.fields, cells, strict=True))
     if not isinstance(value, str):
-        raise Unreadable(f"expected text but got {value!r}")
+        raise Unreadable(f"expected text but got {type(value).__name__}")
+    if len(value) > _SHORT_TEXT and column.type not in _LONG_TEXTS:
+        raise Unreadable(f"expected at most {_SHORT_TEXT} characters but got {len(value)}")
     try:
         if column.type is BqType.RANGE:
             assert column.range_of is not None
@@ -215,9 +227,19 @@ def _interval(text: str) -> Hashable:
     return (-whole if sign == "-" else whole, int(days), -micros if time_sign == "-" else micros)
 
 
+def _number(text: str) -> Fraction:
+    """A number exactly, unless its exponent is absurd: 1e999999999 has as many digits."""
+    if not _NUMBER.fullmatch(text):
+        raise Unreadable("expected a number with an exponent of four digits or fewer")
+    return Fraction(text)
+
+
 def _json(text: str) -> Hashable:
     """A JSON text up to white space, key order and the spelling of numbers."""
-    return _frozen(json.loads(text, parse_float=Fraction, parse_int=Fraction))
+    try:
+        return _frozen(parse_json(text.encode(), depth=_JSON_DEPTH, values=_JSON_VALUES, numbers=_number))
+    except ForeignJsonError as error:
+        raise Unreadable(str(error)) from None
 
 
 def _frozen(value: Any) -> Hashable:
@@ -240,8 +262,8 @@ _ALIKE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     BqType.DATE: dt.date.fromisoformat,
     BqType.DATETIME: _datetime,
     BqType.TIME: dt.time.fromisoformat,
-    BqType.NUMERIC: Fraction,
-    BqType.BIGNUMERIC: Fraction,
+    BqType.NUMERIC: _number,
+    BqType.BIGNUMERIC: _number,
     BqType.JSON: _json,
 }
 """Types that a case and ``tabledata.list`` write so much alike that one function reads both."""

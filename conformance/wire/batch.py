@@ -98,15 +98,18 @@ class BatchMessage:
         return batch_to_arrow(self)
 
 
-def read_batch(data: Bytes, schema: Schema) -> BatchMessage:
-    """Reads bytes that should be one encapsulated RecordBatch of ``schema``; never raises on what they hold."""
+def read_batch(data: Bytes, schema: Schema, budget: Budget | None = None) -> BatchMessage:
+    """Reads bytes that should be one encapsulated RecordBatch of ``schema``; never raises on what they hold.
+
+    ``budget`` bounds what the batches that share it decompress to; without one the batch has its own.
+    """
     view = memoryview(data).cast("B")
     faults: list[Fault] = []
     frame = read_frame(view, 0, faults)
     if frame is None:
         return BatchMessage(faults, None, (), schema)
     message = frame.message
-    batch = judge_batch(frame, view, schema, faults)
+    batch = judge_batch(frame, view, schema, faults, budget)
     if message.end < len(view):
         batch.extra = read_following(view, message.end)
         judge_following(batch.extra, faults)

@@ -36,12 +36,15 @@ Wrong = Callable[[Rule, str], None]
 
 
 class Budget:
-    """How many bytes one message may still decompress to."""
+    """How many bytes the messages that share it may still decompress to.
+
+    ``most`` is the bound where the caller knows one; else it follows from how many bytes are stored.
+    """
 
     __slots__ = ("remaining",)
 
-    def __init__(self, stored: int) -> None:
-        self.remaining = FLOOR + FACTOR * stored
+    def __init__(self, stored: int, most: int | None = None) -> None:
+        self.remaining = FLOOR + FACTOR * stored if most is None else most
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

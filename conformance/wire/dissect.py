@@ -10,8 +10,9 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from conformance.contain.text import safe_values
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.faults import Fault
 from conformance.wire.file import read_file
@@ -77,8 +78,11 @@ class Dissection:
         return lines(self, width=width, only=only)
 
     def to_json(self, *, only: Collection[SectionKind] = ()) -> dict[str, Any]:
-        """The dump as JSON values; the bytes of a region are cut to its first 64. All faults are among them."""
-        return {
+        """The dump as JSON values; the bytes of a region are cut to its first 64. All faults are among them.
+
+        Texts are safe, as :func:`conformance.contain.text.safe` has it.
+        """
+        made = {
             "size": len(self.data),
             "kind": self.kind,
             "sections": [dataclasses.asdict(section) for section in self.chosen(only)],
@@ -93,6 +97,7 @@ class Dissection:
                 for fault in self.faults
             ],
         }
+        return cast(dict[str, Any], safe_values(made))
 
     def chosen(self, only: Collection[SectionKind]) -> list[Section]:
         """The sections of some kinds, or all of them for none."""

@@ -11,6 +11,7 @@ import enum
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Final
 
+from conformance.contain.text import safe
 from conformance.wire.faults import Fault, Severity
 from conformance.wire.preview import shorten
 
@@ -87,7 +88,7 @@ def _told(dissection: Dissection, only: Collection[SectionKind]) -> list[Fault]:
 
 
 def lines(dissection: Dissection, *, width: int = 110, only: Collection[SectionKind] = ()) -> list[str]:
-    """The dump as lines of at most ``width`` characters; findings are never cut."""
+    """The dump as lines of at most ``width`` characters, but for findings, and for what has to be escaped."""
     digits = max(4, len(f"{len(dissection.data):x}"))
     indent = " " * (digits + 4)
     made = []
@@ -105,7 +106,7 @@ def lines(dissection: Dissection, *, width: int = 110, only: Collection[SectionK
                 meaning = f"{row.meaning:<22}  {row.value}" if row.value else row.meaning
                 line = f"0x{row.offset:0{digits}x}  {row.hex:<{_HEX}}  {meaning}".rstrip()
                 made.append(shorten(line, width))
-    return made[1:] if made[:1] == [""] else made
+    return [safe(line) for line in (made[1:] if made[:1] == [""] else made)]
 
 
 def _bytes(region: Region, data: memoryview) -> Iterator[Row]:

@@ -138,7 +138,7 @@ class Rule(enum.StrEnum):
     FLATBUF_DEPTH = ("flatbuf.depth", _V, _SEC,
         "tables nest at most 128 deep, the limit of the Arrow C++ verifier")
     FLATBUF_TABLES = ("flatbuf.tables", _V, _SEC,
-        "the metadata refers to no more tables and text than it has room for, as it would by sharing them without end")
+        "the metadata refers to no more tables and text than it has room for, at most 262144 tables and 64 MiB of text")
     FLATBUF_OVERLAP = ("flatbuf.overlap", _N, _FLATBUFFERS,
         "two different FlatBuffers objects do not share bytes")
     FLATBUF_UNACCOUNTED_BYTES = ("flatbuf.unaccounted-bytes", _N, _SEC,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -75,14 +76,18 @@ class FileReading:
         return list(decode(self.dictionaries, self.batches, [len(self.dictionaries)] * len(self.batches)))
 
 
-def read_file(data: Bytes) -> FileReading:
-    """Reads bytes that should be one IPC file; never raises on what they hold."""
-    return _Reader(memoryview(data).cast("B")).read()
+def read_file(data: Bytes, most: int = sys.maxsize) -> FileReading:
+    """Reads bytes that should be one IPC file; never raises on what they hold.
+
+    Of a stream in it with more than ``most`` messages, these are read, and the footer's blocks are not followed.
+    """
+    return _Reader(memoryview(data).cast("B"), most).read()
 
 
 class _Reader:
-    def __init__(self, view: memoryview) -> None:
+    def __init__(self, view: memoryview, most: int) -> None:
         self.view = view
+        self.most = most
         self.reading = FileReading()
         self.counts: collections.Counter[Rule] = collections.Counter()
 
@@ -93,10 +98,10 @@ class _Reader:
         reading.footer = tail.footer
         if self.head(found):
             stream = self.view[: tail.start]
-            reading.stream = read_embedded(stream, self.begin(stream, found))
+            reading.stream = read_embedded(stream, self.begin(stream, found), self.most)
             self.stream(reading.stream, tail, found)
         self.keep(found)
-        if tail.footer is not None:
+        if tail.footer is not None and not (reading.stream is not None and reading.stream.cut):
             self.footer(tail, tail.footer)
         return reading
 

@@ -83,8 +83,11 @@ class Frame:
     header: Table | None = None
 
 
-def read_frame(data: memoryview, start: int, faults: list[Fault]) -> Frame | None:
-    """Reads the message that begins at ``start``, adding what is wrong with it to ``faults``; None for no bytes."""
+def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bool = False) -> Frame | None:
+    """Reads the message that begins at ``start``, adding what is wrong with it to ``faults``; None for no bytes.
+
+    A ``shallow`` reading leaves the header unread, in which nothing says where the message ends.
+    """
     size = len(data)
     if start >= size:
         report(faults, Rule.PREFIX_EMPTY, (start, size), "", "no bytes")
@@ -104,9 +107,10 @@ def read_frame(data: memoryview, start: int, faults: list[Fault]) -> Frame | Non
         observed = f"{metadata_end - start} bytes"
         rule = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
         report(faults, rule, (metadata_start - 4, metadata_start), "prefix", observed)
-    verifier = Verifier(bytes(data[metadata_start:metadata_end]), metadata_start, faults)
+    verifier = Verifier(bytes(data[metadata_start:metadata_end]), metadata_start, faults, shallow=shallow)
     root = verifier.root("Message")
-    verifier.account()
+    if not shallow:
+        verifier.account()
     if root is None:
         return Frame(Message(start, size, Header.UNKNOWN, legacy, metadata_start, metadata_end), verifier)
     return _framed(data, start, verifier, root, legacy=legacy)
@@ -207,7 +211,7 @@ def read_following(data: memoryview, start: int, limit: int = MAX_EXTRA) -> tupl
     """The messages from ``start`` on, as :func:`read_messages` lists them."""
     messages: list[Message] = []
     while start < len(data):
-        frame = read_frame(data, start, []) if len(messages) < limit - 1 else None
+        frame = read_frame(data, start, [], shallow=True) if len(messages) < limit - 1 else None
         message = Message(start, len(data), Header.STRAY) if frame is None else frame.message
         messages.append(message)
         start = message.end

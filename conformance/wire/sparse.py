@@ -277,15 +277,28 @@ def sparse_coordinates(tensor: SparseTensor, body: TensorBody) -> Integers:
         return matrix
     made = np.zeros((length, levels), np.int64)
     entries = np.arange(length)
+    pointers = _pointers(tensor, body)
     for level in reversed(range(levels)):
         axis = index.axes[level]
-        if level < levels - 1:
-            starts = _stored(body, level)
+        if level < len(pointers):
+            starts = pointers[level]
             entries = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[entries]
         first = level if index.kind == "CSF" else 0
         rows = index.kind == "CSX" and level == 0
         made[:, axis] = entries if rows else _stored(body, len(index.pointers) + first)[entries]
     return made
+
+
+def _pointers(tensor: SparseTensor, body: TensorBody) -> list[Integers]:
+    """The pointers of each level that has some: a buffer may be longer than they are, with anything in the rest."""
+    index = tensor.index
+    rows = index.kind == "CSX"
+    count = tensor.shape[index.axes[0]] if rows else index.indices[0].length // width_of(index.indices_type)
+    found = []
+    for level in range(len(index.pointers)):
+        found.append(_stored(body, level)[: count + 1])
+        count = int(found[-1][-1])
+    return found
 
 
 def _stored(body: TensorBody, part: int) -> Integers:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import sys
 from typing import TYPE_CHECKING, Final
 
 from conformance.wire.batch import BatchMessage, judge_batch
@@ -31,8 +32,9 @@ class StreamReading:
     """What the bytes of a stream hold, and all that is wrong with them; offsets count from the stream's first byte.
 
     ``messages`` are those that could be followed, the end-of-stream marker among them, up to ``end``, where the stream
-    ended or broke off. ``schema`` is None where the first message holds none that batches can be read by. ``defined``
-    says of each record batch how many of ``dictionaries`` stood before it.
+    ended or broke off; ``cut`` says that there are more than were to be read. ``schema`` is None where the first
+    message holds none that batches can be read by. ``defined`` says of each record batch how many of ``dictionaries``
+    stood before it.
     """
 
     faults: list[Fault] = dataclasses.field(default_factory=list)
@@ -42,6 +44,7 @@ class StreamReading:
     batches: list[BatchMessage] = dataclasses.field(default_factory=list)
     defined: list[int] = dataclasses.field(default_factory=list)
     end: int = 0
+    cut: bool = False
 
     @property
     def violations(self) -> list[Fault]:
@@ -73,19 +76,23 @@ class StreamReading:
         return pa.Table.from_batches(batches, schema)
 
 
-def read_stream(data: Bytes) -> StreamReading:
-    """Reads bytes that should be one IPC stream; never raises on what they hold."""
-    return read_embedded(memoryview(data).cast("B"), 0)
+def read_stream(data: Bytes, most: int = sys.maxsize) -> StreamReading:
+    """Reads bytes that should be one IPC stream; never raises on what they hold.
+
+    At most ``most`` messages are read.
+    """
+    return read_embedded(memoryview(data).cast("B"), 0, most)
 
 
-def read_embedded(view: memoryview, start: int) -> StreamReading:
+def read_embedded(view: memoryview, start: int, most: int = sys.maxsize) -> StreamReading:
     """The stream that begins at ``start``, as :func:`read_stream` reads one; offsets count from the view's start."""
-    return _Reader(view, start).read()
+    return _Reader(view, start, most).read()
 
 
 class _Reader:
-    def __init__(self, view: memoryview, start: int) -> None:
+    def __init__(self, view: memoryview, start: int, most: int) -> None:
         self.view = view
+        self.most = most
         self.reading = StreamReading(end=start)
         self.budget = Budget(len(view))
         self.dictionaries: Dictionaries | None = None
@@ -94,6 +101,9 @@ class _Reader:
     def read(self) -> StreamReading:
         reading, size = self.reading, len(self.view)
         while reading.end < size or not reading.messages:
+            if len(reading.messages) >= self.most:
+                reading.cut = True
+                return reading
             found: list[Fault] = []
             frame = read_frame(self.view, reading.end, found)
             goes_on = frame is not None and self.message(frame, found)

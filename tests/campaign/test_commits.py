@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
-from conformance.campaign.commits import Commit, Tally, committed, files_of, manifest_of, sweep
+from conformance.campaign.commits import Commit, CommitError, Tally, committed, files_of, manifest_of, sweep
 from conformance.campaign.job import Range
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.disk.files import DiskError
 
 SPAN = Range(7, 70, 80)
 PLAN = {"index": 70, "case_id": "c", "rows": 1, "columns": 1, "covers": []}
@@ -101,3 +106,50 @@ def test_the_manifest_of_a_range_is_found(tmp_path: Path) -> None:
     assert found is not None
     assert found["cases"] == 2
     assert manifest_of(where, Range(8, 80, 90)) is None
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """A disk on which no file gets longer than 100 bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_names_the_file_and_leaves_nothing_of_it(tmp_path: Path) -> None:
+    """What did not fit is removed with the attempt."""
+    where = layout(tmp_path)
+    commit = Commit(where, SPAN)
+
+    with full_disk(), pytest.raises(DiskError, match=r"part-000007-\w+\.parquet: cannot be written: .*too large"):
+        commit.add(Stage.PLAN, [PLAN])
+    commit.abandon()
+
+    assert list(where.stage(Stage.PLAN).iterdir()) == []
+
+
+def test_a_manifest_that_does_not_fit_commits_nothing(tmp_path: Path) -> None:
+    """The attempt's files go with it, and the range is free for another one."""
+    where = layout(tmp_path)
+    commit = attempt(where, cases=1)
+
+    with full_disk(), pytest.raises(DiskError, match="cannot be written"):
+        commit.finish({"cases": 1})
+
+    assert committed(where) == {}
+    assert list(where.stage(Stage.PLAN).iterdir()) == []
+    assert list(where.commits.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"number": 7}', "[" * 100_000])
+def test_what_is_no_manifest_is_named(tmp_path: Path, text: str) -> None:
+    """A broken file in the commits ends a command in one sentence that says which one."""
+    where = layout(tmp_path)
+    where.commits.mkdir(parents=True)
+    (where.commits / "000007.json").write_text(text)
+
+    with pytest.raises(CommitError, match=r"000007\.json is no manifest of a range: expected "):
+        manifest_of(where, SPAN)

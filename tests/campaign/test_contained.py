@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import signal
 from collections import Counter
 from pathlib import Path
 
@@ -99,8 +97,8 @@ def test_a_lab_that_is_killed_is_replaced(tmp_path: Path) -> None:
         for done in lab.run(0, 10):
             rows.append(done)
             if len(rows) == 3:
-                assert lab._process is not None
-                os.killpg(lab._process.pid, signal.SIGKILL)
+                assert lab._worker is not None
+                lab._worker.kill()
 
     assert [done.judge["passed"] for done in rows] == undisturbed
 

@@ -18,7 +18,7 @@ from conformance.campaign.commits import committed, files_of
 from conformance.campaign.layout import Layout, Stage
 from conformance.campaign.results import load_results
 from conformance.campaign.runs import find_run
-from conformance.targets.process import free_port
+from conformance.contain.child import free_port
 from tests.campaign.jobs import found, target_file
 from tests.campaign.spark import CASES, command, commands_below, commits, run, spark_workers, until
 

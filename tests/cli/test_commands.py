@@ -278,3 +278,20 @@ class TestFreeze:
 
         assert (same.exit_code, other.exit_code) == (0, 1)
         assert "the corpus of 2 cases is not the one that was frozen" in other.output
+
+
+def test_a_defect_of_the_suite_is_marked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception that nobody expected ends in a status of its own; foreign text in it begins no line."""
+
+    def broken(*_: object) -> None:
+        raise AssertionError("quoted\n::error::from a target")
+
+    monkeypatch.setattr("conformance.cli.explain.find_clause", broken)
+
+    done = conformance_("explain", "schema.order")
+
+    assert done.exit_code == 70
+    lines = done.stderr.splitlines()
+    assert lines[-1] == "Error: the suite itself broke; please report it with the lines above"
+    assert all(line.startswith("  | ") for line in lines[:-1])
+    assert "AssertionError: quoted" in done.stderr

@@ -9,8 +9,8 @@ import click.testing
 import pytest
 
 from conformance.cli._group import cli
-from conformance.engine.drift.versions import Version
-from tests.engine.drift import standins
+from conformance.drift.versions import Version
+from tests.drift import standins
 
 FEW = ("--share", "0.01", "--mutants", "10")
 

@@ -36,7 +36,7 @@ def without(absent: set[str], *arguments: str) -> subprocess.CompletedProcess[st
     )
 
 
-SERVERS = {"grpc", "hypothesis", "google", "requests", "sqlglot", "pandas", "jinja2", "yaml", "jsonschema"}
+SERVERS = {"grpc", "hypothesis", "google", "requests", "h11", "sqlglot", "pandas", "jinja2", "yaml", "jsonschema"}
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 
 from conformance.contract import mapping
 from conformance.contract.chapters import load_chapters
+from conformance.contract.chapters.values import _texts
 from conformance.contract.clause import CLAUSES
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
@@ -226,6 +227,11 @@ def test_wkt_may_be_spaced_in_another_way() -> None:
     found = served(lambda rows: _with(rows, "g", ["LINESTRING (1 2,3 4.0)"] * 4))
 
     assert set(found) == {"values.geography-form"}
+
+
+def test_bytes_in_place_of_a_text_have_another_form() -> None:
+    """WKB in an array of GEOGRAPHY is seen by the clause on the form of texts, though the type is wrong as well."""
+    assert _texts(pa.table({"g": [[b"\x01\xff"], []]}), "g.item") == ["\x01\\xff"]
 
 
 def test_text_that_is_no_utf8_is_a_wrong_value() -> None:

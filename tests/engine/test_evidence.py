@@ -28,7 +28,7 @@ def serialized(schema: bytes, *batches: bytes) -> View:
 def evidence_of(view: View) -> list[Evidence]:
     """The evidence for everything that is wrong with ``view``."""
     failed = [verdict for verdict in judge_view(view, all_clauses().values()) if verdict.outcome is Outcome.FAIL]
-    return list(gather(view, failed, all_clauses()))
+    return list(gather(view, failed, all_clauses()).evidence)
 
 
 def test_bytes_after_the_message_are_marked_in_it() -> None:
@@ -59,7 +59,7 @@ def test_equal_findings_are_shown_once() -> None:
         for finding in verdict.findings
     )
 
-    shown = list(gather(view, [type(verdict)("a", "x.y", Outcome.FAIL, findings)], {}))
+    shown = list(gather(view, [type(verdict)("a", "x.y", Outcome.FAIL, findings)], {}).evidence)
 
     assert [item.finding.observed for item in shown] == ["3 messages", "none"]
     assert shown[0].of == "bytes of call 0, response 0, 64 in all"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import jsonschema
 import pytest
 
 import conformance.engine
+from conformance.disk.locks import InUseError
 from conformance.engine.events import CounterexampleSaved, Event, Evidence, Line, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.log import LogError, LogWriter, log_schema, read_log
 from conformance.engine.selection import LeftOut
@@ -68,6 +70,14 @@ def test_a_line_cut_short_by_a_crash_is_dropped(tmp_path: Path) -> None:
             "expected a log that begins with 'run-started', got 'run-ended' first",
         ),
         ('{"event":"run-ended"}\n', "seconds: expected a value but got None"),
+        ("\0\xff\x1b[2J\n", "line 1: expected a JSON object whose 'event' is one of"),
+        ('{"event":"run-ended","seconds":' + "[" * 100_000 + "\n", "expected JSON of at most 256 levels but got more"),
+        ('{"event":"run-ended","seconds":' + "[" * 200 + "]" * 200 + "}\n", "seconds: expected float but got "),
+        ('{"event":"run-paused","suite":"99.0"}\n', "; the log was written by version 99.0 of the suite, and this is "),
+        (
+            '{"event":"run-started","suite":"99.0","colour":1}\n',
+            "; the log was written by version 99.0 of the suite, and this is ",
+        ),
     ],
 )
 def test_what_is_no_log_is_refused_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
@@ -80,6 +90,62 @@ def test_what_is_no_log_is_refused_in_one_sentence(tmp_path: Path, text: str, me
 
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_log_in_a_log_is_refused(tmp_path: Path) -> None:
+    """Two runs that were written into one file are not one run."""
+    path = written(tmp_path / "run.jsonl", [*EVENTS, *EVENTS])
+
+    with pytest.raises(LogError, match="line 6: expected only one 'run-started', got 'run-started' again"):
+        list(read_log(path))
+
+
+@pytest.mark.parametrize("generated", [-1, 10**18])
+def test_no_run_draws_so_many_cases(tmp_path: Path, generated: int) -> None:
+    """A report would name each of them."""
+    path = written(tmp_path / "run.jsonl", [dataclasses.replace(started("a"), generated=generated)])
+
+    with pytest.raises(LogError, match=f"expected 0 to 10000000 generated cases, got {generated}"):
+        list(read_log(path))
+
+
+def test_a_line_is_read_up_to_a_bound(tmp_path: Path) -> None:
+    """A line of a gibibyte is not taken into memory to find that it is none."""
+    path = tmp_path / "run.jsonl"
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+
+    with pytest.raises(LogError, match="line 1: expected an event of at most 64 MiB, got more"):
+        list(read_log(path))
+
+
+def test_a_second_writer_is_refused_before_it_truncates(tmp_path: Path) -> None:
+    """Two runs never write into one log."""
+    path = tmp_path / "run.jsonl"
+    with LogWriter(path) as log:
+        log.write(EVENTS[0])
+
+        with pytest.raises(InUseError, match="is in use by process"), LogWriter(path):
+            pytest.fail("opened twice")
+        assert list(read_log(path)) == EVENTS[:1]
+
+
+def test_a_log_is_replaced_by_its_first_event(tmp_path: Path) -> None:
+    """A run that ends before it begins leaves the one of before."""
+    path = written(tmp_path / "run.jsonl", EVENTS)
+    with LogWriter(path) as log:
+        before = list(read_log(path))
+        log.write(EVENTS[0])
+        after = list(read_log(path))
+
+    assert (before, after) == (EVENTS, EVENTS[:1])
+
+
+def test_a_lone_surrogate_has_a_form_in_the_log(tmp_path: Path) -> None:
+    """The escape that JSON has for it; it ended a run before."""
+    path = written(tmp_path / "run.jsonl", [EVENTS[0], SuiteBroke("b\ud800", "")])
+
+    assert [event.TAG for event in read_log(path)] == ["run-started", "suite-broke"]
 
 
 def test_every_line_obeys_the_published_schema(tmp_path: Path) -> None:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable
+
 import pytest
 
 from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES
-from conformance.engine.proof import Stand, Trial, by_bytes, by_readings, try_mutant
-from conformance.engine.systematic import PERMITTED, Fate, Permission, conversations, fates
-from conformance.records import BqType, Case, Column, Mode, Recipe, Table, ValueProfile
+from conformance.contract.clause import CLAUSES, Violation
+from conformance.engine.proof import Stand, Trial, by_bytes, by_readings, note_failures, try_mutant
+from conformance.engine.selection import all_clauses
+from conformance.engine.substituted import type_fates
+from conformance.engine.systematic import (
+    PERMITTED,
+    Fate,
+    Permission,
+    _fate,
+    _message_trials,
+    conversations,
+    fates,
+)
+from conformance.records import BqType, Case, Column, Mode, Outcome, Recipe, Table, ValueProfile, Verdict
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.systematic import Edit
@@ -120,6 +133,55 @@ class TestSystematic:
         assert {one.permission is None for one in tried} == {True, False}
 
 
+class TestTypes:
+    """A type in the place of another is rejected by a clause on types, and raises in none."""
+
+    def test_a_sample_of_them_is_rejected_and_raises_nowhere(self) -> None:
+        """Every fiftieth, as a serializer wrote it and as a server answered with it."""
+        tried = list(type_fates(CLAUSES.values(), take=(3, 50)))
+
+        assert len(tried) > 150
+        assert {path.partition(", ")[2] for path in (one.path for one in tried)} == {"serialized", "served"}
+        assert [(one.path, one.change) for one in tried if one.survived] == []
+        assert [(one.path, one.change, one.errors) for one in tried if one.errors] == []
+
+    def test_what_a_clause_raises_is_told(self) -> None:
+        """It is no rejection: the clause on types passes or fails by itself."""
+
+        def broken(_subject: object) -> Iterable[Violation]:
+            raise ZeroDivisionError("of ours")
+
+        gutted = dataclasses.replace(CLAUSES["types.int64"], check=broken)
+
+        (serialized, served) = type_fates([gutted], take=(0, 1 << 20))
+
+        assert serialized.survived
+        assert served.survived
+        assert "types.int64: the suite raised ZeroDivisionError: of ours" in serialized.errors[0]
+
+
+def test_an_error_in_a_clause_kills_no_mutant() -> None:
+    """It stands among the failures under a name that no mutant declares."""
+    failures: dict[str, tuple[str, ...]] = {}
+
+    note_failures([Verdict("a", "x.y", Outcome.ERROR, reason="it raised"), Verdict("a", "x.z", Outcome.FAIL)], failures)
+
+    trial = Trial("m", failures, kills=("x.y", "x.z"))
+    assert trial.survived == ("x.y",)
+    assert trial.surplus == ("error in x.y: it raised",)
+
+
 def test_no_mutant_excuses_what_it_is_made_for() -> None:
     """A clause is either one that has to fail or one that may."""
     assert [mutant.name for mutant in MUTANTS.values() if set(mutant.kills) & set(mutant.also)] == []
+
+
+def test_a_batch_length_that_no_column_has_is_judged_as_that() -> None:
+    """However large it is, it is no excess of rows, which would leave everything else unjudged."""
+    every = tuple(all_clauses().values())
+    edits = [trial for trial in _message_trials() if trial.edit.path == "RecordBatch.header.length"]
+
+    rejected = {trial.edit.change: _fate(trial, every).clauses for trial in edits}
+
+    assert "body.column-lengths" in rejected["maximal"]
+    assert all(rejected.values())

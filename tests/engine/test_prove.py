@@ -67,6 +67,12 @@ class TestSample:
         assert proof.survivors == ()
         assert sum(proof.changes.values()) > 50
 
+    def test_no_type_passes_for_another_and_no_clause_raises(self, proof: Proof) -> None:
+        """Whatever stands where another type belongs, at any depth, is rejected by a clause on types."""
+        assert proof.raised == ()
+        assert set(proof.types) == {"rejected"}
+        assert proof.types["rejected"] > 50
+
 
 class TestLiars:
     """What a standing liar passes is known to the clause, and explained."""
@@ -116,4 +122,4 @@ class TestGutted:
         trials = tuple(try_mutant(stand, MUTANTS[mutant]) for mutant in killers)
 
         assert [trial.survived for trial in trials] == [(name,)] * len(killers)
-        assert not Proof(trials, {}, {}, (), (), {}, (), 0).holds
+        assert not Proof(trials, {}, {}, (), (), {}, {}, (), (), 0).holds

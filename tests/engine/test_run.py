@@ -93,7 +93,7 @@ def test_a_crash_of_the_target_costs_one_case() -> None:
     assert outcomes(events) == {"a": [("calls.ok", Outcome.CRASH)], "b": [("calls.ok", Outcome.PASS)]}
 
 
-def test_an_error_of_the_suite_costs_one_case_and_is_never_a_pass() -> None:
+def test_an_error_of_a_clause_costs_that_clause_and_is_never_a_pass() -> None:
     """Its traceback is in the log, for the suite's maintainers."""
 
     def broken(subject: CallSubject) -> Iterator[Violation]:
@@ -103,9 +103,13 @@ def test_an_error_of_the_suite_costs_one_case_and_is_never_a_pass() -> None:
 
     answers = {"a": sample_exchange("a", sample_call(label="odd"))}
 
-    events = run_all([sample_case("a"), sample_case("b")], answers, clauses=[sample_clause("c.d", check=broken)])
+    clauses = [sample_clause("c.d", check=broken), sample_clause("c.e")]
+    events = run_all([sample_case("a"), sample_case("b")], answers, clauses=clauses)
 
-    assert outcomes(events) == {"a": [(WHOLE_CASE, Outcome.ERROR)], "b": [("c.d", Outcome.PASS)]}
+    assert outcomes(events) == {
+        "a": [("c.d", Outcome.ERROR), ("c.e", Outcome.PASS)],
+        "b": [("c.d", Outcome.PASS), ("c.e", Outcome.PASS)],
+    }
     (broke,) = [event for event in events if isinstance(event, SuiteBroke)]
     assert "ZeroDivisionError: of ours" in broke.traceback
 

@@ -182,6 +182,17 @@ def test_wrong_json_is_named_with_the_place(tmp_path: Path, text: str, message: 
     assert str(caught.value) == f"{path}: {message}"
 
 
+@pytest.mark.parametrize("rows", [1_000_000_000, 10**30])
+def test_recipe_of_too_heavy_a_table_is_refused(tmp_path: Path, rows: int) -> None:
+    """The weight follows from the recipe: no row is made to find out."""
+    path = tmp_path / "case.yaml"
+    columns = "[{name: a, type: INT64}]"
+    path.write_text(f"id: a.b\ntitle: T\ntable:\n  columns: {columns}\n  recipe: {{rows: {rows}, seed: 1}}\n")
+
+    with pytest.raises(CaseFileError, match=r"Case\.table\.recipe: expected .*1024 MiB, but 10+ rows .* MiB"):
+        load_case(path)
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     """A file that is not UTF-8 is refused with the byte that is not."""
     path = tmp_path / "case.yaml"

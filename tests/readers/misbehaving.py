@@ -21,7 +21,7 @@ class Panic(BaseException):
 
 
 def _abort() -> pa.Table:
-    print("assertion failed: offsets.len() > 0", file=sys.stderr, flush=True)  # noqa: T201  # as native code does
+    print("assertion failed: offsets.len() > 0", file=sys.stderr, flush=True)  # as native code does
     os.abort()
 
 
@@ -48,6 +48,18 @@ def _babble() -> pa.Table:
     os._exit(0)
 
 
+HOSTILE = "\n::error::x\x1b]0;x\x07\u202e\ud800##vso[task.x]\x00"
+
+
+def _speak() -> pa.Table:
+    raise type(HOSTILE.replace("\0", "").replace("\ud800", ""), (Exception,), {})(HOSTILE)
+
+
+def _last_words() -> pa.Table:
+    os.write(2, HOSTILE.encode("utf-8", "surrogatepass"))
+    os.abort()
+
+
 ACTS: Mapping[str, Callable[[], pa.Table]] = {
     "behave": lambda: pa.table({"a": [1]}),
     "abort": _abort,
@@ -56,6 +68,9 @@ ACTS: Mapping[str, Callable[[], pa.Table]] = {
     "exit": _exit,
     "babble": _babble,
     "allocate": lambda: pa.table({"a": pa.array([bytes(1 << 40)])}),
+    "speak": _speak,
+    "last words": _last_words,
+    "names": lambda: pa.table({f"a{HOSTILE}".replace("\ud800", ""): [1]}),
     "break the rules": lambda: pa.table({"a": pa.array([b"\xff"], pa.binary()).view(pa.string())}),
 }
 

@@ -8,9 +8,14 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
+import pyarrow as pa
 import pytest
 
+from conformance.campaign import rows
+from conformance.campaign.layout import SCHEMAS, Stage
+from conformance.contain.text import safe
 from conformance.readers import READERS, ReaderPool, WholeRead, whole_reads
+from conformance.readers.compare import told
 from conformance.readers.process import WorkerProcess
 from conformance.records import Reading, ReadingOutcome
 from tests.readers.recorded import (
@@ -71,6 +76,20 @@ def test_invalid_result_is_an_error(fragile: ReaderPool) -> None:
     assert "UTF8" in reading.error_text
 
 
+@pytest.mark.parametrize("act", ["speak", "last words", "names"])
+def test_what_a_reader_says_is_text(fragile: ReaderPool, act: str) -> None:
+    """Class, message, last words and columns may be anything; the reading and its row in a campaign are plain text."""
+    recorded = exchange(bytes_of(batch(1, 2, 3)))
+    held = {act: pa.Table.from_batches([batch(1, 2, 3)])}
+
+    (reading,) = told(fragile.read(case(label=act), recorded, ["misbehaving"]), held, readers=fragile.readers)
+
+    said = [reading.error_class, reading.error_text, *reading.differences]
+    assert any(":error::x" in text for text in said)
+    assert [safe(text) for text in said] == said
+    pa.Table.from_pylist(rows.readings(0, [reading]), schema=SCHEMAS[Stage.READ]).validate(full=True)
+
+
 def test_crash_costs_one_reading(fragile: ReaderPool) -> None:
     """Readers before and after a crash in the same worker give their readings."""
     recorded, names = exchange(bytes_of(batch(1, 2, 3))), ["pyarrow.slots", "misbehaving", "absent", "pyarrow.slots"]
@@ -97,9 +116,10 @@ def test_looping_worker_does_not_outlive_its_pool() -> None:
     process.loaded()
     process.ask(whole, ["misbehaving"])
 
-    process._channel.close()
+    process._worker.channel.close()
 
-    assert process._process.wait(timeout=30) == -signal.SIGXCPU
+    assert process._worker.wait(30)
+    assert process._worker.code == -signal.SIGXCPU
     process.close()
 
 

@@ -56,8 +56,8 @@ def test_rewrites_are_undone_at_every_depth() -> None:
 
 def test_module_that_is_no_reader() -> None:
     """A module without a reader is refused with what was expected of it."""
-    with pytest.raises(TypeError, match=r"expected a reader in conformance\.readers\.frames: INFO, a ReaderInfo"):
-        reader_module("conformance.readers.frames")
+    with pytest.raises(TypeError, match=r"expected a reader in conformance\.contain\.channel: INFO, a ReaderInfo"):
+        reader_module("conformance.contain.channel")
 
 
 def test_listing_readers_imports_none_of_their_libraries() -> None:

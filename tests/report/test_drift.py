@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engine.drift.comparing import Change, Difference
-from conformance.engine.drift.digests import Digests
-from conformance.engine.drift.layouts import Place
-from conformance.engine.drift.run import Drift, Plan
-from conformance.engine.drift.versions import DriftError
+from conformance.drift.comparing import Change, Difference
+from conformance.drift.digests import Digests
+from conformance.drift.layouts import Place
+from conformance.drift.run import Drift, Plan
+from conformance.drift.versions import DriftError
 from conformance.report.drift import as_json, as_text, groups, read_known, unknown, write_html
 
 PLACE = Place("message 1, a: data", 10, 18, "1", "2", "anything goes, https://example.org/")

@@ -95,9 +95,9 @@ def test_a_stale_entry_is_a_failure_of_its_own() -> None:
     assert cases(result)["entry 0"].find("failure") is not None
 
 
-def test_what_xml_cannot_hold_is_replaced() -> None:
-    """A target may put any byte into its message; the report stays well-formed."""
+def test_what_xml_cannot_hold_is_escaped() -> None:
+    """A target may put any character into its message; the report shows which, and stays well-formed."""
     failure = cases(run_of(failing("a", "framing.x", "status \x00\x1b[31m\ud800 <&>")))["framing.x"].find("failure")
 
     assert failure is not None
-    assert failure.get("message") == "status \ufffd\ufffd[31m\ufffd <&>"
+    assert failure.get("message") == r"status \x00\x1b[31m\ud800 <&>"

@@ -18,7 +18,9 @@ HOLDS = Proof(
     unproven=(),
     unknown=(),
     changes={"rejected": 9, "permitted": 1},
+    types={"rejected": 7},
     survivors=(),
+    raised=(),
     variations=23,
 )
 SURVIVOR = Trial("m.survivor", {}, kills=("x.y",))
@@ -30,6 +32,7 @@ BROKEN = dataclasses.replace(
     unproven=("x.unproven",),
     unknown=("x.unknown",),
     survivors=(Fate("Schema.version", "+1"),),
+    raised=(Fate("ARRAY.JSON, served", "as struct", ("types.json",), errors=("x.y: the suite raised KeyError",)),),
 )
 
 
@@ -42,6 +45,7 @@ def test_a_proof_that_holds_says_so_and_gives_its_totals() -> None:
         "  liar.null                1",
         "1 of 1 mutants killed, 0 over-broad",
         "10 systematic changes: 1 permitted, 9 rejected",
+        "7 times a type in the place of another: 7 rejected",
         "23 legal variations, 0 false alarms",
         "the proof holds",
     ]
@@ -51,13 +55,14 @@ def test_whatever_breaks_a_gate_has_a_line() -> None:
     """Survivors, over-broad mutants, unproven and unknown clauses, false alarms, changes that survive."""
     lines = as_text(BROKEN).splitlines()
 
-    assert lines[:6] == [
+    assert lines[:7] == [
         "SURVIVED    m.survivor: x.y did not fail",
         "OVER-BROAD  m.broad: x.z on a and 2 more",
         "UNPROVEN    x.unproven: no mutant is made for it",
         "UNKNOWN     x.unknown: a mutant is made for it, and there is no such clause",
         "FALSE ALARM align-64: body.padding-zero on a",
         "SURVIVED    Schema.version +1: nothing rejects the change and nothing permits it",
+        "RAISED      ARRAY.JSON, served as struct: x.y: the suite raised KeyError",
     ]
     assert lines[-1] == "the proof does NOT hold"
 

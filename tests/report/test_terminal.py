@@ -5,13 +5,11 @@ from __future__ import annotations
 import dataclasses
 import io
 
-from rich.console import Console
-
 from conformance.engine.events import CaseJudged, Evidence, Line, RunEnded, SuiteBroke
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import LeftOut
 from conformance.records import Finding, Outcome, Verdict
-from conformance.report.terminal import print_report
+from conformance.report.terminal import print_report, terminal
 from conformance.targets import ExpectedFailure
 from tests.engine.samples import failing, judged, passing, started
 
@@ -26,7 +24,7 @@ EVIDENCE = Evidence(
 def printed(result: Result) -> str:
     """The report as plain text."""
     buffer = io.StringIO()
-    print_report(Console(file=buffer, width=100), result)
+    print_report(terminal(file=buffer, width=100), result)
     return buffer.getvalue()
 
 

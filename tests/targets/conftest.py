@@ -12,6 +12,7 @@ import pytest
 from conformance.records import BqType, Case, Column, Json, Step, Table
 from conformance.targets import TargetSpec, load_target
 from tests.targets.fake_server import FakeServer, serving
+from tests.targets.raw_server import Serve, raw_servers
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -106,3 +107,10 @@ def python_program(path: Path, code: str) -> str:
     """A TOML command that runs ``code`` in a file at ``path``."""
     path.write_text(code)
     return f'["{sys.executable}", "{path}"]'
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start raw servers."""
+    with raw_servers() as start:
+        yield start

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import socket
 import threading
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, Trailer
-from conformance.targets.calls import Budget, Caller, open_channel
+from conformance.targets.calls import Budget, Caller, open_channel, speaks_http2
 from tests.targets.fake_server import FakeServer, serving
 
 BUDGET = Budget(seconds=1.0, responses=50, bytes=50_000)
@@ -238,6 +239,31 @@ def test_a_peer_that_does_not_speak_http2_is_a_crash() -> None:
     assert "HTTP/2" in call.details
 
 
+@pytest.mark.parametrize("after", [b"\xee" * 4096, b"HTTP/1.1 502 Bad Gateway\r\n\r\n<html></html>"])
+def test_garbage_where_an_answer_should_come_is_a_crash(after: bytes) -> None:
+    """The library makes up a status of its own where a peer that spoke HTTP/2 no longer does."""
+    settings = bytes(3) + b"\x04\x00" + bytes(4)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(settings)
+                heard = b""
+                while b"CreateReadSession" not in heard and len(heard) < 4096:
+                    heard += connection.recv(4096)
+                connection.sendall(after)
+                connection.recv(1)
+
+        threading.Thread(target=answer, daemon=True).start()
+        with open_channel(f"127.0.0.1:{port}", message_limit=MESSAGE_LIMIT) as channel:
+            call = _caller(channel).unary(CREATE, routing="", budget=dataclasses.replace(BUDGET, seconds=10.0))
+
+    assert (call.status, call.end) == ("", CallEnd.CRASH)
+    assert call.details.startswith("the connection broke: ")
+
+
 def test_the_process_explains_its_own_death(fake: FakeServer) -> None:
     """Where the process is ours, its last words stand in the record in place of the library's."""
 
@@ -251,3 +277,33 @@ def test_the_process_explains_its_own_death(fake: FakeServer) -> None:
         )
 
     assert (call.end, call.details) == (CallEnd.CRASH, "the process exited with status 41")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (bytes([0, 0, 6, 4, 0, 0, 0, 0, 0]) + bytes(6), True),
+        (bytes([0, 0, 0, 7, 0, 0, 0, 0, 0]), False),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", False),
+        (b"\0\0", False),
+        (b"", False),
+    ],
+)
+def test_a_server_is_ready_when_it_sends_its_settings(answer: bytes, expected: bool) -> None:  # noqa: FBT001  # a table
+    """Anything else that listens does not speak gRPC."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(24)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        found = speaks_http2(f"127.0.0.1:{port}", 5)
+        thread.join()
+
+    assert found is expected
+    assert not speaks_http2(f"127.0.0.1:{port}", 5)

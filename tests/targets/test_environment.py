@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -167,15 +169,31 @@ def test_a_copy_that_cannot_be_made_is_refused(
 def test_templates_are_filled(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Environment variables are templates, and our interpreter's own do not leak into a target's environment."""
     monkeypatch.setenv("PYTHONPATH", "ours")
-    monkeypatch.setenv("KEPT", "yes")
     spec = target_file(SERVER + 'go = ["good@v1"]')
     found = environments.Environment(Path("/env/bin"), Path("/env/home"), Path("/here"))
 
     variables = environments.command_environment(spec, found, project="p", host="h")
 
-    assert (variables["HOME"], variables["WHO"], variables["KEPT"]) == ("/env/home", "p at h", "yes")
+    assert (variables["HOME"], variables["WHO"]) == ("/env/home", "p at h")
     assert "PYTHONPATH" not in variables
     assert environments.fill("{python} {here} {grpc_port}", found, grpc_port="5") == f"{sys.executable} /here 5"
+
+
+def test_a_target_gets_none_of_the_callers_secrets(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the suite's environment a target gets what programs need to run, and what its file names."""
+    for name in ("GITHUB_TOKEN", "DB_HOST", "DB_PORT", "LC_TIME", "PYTHONPATH"):
+        monkeypatch.setenv(name, "x")
+    found = environments.Environment(Path("/env/bin"), Path("/env/home"), Path("/here"))
+    plain = target_file('name = "x"\nkind = "program"\n[start]\ncommand = ["x"]')
+    asking = dataclasses.replace(plain, start=dataclasses.replace(plain.start, inherit=("DB_*",)))
+    all_of_it = dataclasses.replace(plain, start=dataclasses.replace(plain.start, inherit=("*",)))
+
+    first, second, third = (environments.command_environment(spec, found).keys() for spec in (plain, asking, all_of_it))
+
+    assert {"PATH", "LC_TIME", "PYTHONPATH"} <= first
+    assert first & {"GITHUB_TOKEN", "DB_HOST", "DB_PORT"} == set()
+    assert second - first == {"DB_HOST", "DB_PORT"}
+    assert third == os.environ.keys()
 
 
 def test_a_target_without_an_environment_needs_no_preparation(target_file: Write) -> None:

@@ -9,16 +9,17 @@ import pytest
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from conformance.contain.errors import ProtocolError
+from conformance.contain.lines import decode_base64
 from conformance.records import BqType, Column, Mode, to_json
-from conformance.targets import protocol
-from conformance.targets.protocol import ProtocolError
+from conformance.targets.program import PROTOCOL
 
 ANSWERS = ("serialized", "unsupported", "error")
 
 
 def test_the_published_schema_is_a_schema() -> None:
     """The file is valid JSON Schema, and every definition in it is used."""
-    published = protocol.schema()
+    published = PROTOCOL.schema
     text = json.dumps(published)
 
     Draft202012Validator.check_schema(published)
@@ -38,13 +39,13 @@ def test_every_column_fits_the_schema() -> None:
         "batches": [1], "arrow": "AAAA", "rows": [{}],
     }  # fmt: skip
 
-    assert json.loads(protocol.encode(request)) == request
+    assert json.loads(PROTOCOL.encode(request)) == request
 
 
 def test_our_own_requests_are_checked_too() -> None:
     """A request outside the schema is a defect of ours, and is not sent."""
     with pytest.raises(ValidationError):
-        protocol.encode({"op": "serialize", "id": 0})
+        PROTOCOL.encode({"op": "serialize", "id": 0})
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_our_own_requests_are_checked_too() -> None:
 )
 def test_answers_within_the_schema_are_taken(answer: dict[str, Any]) -> None:
     """Each kind of answer to a request is accepted."""
-    assert protocol.decode(json.dumps(answer).encode(), request=2, kinds=ANSWERS) == answer
+    assert PROTOCOL.decode(json.dumps(answer).encode(), request=2, kinds=ANSWERS) == answer
 
 
 @pytest.mark.parametrize(
@@ -90,12 +91,12 @@ def test_answers_within_the_schema_are_taken(answer: dict[str, Any]) -> None:
 def test_lines_outside_the_schema_are_refused(line: bytes, message: str) -> None:
     """What is no answer is refused with what was expected and what came."""
     with pytest.raises(ProtocolError) as raised:
-        protocol.decode(line, request=2, kinds=ANSWERS)
+        PROTOCOL.decode(line, request=2, kinds=ANSWERS)
 
     assert str(raised.value).startswith(message)
 
 
 def test_bytes_have_to_be_base64() -> None:
     """Text that is no base64 is refused with its place."""
-    with pytest.raises(ProtocolError, match=r"expected base64 in batches\[1\] but got b'\?\?'"):
-        protocol.decode_base64("??", "batches[1]")
+    with pytest.raises(ProtocolError, match=r"expected base64 in batches\[1\] but got '\?\?'"):
+        decode_base64("??", "batches[1]")

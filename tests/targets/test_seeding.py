@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from conformance.records import BqType, Column
+from conformance.targets import seeding
 from conformance.targets.errors import CannotSeed
 from conformance.targets.rest import RestClient
 from conformance.targets.seeding import MAX_VERIFIED_ROWS, Seeder
@@ -147,6 +150,112 @@ def test_a_seed_that_was_changed_is_noticed(
     assert refused(seeder) == message
 
 
+DEEP_JSON = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"totalRows": "3", "rows": "rows"}, "expected tabledata.list to return an array of rows but got 'rows'"),
+        ({"totalRows": "3", "rows": {"f": []}}, "expected tabledata.list to return an array of rows but got {'f': []}"),
+        ({"totalRows": "3", "rows": 3}, "expected tabledata.list to return an array of rows but got 3"),
+        ({"totalRows": "3", "rows": ["f", 1, None]}, "tabledata.list returned a row of another shape"),
+        ({"totalRows": "3", "rows": [{"f": "ab"}] * 3}, "tabledata.list returned a row of another shape"),
+        ({"totalRows": "3", "rows": [{}, {}, {}]}, "tabledata.list returned a row of another shape"),
+        ({"totalRows": "3", "rows": [{}] * 10_000}, "3 rows were inserted but tabledata.list returned 10000"),
+        ({"totalRows": [3] * 100}, "3 rows were inserted but tabledata.list counts [3, 3, 3"),
+        ({"totalRows": {"\ud800": "\n::error"}}, r"3 rows were inserted but tabledata.list counts {'\ud800': '\n::"),
+        ({"totalRows": "3", "pageToken": "again"}, ""),
+        ({"totalRows": "3", "pageToken": {"a": []}, "rows": []}, ""),
+        ({"totalRows": "3", "rows": [{"f": [{"v": [1]}, {"v": {"f": 1}}]}] * 3}, "column 'a' (INT64): tabledata.list"),
+        ({"totalRows": "3", "rows": [{"f": [[[[]]], 1.5]}] * 3}, "column 'a' (INT64): tabledata.list shows False"),
+        ({"totalRows": "3", "rows": [row("1", "\ud800")] * 3}, "column 'a' (INT64): tabledata.list shows 1, which"),
+    ],
+)
+def test_a_listing_of_any_shape_ends_in_a_sentence(
+    fake: FakeServer, seeder: Seeder, answer: dict[str, Any], said: str
+) -> None:
+    """Whatever stands where rows, cells or counts belong is no error of the suite; a page token is not followed."""
+    listing(fake, answer)
+
+    if said:
+        assert refused(seeder).startswith(said)
+        assert refused(seeder).isprintable()
+    else:
+        assert seeder.seed("case", COLUMNS, ROWS, withheld=0).inserted == 3
+    assert sum("/data?" in path for _, path in fake.rest_requests) == (2 if said else 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "put", "text"),
+    [
+        (BqType.NUMERIC, "1", "1e999999999"),
+        (BqType.BIGNUMERIC, "1", "9" * 100_000),
+        (BqType.INT64, 1, "9" * 100_000),
+        (BqType.FLOAT64, 1.5, "1" * 100_000),
+        (BqType.JSON, "1", "1e999999999"),
+        (BqType.JSON, "1", DEEP_JSON),
+        (BqType.JSON, "1", "[" + "1," * 200_000 + "1]"),
+        (BqType.JSON, "1", '"\ud800'),
+        (BqType.TIMESTAMP, "2020-01-01T00:00:00Z", "9" * 4000),
+        (BqType.TIMESTAMP, "2020-01-01T00:00:00Z", "1e400"),
+        (BqType.INTERVAL, {"months": 1}, "9" * 5000 + "-1 0 0:0:0"),
+        (BqType.BYTES, "AA==", "\u0100"),
+    ],
+)
+def test_a_text_that_costs_too_much_is_compared_as_not_null(
+    fake: FakeServer, seeder: Seeder, kind: BqType, put: Any, text: str
+) -> None:
+    """Exponents, digits and levels without an end are not evaluated; such a column is compared by its NULLs."""
+    listing(fake, {"totalRows": "1", "rows": [row(text)]})
+
+    assert seeder.seed("case", [Column("a", kind)], [{"a": put}], withheld=0).inserted == 1
+
+
+def test_a_range_of_separators_is_compared_as_not_null(fake: FakeServer, seeder: Seeder) -> None:
+    """A text in which every position could separate two ends is too long to be a range."""
+    columns = [Column("a", BqType.RANGE, range_of=BqType.DATE)]
+    listing(fake, {"totalRows": "1", "rows": [row("[" + ", " * 100_000)]})
+
+    assert seeder.seed("case", columns, [{"a": {"start": "2020-01-01"}}], withheld=0).inserted == 1
+
+
+def test_a_json_value_that_is_too_deep_for_us_is_compared_as_not_null(fake: FakeServer, seeder: Seeder) -> None:
+    """A case may have JSON of more levels than are compared; that is no fault of the target."""
+    deep = "[" * 400 + "]" * 400
+
+    assert seeder.seed("case", [Column("a", BqType.JSON)], [{"a": deep}], withheld=0).inserted == 1
+
+
+def test_seeding_ends_with_the_time_of_its_case(fake: FakeServer, seeder: Seeder) -> None:
+    """Each request may be soon enough, and there may be too many of them."""
+    until = 0.0  # long over on the monotonic clock
+
+    with pytest.raises(CannotSeed, match="the time for seeding the case was over") as raised:
+        seeder.seed("case", COLUMNS, ROWS, withheld=0, until=until)
+
+    assert not raised.value.answered
+
+
+def test_an_insert_stops_when_the_time_of_its_case_is_over(
+    fake: FakeServer, seeder: Seeder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several requests no further one is made after the deadline."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=3)
+    ahead = [0.0]
+    monkeypatch.setattr(seeding, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0]))
+
+    def rest(_method: str, path: str, _body: Any) -> None:
+        ahead[0] += 1000.0 if "insertAll" in path else 0.0
+
+    fake.rest = rest
+
+    with pytest.raises(CannotSeed, match="the time for seeding the case was over"):
+        table.append(3, until=time.monotonic() + 500)
+
+    assert sum("insertAll" in path for _, path in fake.rest_requests) == 1
+
+
 def test_rows_may_be_listed_in_any_order(fake: FakeServer, seeder: Seeder) -> None:
     """A listing has no order."""
     listing(fake, {"totalRows": "3", "rows": [row(None, None), row("2", "y"), row("1", "x")]})
@@ -180,7 +289,7 @@ def test_a_big_table_is_verified_by_its_first_rows(fake: FakeServer, seeder: See
     ("body", "message"),
     [
         (b"<html>", "expected JSON but got b'<html>'"),
-        (b"[]", "expected a JSON object but got list"),
+        (b"[]", "expected a JSON object but got b'[]'"),
     ],
 )
 def test_an_answer_that_is_no_json_object_is_quoted(
@@ -231,6 +340,8 @@ def test_rows_can_be_inserted_by_sql(fake: FakeServer, seeder: Seeder) -> None:
     [
         ({"errors": [{"reason": "invalidQuery"}]}, 'INSERT was refused: [{"reason": "invalidQuery"}]'),
         ({"jobComplete": False}, "INSERT did not complete while jobs.query waited for it"),
+        ({"jobComplete": False, "jobReference": [{}]}, "INSERT did not complete while jobs.query waited for it"),
+        ({"errors": "\ud800\n"}, r'INSERT was refused: "\ud800\n"'),
     ],
 )
 def test_a_statement_that_fails_is_quoted(

@@ -1,9 +1,8 @@
-"""Functions in this process are recorded like servers: messages, refusals, and calls that do not return."""
+"""Functions in this process are recorded like servers: messages and refusals."""
 
 from __future__ import annotations
 
 import sys
-import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -33,12 +32,12 @@ def module() -> Iterator[Any]:
 @pytest.fixture
 def spec(target_file: Write) -> TargetSpec:
     """A target file that names the module."""
-    return target_file(f'name = "x"\nkind = "serializer"\n[serializer]\nentry = "{MODULE}"\n[deadlines]\ncall = 0.2')
+    return target_file(f'name = "x"\nkind = "serializer"\n[serializer]\nentry = "{MODULE}"')
 
 
 def drive(spec: TargetSpec, rows: int = 5) -> Exchange:
     """Drive one case."""
-    with open_target(spec) as target:
+    with open_target(spec, alone=True) as target:
         return target.drive(case_of(rows=rows), table_of(case_of(rows=rows)))
 
 
@@ -93,19 +92,32 @@ def test_another_type_than_bytes_is_the_serializers_defect(module: Any, spec: Ta
     assert (call.status, call.details) == ("INTERNAL", "expected bytes from SerializeSchema but got str")
 
 
-def test_a_function_that_does_not_return_costs_its_deadline(module: Any, spec: TargetSpec) -> None:
-    """A hang is recorded after the deadline."""
-    import threading  # noqa: PLC0415  # only this test makes a function wait
+def test_an_exception_without_a_text_is_named(module: Any, spec: TargetSpec) -> None:
+    """What making the text raises is part of the answer."""
 
-    forever = threading.Event()
-    module.serialize_schema = lambda schema: forever.wait()
-    started = time.monotonic()
+    class Unspeakable(BaseException):
+        def __str__(self) -> str:
+            raise SystemExit
 
-    calls = drive(spec).calls
-    forever.set()
+    def refuse(_schema: object) -> bytes:
+        raise Unspeakable
 
-    assert [(call.end, call.status) for call in calls] == [(CallEnd.DEADLINE, "")]
-    assert time.monotonic() - started < 2
+    module.serialize_schema = refuse
+
+    (call,) = drive(spec).calls
+
+    assert (call.status, call.details) == ("INTERNAL", "Unspeakable, whose text raised SystemExit")
+
+
+def test_more_than_the_limit_of_a_message_is_not_taken(module: Any, target_file: Write) -> None:
+    """Beyond what the table explains; the call says how much came."""
+    spec = target_file(f'name = "x"\nkind = "serializer"\n[serializer]\nentry = "{MODULE}"\n[limits]\nmessage = 1000')
+    module.serialize_schema = lambda schema: bytes(2000)
+
+    (call,) = drive(spec).calls
+
+    assert (call.end, call.responses) == (CallEnd.OVER_BUDGET, ())
+    assert call.details == "SerializeSchema returned 2000 bytes, and at most 1040 are taken"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +135,7 @@ def test_a_wrong_entry_is_one_sentence(module: Any, target_file: Write, entry: s
     """An entry that cannot be used is refused with what is missing."""
     spec = target_file(f'name = "x"\nkind = "serializer"\n[serializer]\nentry = "{entry}"')
 
-    with pytest.raises(TargetError) as raised, open_target(spec):
+    with pytest.raises(TargetError) as raised, open_target(spec, alone=True):
         pytest.fail("opened")
     assert message in str(raised.value)
 

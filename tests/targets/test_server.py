@@ -15,6 +15,7 @@ import pytest
 from conformance.records import AppendRows, Call, CallEnd, CreateSession, Exchange, ReadRows
 from conformance.targets import TargetSpec, TargetUnavailable, open_target
 from conformance.targets.server import ServerTarget
+from conformance.targets.spec import Ready
 from tests.targets.conftest import Write, case_of, table_of
 from tests.targets.fake_server import FakeServer
 
@@ -62,6 +63,31 @@ def test_a_failed_seed_is_untestable(endpoint: TargetSpec, fake: FakeServer) -> 
     assert exchange.calls == ()
     assert exchange.untestable.startswith("cannot seed: POST /bigquery/v2/projects/test-project/")
     assert fake.requests == []
+
+
+def test_seeding_has_the_time_of_its_case(
+    endpoint: TargetSpec, fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However soon each request is answered, all of them together end with the case's own deadline."""
+    monkeypatch.setattr("conformance.targets.spec.LEAST", 0.0)  # a deadline that has passed when it begins
+    spec = dataclasses.replace(endpoint, deadlines=dataclasses.replace(endpoint.deadlines, case=1e-9))
+
+    exchange = drive(spec, case_of())[0]
+
+    assert exchange.untestable == (
+        "cannot seed: the time for seeding the case was over before its table was in and verified"
+    )
+    assert (exchange.calls, fake.tables) == ((), {})
+
+
+def test_a_probe_that_is_redirected_is_one_sentence(endpoint: TargetSpec, fake: FakeServer) -> None:
+    """A server that answers elsewhere is not ready, and the reason is kept."""
+    fake.rest = lambda method, path, body: (307, {})
+    deadlines = dataclasses.replace(endpoint.deadlines, start=0.2)
+    spec = dataclasses.replace(endpoint, deadlines=deadlines, ready=Ready(rest_path="/moved"))
+
+    with pytest.raises(TargetUnavailable, match="GET /moved: HTTP 307, a redirect; the suite follows none"):
+        drive(spec, case_of())
 
 
 def test_a_failed_append_is_untestable(endpoint: TargetSpec, fake: FakeServer) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.targets import ExpectedFailure, TargetError, TargetKind, load_target
-from conformance.targets.spec import PLACEHOLDERS, Deadlines
+from conformance.targets.spec import DAY, PLACEHOLDERS, Deadlines, Start
 from tests.targets.conftest import ROOT, Write
 
 SHIPPED = sorted((ROOT / "targets").glob("*.toml")) + sorted((ROOT / "docs" / "examples").glob("*.toml"))
@@ -67,7 +67,10 @@ def test_a_full_file_becomes_a_record(target_file: Write) -> None:
         (SERVER + "[deadline]\ncall = 1", "target.deadline: expected one of the keys name, kind,"),
         (SERVER + "[deadlines]\ncal = 1", "target.deadlines.cal: expected one of the keys start, call, seed, case but"),
         (SERVER + '[deadlines]\ncall = "1"', "target.deadlines.call: expected float but got '1' (str)"),
-        (SERVER + "[deadlines]\ncall = 0", "target.deadlines.call: expected seconds above 0 but got 0.0 (float)"),
+        (
+            SERVER + "[deadlines]\ncall = 0",
+            "target.deadlines.call: expected seconds from 0.001 to 86400 but got 0.0",
+        ),
         (
             SERVER + '[endpoint]\ngrpc = "a:1"\nrest = "http://a:2"',
             "target: expected [start] or [endpoint], and no other",
@@ -104,6 +107,85 @@ def test_what_is_unexpected_is_refused_in_one_sentence(target_file: Write, text:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "0", "-1", "1e308", "1e400", "true", "0x" + "f" * 5000])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "[deadlines]\ncall",
+        "[deadlines]\nstart",
+        "[environment]\ndeadline",
+        "[seed]\nrows_per_request",
+        "[limits]\nmessage",
+        "[limits]\ncase",
+    ],
+)
+def test_a_number_that_means_nothing_is_refused(target_file: Write, key: str, number: str) -> None:
+    """Not a number, infinite, negative, absurd, or a boolean: one sentence, whichever key it is."""
+    with pytest.raises(TargetError) as raised:
+        target_file(f"{SERVER}{key} = {number}")
+
+    assert "expected" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-0.1", "1e9"])
+def test_a_grace_that_means_nothing_is_refused(target_file: Write, number: str) -> None:
+    """Zero is a grace: the process is killed at once."""
+    assert target_file(SERVER + "grace = 0").start == Start(("serve", "{grpc_port}"), grace=0.0)
+
+    with pytest.raises(TargetError, match=r"target\.start\.grace: expected seconds from 0 to 86400 but got "):
+        target_file(f"{SERVER}grace = {number}")
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{grpc_port:>1000000000}", "expected the placeholder {grpc_port} without a format"),
+        ("{home!r}", "expected the placeholder {home} without a format"),
+        ("{home:{python}}", "expected the placeholder {home} without a format"),
+        ("{home.__class__}", "expected placeholders among python, host,"),
+        ("{home[0]}", "expected placeholders among python, host,"),
+        ("{0}", "expected placeholders among python, host,"),
+        ("{}", "expected placeholders among python, host,"),
+        ("a\\u0000b", "expected text without NUL"),
+    ],
+)
+def test_a_template_is_names_in_braces_and_nothing_else(target_file: Write, template: str, message: str) -> None:
+    """A format could allocate a gigabyte, an attribute could be anything."""
+    with pytest.raises(TargetError) as raised:
+        target_file(SERVER.replace("{grpc_port}", template))
+
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('capabilities = ["a", "b", "a"]\n' + SERVER, "target.capabilities: expected each entry once but got 'a'"),
+        (SERVER + '[seed]\npaths = ["rest", "rest"]', "target.seed.paths: expected each entry once"),
+        (
+            SERVER + '[[expected_failures]]\nclause = "a"\nreason = "b"\n' * 2,
+            "target.expected_failures: expected each entry once",
+        ),
+        (f"capabilities = {[str(number) for number in range(10_001)]}\n{SERVER}", "expected at most 10000 entries"),
+        (SERVER + '[start.environment]\n"A=B" = "c"', "expected names of variables without '=' and NUL but got 'A=B'"),
+        (f'name = "{"x" * 101}"\nkind = "server"', "target.name: expected lower-case letters"),
+        ("a = " + "[" * 100_000, "expected TOML: it nests deeper than any target file"),
+        ("a = " + "1" * 5000, "expected TOML: "),
+        ("# " + "x" * (4 << 20), "expected a target file of at most 4 MiB but got more"),
+    ],
+    ids=range(9),
+)
+def test_what_is_twice_or_too_much_is_refused(target_file: Write, text: str, message: str) -> None:
+    """Lists have entries once, and a file has a size."""
+    with pytest.raises(TargetError) as raised:
+        target_file(text)
+
+    assert message in str(raised.value)
+    assert len(str(raised.value)) < 3000
+
+
 def test_a_program_declares_its_capabilities_itself(target_file: Write) -> None:
     """Capabilities in a program's file are refused: its hello is the place."""
     with pytest.raises(TargetError, match="a program says in its hello what it can do"):
@@ -135,3 +217,8 @@ def test_every_placeholder_is_explained() -> None:
 def test_deadlines_are_stretched_together() -> None:
     """A multiplier reaches every deadline."""
     assert Deadlines(1, 2, 3, 4).stretched(2.5) == Deadlines(2.5, 5, 7.5, 10)
+
+
+def test_a_stretched_deadline_is_a_day_at_most() -> None:
+    """No clock is asked to count further than clocks do."""
+    assert Deadlines().stretched(1e9) == Deadlines(DAY, DAY, DAY, DAY)

@@ -7,7 +7,7 @@ from collections.abc import Container
 
 import pytest
 
-from conformance.wire import Fault, Rule, read_schema
+from conformance.wire import Fault, Rule, flatbuf, read_schema
 from conformance.wire.flatbuf import Run, Verifier
 from conformance.wire.tables import ENUMS, STRUCTS, TABLES, UNIONS, SlotKind, TableSpec
 from tests.wire.breaking import INT
@@ -110,6 +110,53 @@ def test_text_shared_without_end_is_cut_short() -> None:
     Verifier(bytes(meta), 0, faults).root("Schema")
 
     assert Rule.FLATBUF_TABLES in {fault.rule for fault in faults}
+
+
+def _pairs(count: int, value: str = "v") -> bytes:
+    return Forge().root("Schema", {"custom_metadata": [{"key": f"k{n}", "value": value} for n in range(count)]})
+
+
+def test_more_tables_than_are_read_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vector says how many follow, and nothing is made of too many."""
+    monkeypatch.setattr(flatbuf, "MAX_TABLES", 100)
+    faults: list[Fault] = []
+    verifier = Verifier(_pairs(500), 0, faults)
+
+    table = verifier.root("Schema")
+    verifier.account()
+
+    assert table is not None
+    assert table["custom_metadata"] is None
+    assert len(verifier.spans) < 10
+    assert [(fault.rule, fault.observed) for fault in faults] == [
+        (Rule.FLATBUF_TABLES, "500 tables more, of which there is room for 99; what is beyond is not looked at")
+    ]
+
+
+def test_more_text_than_is_read_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long text is told of by its length."""
+    monkeypatch.setattr(flatbuf, "MAX_TEXT", 1000)
+    faults: list[Fault] = []
+    verifier = Verifier(_pairs(1, "v" * 2000), 0, faults)
+
+    verifier.root("Schema")
+
+    assert Rule.FLATBUF_TABLES in {fault.rule for fault in faults}
+    assert max(end - start for start, end, *_ in verifier.spans) < 1000
+
+
+def test_a_shallow_walk_leaves_the_header_out() -> None:
+    """Whoever asks where a message ends pays for nothing in it, however many columns it has."""
+    meta = Forge().root("Message", {"version": 4, "header_type": 1, "header": {"fields": [INT] * 500}})
+    faults: list[Fault] = []
+    verifier = Verifier(meta, 0, faults, shallow=True)
+
+    table = verifier.root("Message")
+
+    assert table is not None
+    assert (table["version"], table["header_type"], table["header"]) == (4, 1, None)
+    assert len(verifier.spans) == 3
+    assert faults == []
 
 
 def test_one_bad_slot_does_not_hide_another() -> None:

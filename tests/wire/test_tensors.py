@@ -219,3 +219,13 @@ def test_dimensions_without_end_are_read_in_time() -> None:
     assert reading.faults == []
     with pytest.raises(UnsupportedHereError):
         reading.to_numpy()
+
+
+@pytest.mark.parametrize("rest", [[0], [1 << 62], [-1, 7]], ids=["falling", "huge", "negative"])
+def test_what_stands_after_the_pointers_is_no_pointer(rest: list[int]) -> None:
+    """A buffer may be longer than its pointers; what fills it up neither places a value nor asks for memory."""
+    rows = read_tensor(sparse_message([2, 3], [5, 6], csx([0, 1, 2, *rest], [1, 2])))
+    fibers = read_tensor(sparse_message([2, 3], [5, 6], csf([[0, 1, 2, *rest]], [[0, 1], [1, 2]], [0, 1])))
+
+    assert rows.to_coordinates().tolist() == [[0, 1], [1, 2]]
+    assert fibers.to_coordinates().tolist() == [[0, 1], [1, 2]]

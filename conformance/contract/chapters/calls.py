@@ -42,3 +42,5 @@ def stay_within_reason(call: CallView) -> Iterator[Violation]:
     if call.raw.end is CallEnd.OVER_BUDGET:
         size = sum(map(len, call.raw.responses))
         yield Violation("an answer of the size of the table", f"{len(call.raw.responses)} responses, {size} bytes")
+    elif (excess := call.view.excess) is not None and excess.call == call.index:
+        yield Violation("an answer of the size of the table", excess.observed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from conformance.contain.text import safe
 from conformance.contract.chapters.restriction import BAD_RESTRICTIONS
 from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import (
@@ -325,7 +326,7 @@ def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
     assert isinstance(call, SessionView)
     known = {column.name.casefold() for column in call.view.case.table.columns}
     unknown = [name for name in call.step.selected_fields if name.partition(".")[0].casefold() not in known]
-    if unknown and not any(name in call.raw.details for name in unknown):
+    if unknown and not any(safe(name) in call.raw.details for name in unknown):
         yield Violation(f"a message with {unknown[0]!r}", repr(call.raw.details))
 
 
@@ -339,5 +340,5 @@ def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
 def missing_table_is_named(call: CallView) -> Iterator[Violation]:
     """The refusal of a table that does not exist names it, as the service's does."""
     name = call.request.read_session.table.rpartition("/")[2]
-    if name not in call.raw.details:
+    if safe(name) not in call.raw.details:
         yield Violation(f"a message with {name!r}", repr(call.raw.details))

@@ -6,7 +6,8 @@ The same rules hold for the fields of a RECORD as for the columns of the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance import wire
@@ -28,6 +29,8 @@ CAPTURED: Final = (
 LIVE_TEST: Final = "https://github.com/googleapis/python-bigquery/blob/main/tests/system/test_arrow.py"
 """Assertions on field metadata that run against the service."""
 SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
+MAX_LISTED: Final = 100
+"""Names that a finding lists: nobody reads more, and each of very many findings would carry them all."""
 MARKS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
 """The keys by which the service tells types apart that share an Arrow type."""
 
@@ -41,10 +44,10 @@ MARKS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
 def columns_present(declared: Declared) -> Iterator[Violation]:
     """Every column of the session, and every field of its RECORDs, is in the schema."""
     for layer in declared.unselected:
-        there = [column.name for column, _ in layer.partners()]
+        there = {column.name for column, _ in layer.partners()}
         for column in layer.columns:
             if column.name not in there:
-                names = str([field.name for field in layer.fields])
+                names = _listed(field.name for field in layer.fields)
                 yield Violation(f"a field {column.name!r}", names, _join(layer.path, column.name))
 
 
@@ -54,10 +57,10 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
 def columns_known(declared: Declared) -> Iterator[Violation]:
     """Every field of the schema is a column of the session, or a field of its RECORD, and stands there once."""
     for layer in declared.unselected:
-        known = [field for _, field in layer.partners()]
+        known = {id(field) for _, field in layer.partners()}
         for field in layer.fields:
-            if not any(field is one for one in known):
-                names = [column.name for column in layer.columns]
+            if id(field) not in known:
+                names = _listed(column.name for column in layer.columns)
                 yield Violation(f"no field beside {names}", str(field), _join(layer.path, field.name))
 
 
@@ -79,9 +82,16 @@ def order(declared: Declared) -> Iterator[Violation]:
     """Columns, and the fields of RECORDs, stand in the order of the table, not in that of `selected_fields`."""
     for layer in declared.unselected:
         wanted = [field.name for _, field in layer.partners()]
-        got = [field.name for field in layer.fields if field.name in wanted]
+        known = frozenset(wanted)
+        got = [field.name for field in layer.fields if field.name in known]
         if sorted(got) == sorted(wanted) and got != wanted:
-            yield Violation(f"the order {wanted}", f"the order {got}", layer.path)
+            yield Violation(f"the order {_listed(wanted)}", f"the order {_listed(got)}", layer.path)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names as a list for people, the first of very many."""
+    some = list(itertools.islice(names, MAX_LISTED + 1))
+    return str(some) if len(some) <= MAX_LISTED else f"{str(some[:MAX_LISTED])[:-1]}, …]"
 
 
 def _join(path: str, name: str) -> str:

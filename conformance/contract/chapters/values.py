@@ -251,17 +251,22 @@ def _unlike(one: Compared, kind: BqType, is_right: Callable[[str], bool], wanted
 
 
 def _texts(table: pa.Table, path: str) -> list[str | None]:
-    """The texts at a path; lists are opened by its ``item`` steps."""
+    """The texts at a path, and bytes in their place; lists are opened by its ``item`` steps. Empty where neither is."""
     first, *steps = path.split(".")
-    if first not in table.schema.names:
+    if table.schema.get_field_index(first) < 0:
         return []
     arrays = table.column(first).chunks
     for step in steps:
-        if all(pa.types.is_list(array.type) for array in arrays):
-            arrays = [array.flatten() for array in arrays]
-        else:
-            arrays = [array.field(step) for array in arrays]
-    return [cells.string(value) for array in arrays for value in array]
+        arrays = [inner for array in arrays for inner in _below(array, step)]
+    texts = (array for array in arrays if cells.is_text(array.type))
+    return [cells.string(value) for array in texts for value in array]
+
+
+def _below(array: pa.Array, step: str) -> list[pa.Array]:
+    if cells.is_list(array.type):
+        return [array.flatten()]
+    place = array.type.get_field_index(step) if pa.types.is_struct(array.type) else -1
+    return [array.field(place)] if place >= 0 else []
 
 
 @clause(

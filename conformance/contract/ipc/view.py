@@ -6,13 +6,13 @@ bytes count from the first byte of the stream or file.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
 
 from conformance import wire
+from conformance.contract.budget import Excess
 from conformance.contract.ipc.messages import (
     OF_A_TENSOR,
     SOMETIMES_OF_THE_WHOLE,
@@ -22,6 +22,7 @@ from conformance.contract.ipc.messages import (
     divide,
     is_of_the_whole,
 )
+from conformance.contract.raised import remembered_property
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.records import Call, Case, Exchange, Table
 from conformance.wire import Fault, Header, Kind, Message
@@ -43,9 +44,30 @@ class IpcView(View):
         self.data = data
         self.kind = kind
         self.expected = expected
-        self.file = wire.read_file(data) if kind is Kind.FILE else None
-        self.tensor = wire.read_tensor(data) if kind is Kind.TENSOR else None
-        self._alone = wire.read_stream(data) if self.file is None and self.tensor is None else None
+
+    @remembered_property
+    def file(self) -> wire.FileReading | None:
+        """The file, None where it is none."""
+        return wire.read_file(self.data, self.budget.of_messages(self.data)) if self.kind is Kind.FILE else None
+
+    @remembered_property
+    def tensor(self) -> wire.TensorReading | None:
+        """The tensor, None where it is none."""
+        return wire.read_tensor(self.data) if self.kind is Kind.TENSOR else None
+
+    @remembered_property
+    def _alone(self) -> wire.StreamReading | None:
+        if self.kind in (Kind.FILE, Kind.TENSOR):
+            return None
+        return wire.read_stream(self.data, self.budget.of_messages(self.data))
+
+    @remembered_property
+    def excess(self) -> Excess | None:
+        """More messages than are read, if there are any."""
+        if self.stream is None or not self.stream.cut:
+            return None
+        read = len(self.stream.messages)
+        return Excess(0, f"more than {read} messages in {len(self.data)} bytes, which is where the suite stops reading")
 
     @property
     def stream(self) -> wire.StreamReading | None:
@@ -67,7 +89,7 @@ class IpcView(View):
             one for each in readings for one in each.batches
         ]
 
-    @functools.cached_property
+    @remembered_property
     def messages(self) -> tuple[Message, ...]:
         """The messages in order, without end-of-stream markers; the last may be bytes that are none."""
         if self.tensor is not None:
@@ -78,7 +100,7 @@ class IpcView(View):
         found = [one for one in dict.fromkeys(there) if one.header is not Header.END_OF_STREAM]
         return tuple(sorted(found, key=lambda message: message.start))
 
-    @functools.cached_property
+    @remembered_property
     def _divided(self) -> tuple[list[Fault], dict[Message, list[Fault]]]:
         owners: dict[int, Message] = {}
         dictionaries, batches = self.read
@@ -87,13 +109,13 @@ class IpcView(View):
                 owners.update((id(fault), batch.message) for fault in batch.faults)
         return divide(self.found, self.messages, owners)
 
-    @functools.cached_property
+    @remembered_property
     def whole(self) -> Container:
         """The faults of the sequence, and of what lies around it."""
         gaps = [] if self.tensor is None else [fault for fault in self.found if fault.rule in OF_A_TENSOR]
         return Container([*self._divided[0], *gaps])
 
-    @functools.cached_property
+    @remembered_property
     def _of_the_footer(self) -> list[Fault]:
         """What is wrong with the metadata behind the stream of a file, which is the footer's."""
         loose = (fault for fault in self._divided[0] if not is_of_the_whole(fault.rule))
@@ -105,7 +127,7 @@ class IpcView(View):
         messages = self.messages if self.stream is None else self.stream.messages
         return any(message.header not in _NO_MESSAGE for message in messages)
 
-    @functools.cached_property
+    @remembered_property
     def schemas(self) -> list[SchemaBytes]:
         """The message that a stream begins with, or that of a tensor; and the footer of a file, which repeats it."""
         found: list[SchemaBytes] = []
@@ -121,7 +143,7 @@ class IpcView(View):
             found.append(MessageOfSchema(self.data, place, None if footer is None else footer.schema, faults))
         return found
 
-    @functools.cached_property
+    @remembered_property
     def batches(self) -> list[BatchBytes]:
         """Every later message of a stream or file."""
         if self.tensor is not None:

@@ -1,6 +1,6 @@
 """The fork that does a job with a library, and tells how far it got: any part of it may be the last.
 
-It answers each job with frames (:mod:`conformance.readers.frames`): ``{"at": stage}`` where a stage begins that is
+It answers each job with frames (:mod:`conformance.contain.channel`): ``{"at": stage}`` where a stage begins that is
 not the first, and then the answer with the bytes that were written and the table as JSON. An end without an answer is
 told by the exit status.
 """
@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import resource
 import signal
-import sys
 import time
 from typing import Any, Final
 
-from conformance.readers.frames import Channel, Closed, Frame
+from conformance.contain.channel import Channel, Closed, Frame
+from conformance.contain.limits import limit_cpu, limit_memory, mapped_bytes, unlimit_memory
 from conformance.readers.ipc.info import Decoded, Library, Unsupported
 from conformance.readers.ipc.job import Outcome, Stage
-from conformance.readers.worker import limit_cpu, limit_memory, mapped_bytes
 from conformance.wire.plain import PlainError, PlainTable, plain_table
 
 __all__ = ["MAX_ERROR_TEXT", "serve"]
@@ -31,21 +28,14 @@ MAX_ERROR_TEXT: Final = 4096
 
 
 def serve(library: Library, first: Frame, channel: Channel) -> None:
-    """Do the first job, then what the channel asks for until it closes, and end this process."""
-    status = 1
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        job = first
-        began_with = mapped_bytes()
-        with contextlib.suppress(Closed):
-            while True:
-                _do(library, job, channel, began_with)
-                job = channel.receive()
-        status = 0
-    finally:
-        with contextlib.suppress(Exception):
-            sys.stderr.flush()
-        os._exit(status)  # threads of the library must not keep a finished child alive
+    """Do the first job, then what the channel asks for until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    job = first
+    began_with = mapped_bytes()
+    with contextlib.suppress(Closed):
+        while True:
+            _do(library, job, channel, began_with)
+            job = channel.receive()
 
 
 def _do(library: Library, job: Frame, channel: Channel, began_with: int) -> None:
@@ -54,7 +44,7 @@ def _do(library: Library, job: Frame, channel: Channel, began_with: int) -> None
     began = time.monotonic()
     answer, written, table = _outcome(library, job, channel)
     seconds = time.monotonic() - began
-    _unlimit_memory()  # sending is ours, and no longer the library's memory
+    unlimit_memory()  # sending is ours, and no longer the library's memory
     text = b"" if table is None else json.dumps(table.to_json(), separators=(",", ":")).encode()
     if len(text) > MAX_TABLE:
         answer["error_text"], text = f"the table is larger than {MAX_TABLE} bytes as JSON; not brought back", b""
@@ -104,8 +94,3 @@ def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | Non
         if len(column) != rows:
             raise PlainError(f"column {name!r} has {len(column)} values in a table of {rows} rows")
     return answer, table
-
-
-def _unlimit_memory() -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from conformance.contain.text import keep_safe, safe
 from conformance.readers.info import Rewrite
 
 __all__ = [
@@ -27,7 +28,13 @@ _NONE: Mapping[str, tuple[Any, ...]] = types.MappingProxyType({})
 
 
 class Unavailable(Exception):  # noqa: N818  # an answer of its own, never an error of the caller's
-    """A library, a runtime or an adapter is not here; the text says what is missing and what to do."""
+    """A library, a runtime or an adapter is not here; the text says what is missing and what to do.
+
+    It may quote what a program printed, so it is made safe here.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(safe(text))
 
 
 class Unsupported(Exception):  # noqa: N818  # an answer of its own
@@ -86,6 +93,9 @@ class Hello:
     writes: tuple[str, ...]
     read_options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
     write_options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "implementation", "title", "language", "version", "reads", "writes")
 
 
 @dataclass(frozen=True, slots=True)

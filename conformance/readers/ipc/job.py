@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from conformance.contain.text import keep_safe
 from conformance.wire.plain import PlainTable
 
 __all__ = ["KINDS", "READ_OPTIONS", "WRITE_OPTIONS", "Answer", "Job", "Limits", "Outcome", "Stage"]
@@ -124,6 +125,11 @@ class Answer:
     rows: int = 0
     data: bytes = b""
     statistics: Mapping[str, int] = field(default_factory=lambda: types.MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        if self.error_text:
+            object.__setattr__(self, "error_text", self.error_text.strip())
+        keep_safe(self, "types", "error_class", "error_text")
 
 
 @dataclass(frozen=True, slots=True)

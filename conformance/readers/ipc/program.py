@@ -1,6 +1,7 @@
 """A program in any language as a runner: asked over stdin and stdout, started again where it broke.
 
-What the messages look like is :mod:`.protocol`'s matter. A program that breaks the protocol is an adapter with a
+What the messages look like is :mod:`.protocol`'s matter, how they come through the pipes that of
+:mod:`conformance.contain.lines`. A program that breaks the protocol is an adapter with a
 defect, and says nothing about the library behind it: the answer is ``unavailable``.
 """
 
@@ -9,23 +10,20 @@ from __future__ import annotations
 import base64
 import functools
 import os
-import re
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from conformance.readers.ipc import protocol
+from conformance.contain.child import Child
+from conformance.contain.errors import CannotStart, Lost, LostError, ProtocolError
+from conformance.contain.lines import Pipes, decode_base64
+from conformance.contain.supervised import in_words, signal_name
+from conformance.contain.watch import Watch
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
 from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
-from conformance.readers.ipc.protocol import ProtocolError
+from conformance.readers.ipc.protocol import PROTOCOL
 from conformance.readers.ipc.runner import Op, ended, missing_option, panicked, refused
-from conformance.readers.ipc.watching import Watch
-from conformance.records import CallEnd
-from conformance.targets.errors import TargetUnavailable
-from conformance.targets.frames import FrameError, Pipes
-from conformance.targets.process import Process, Tail
 from conformance.wire.plain import PlainError, PlainTable
 
 __all__ = ["ProgramRunner"]
@@ -34,14 +32,14 @@ START_SECONDS: Final = 60.0
 """For a virtual machine that starts on a busy machine."""
 EXIT_SECONDS: Final = 2.0
 """For a program whose output ended to be seen dead."""
-HEAD_BYTES: Final = 4096
-"""What is kept of the beginning of what a program says during a job."""
-MAX_LINE: Final = 256 << 20
+MAX_LINE: Final = 64 << 20
 """Bound in bytes on an answer."""
-
-
-_REASON: Final = re.compile(r"^(fatal error|panic|runtime): |FATAL ERROR|OutOfMemoryError|# +SIG")
-"""How Go, V8 and the JVM begin when they give up."""
+MAX_HELLO: Final = 1 << 20
+"""Bound in bytes on the answer to hello."""
+HELLO_VALUES: Final = 10_000
+"""Bound on the values in the answer to hello, whose lists are short."""
+PER_VALUE: Final = 4
+"""JSON values that one value of a table may take: an interval has an object with three members."""
 
 
 class ProgramRunner:
@@ -71,7 +69,7 @@ class ProgramRunner:
                 return
             try:
                 self._running = _Running(self._command())
-            except (Unavailable, TargetUnavailable) as error:
+            except (Unavailable, CannotStart) as error:
                 self._gone = str(error)
 
     def hello(self) -> Hello:
@@ -79,8 +77,8 @@ class ProgramRunner:
         running = self._ready()
         try:
             return running.hello()
-        except (FrameError, ProtocolError) as error:
-            if isinstance(error, FrameError) and error.end is CallEnd.CRASH:
+        except (LostError, ProtocolError) as error:
+            if isinstance(error, LostError) and error.how is Lost.CRASH:
                 running.process.wait_for_exit(EXIT_SECONDS)
             self._gone = f"the program did not answer hello: {error}; {running.process.last_words()}"
             self._discard()
@@ -98,14 +96,14 @@ class ProgramRunner:
             return Answer(job.id, name, Outcome.UNAVAILABLE, error_text=str(error))
         began = time.monotonic()
         watch = Watch(
-            running.process.pid, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=running.process.slay
+            running.process.root, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=running.process.kill
         )
         make = functools.partial(Answer, job.id, name, stage=Stage.LIBRARY)
         try:
             with watch:
-                told = running.ask(op, job, seconds=self._limits.seconds)
+                told = running.ask(op, job, limits=self._limits)
             return _answered(job, name, told, time.monotonic() - began)
-        except FrameError as error:
+        except LostError as error:
             outcome, error_class, text = self._broken(running, error, watch.reason)
         except ProtocolError as error:
             text = f"the program broke the protocol: {error}"
@@ -113,24 +111,22 @@ class ProgramRunner:
         self._discard()
         return make(outcome, error_class=error_class, error_text=text, seconds=time.monotonic() - began)
 
-    def _broken(self, running: _Running, error: FrameError, passed: str) -> tuple[Outcome, str, str]:
+    def _broken(self, running: _Running, error: LostError, passed: str) -> tuple[Outcome, str, str]:
         """What the end of the conversation means: outcome, class and text."""
         words = str(error)
         if passed:
             return Outcome.EXHAUSTED, "limit", f"{passed}; it was ended"
-        if error.end is CallEnd.DEADLINE:
+        if error.how is Lost.DEADLINE:
             return Outcome.HUNG, "deadline", words
-        if error.end is CallEnd.OVER_BUDGET:
+        if error.how is Lost.OVER_BUDGET:
             return Outcome.EXHAUSTED, "answer", words
-        status = None
-        if error.end is CallEnd.CRASH:
-            running.process.wait_for_exit(EXIT_SECONDS)
-            words, status = running.process.last_words(), running.process.status
-            reason = running.process.reason()
-            words = f"{reason}; {words}" if reason else words
-        if status is None or self._closed:
+        code = None
+        if error.how is Lost.CRASH and running.process.wait_for_exit(EXIT_SECONDS):
+            code, reason = running.process.code, running.process.tail.reason()
+            words = f"{reason}; {in_words(code)}" if reason else running.process.last_words()
+        if code is None or self._closed:
             return Outcome.UNAVAILABLE, "protocol", f"the program broke the protocol: {error}"
-        ending = signal.Signals(-status).name if status < 0 else "exit"
+        ending = signal_name(code) or "exit"
         return ended(ending, words), ending, words
 
     def _ready(self) -> _Running:
@@ -145,7 +141,7 @@ class ProgramRunner:
         with self._lock:
             self._closed = True
             if self._running is not None:
-                self._running.process.slay()
+                self._running.process.kill()
 
     def close(self) -> None:
         """End the program."""
@@ -159,68 +155,21 @@ class ProgramRunner:
             running.close()
 
 
-class _Ends(Tail):
-    """The beginning of an output stream beside its end: a Go program says why it dies before the stacks of it all."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._first = bytearray()
-
-    def add(self, data: bytes) -> None:
-        """Keep what is first, and what is last."""
-        with self._lock:
-            self._first += data[: HEAD_BYTES - len(self._first)]
-        super().add(data)
-
-    def reason(self) -> str:
-        """The first line that says why a runtime gave up; empty where none does."""
-        with self._lock:
-            lines = self._first.decode(errors="backslashreplace").splitlines()
-        return next((line.strip() for line in lines if _REASON.search(line)), "")
-
-
-class _Program(Process):
-    """A process that can be ended from another thread, and whose words can be told apart by job."""
-
-    _tail: _Ends
-
-    def __init__(self, command: Sequence[str]) -> None:
-        super().__init__(command, environment=os.environ, piped=True)
-        self.forget()
-
-    def slay(self) -> None:
-        """End the whole group at once."""
-        self._signal(signal.SIGKILL)
-
-    def forget(self) -> None:
-        """Take what it said until now for said."""
-        self._tail = _Ends()
-
-    def reason(self) -> str:
-        """Why its runtime gave up, in the runtime's words; empty where it did not say."""
-        return self._tail.reason()
-
-    @property
-    def status(self) -> int | None:
-        """How it ended, as subprocess tells it; None while it runs."""
-        return None if self.running else self._popen.wait()
-
-
 class _Running:
     """One start of the program."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.process = _Program(command)
-        self.pipes = Pipes(self.process.stdin, self.process.stdout, limit=MAX_LINE)
+        self.process = Child(command, environment=os.environ, piped=True)
+        self.pipes = Pipes(self.process.stdin, self.process.stdout)
         self._asked = 0
         self._hello: Hello | None = None
 
     def hello(self) -> Hello:
-        """Raises FrameError, ProtocolError."""
+        """Raises LostError, ProtocolError."""
         if self._hello is None:
-            told = self._exchange({"op": "hello"}, kind="welcome", seconds=START_SECONDS)
-            if told["status"] != "ok":
-                raise ProtocolError(f"expected an answer to hello but got {told}")
+            told = self._exchange(
+                {"op": "hello"}, kinds=("welcome",), seconds=START_SECONDS, limit=MAX_HELLO, values=HELLO_VALUES
+            )
             self._hello = Hello(
                 implementation=told["implementation"],
                 title=told["title"],
@@ -233,22 +182,26 @@ class _Running:
             )
         return self._hello
 
-    def ask(self, op: Op, job: Job, *, seconds: float) -> dict[str, Any]:
-        """Raises FrameError, ProtocolError."""
-        self.process.forget()
+    def ask(self, op: Op, job: Job, *, limits: Limits) -> dict[str, Any]:
+        """Raises LostError, ProtocolError."""
+        self.process.tail.clear()
         body = {"op": op, "kind": job.kind, "data": base64.b64encode(job.data).decode(), "options": dict(job.options)}
         if job.kind == "message":
             body["schema"] = base64.b64encode(job.schema).decode()
-        return self._exchange(body, kind="rows" if op == "read" else "written", seconds=seconds)
+        kinds = ("rows" if op == "read" else "written", "unsupported", "error")
+        values = HELLO_VALUES + PER_VALUE * limits.values
+        return self._exchange(body, kinds=kinds, seconds=limits.seconds, limit=MAX_LINE, values=values)
 
     def close(self) -> None:
         self.pipes.close()
         self.process.stop(grace=0)
 
-    def _exchange(self, body: Mapping[str, Any], *, kind: str, seconds: float) -> dict[str, Any]:
+    def _exchange(
+        self, body: Mapping[str, Any], *, kinds: tuple[str, ...], seconds: float, limit: int, values: int
+    ) -> dict[str, Any]:
         self._asked += 1
-        line = self.pipes.ask(protocol.encode({"id": self._asked, **body}), seconds=seconds)
-        return protocol.decode(line, request=self._asked, kind=kind)
+        line = self.pipes.ask(PROTOCOL.encode({"id": self._asked, **body}), seconds=seconds, limit=limit)
+        return PROTOCOL.decode(line, request=self._asked, kinds=kinds, values=values)
 
 
 def _answered(job: Job, name: str, told: Mapping[str, Any], seconds: float) -> Answer:
@@ -262,7 +215,7 @@ def _answered(job: Job, name: str, told: Mapping[str, Any], seconds: float) -> A
         stage = Stage(told.get("stage", Stage.LIBRARY))
         return make(refused(kind, text), error_class=kind, error_text=text, panicked=broken, stage=stage)
     if "data" in told:
-        return make(Outcome.WRITTEN, data=protocol.decode_base64(told["data"]))
+        return make(Outcome.WRITTEN, data=decode_base64(told["data"], "data"))
     if len(told["columns"]) != len(told["names"]):
         raise ProtocolError(f"{len(told['columns'])} columns for {len(told['names'])} names")
     try:

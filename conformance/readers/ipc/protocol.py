@@ -1,92 +1,25 @@
-"""The messages between the suite and a program that reads and writes IPC data, checked in both directions.
+"""The messages between the suite and a program that reads and writes IPC data.
 
-``protocol.schema.json`` beside this module is the contract for writers of adapters; this module applies it.
+``protocol.schema.json`` beside this module is the contract for writers of adapters.
 The values of columns are checked by a walk of our own, which decides as ``$defs/plain`` does and a hundred times
 faster.
 """
 
 from __future__ import annotations
 
-import base64
-import functools
-import json
 import re
-from collections.abc import Iterable, Mapping
-from importlib import resources
+from collections.abc import Iterable
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from conformance.contain.lines import LineProtocol
 
-__all__ = ["VERSION", "ProtocolError", "decode", "decode_base64", "encode", "schema", "wrong_value"]
-
-VERSION: Final = 1
-"""The version of the messages."""
+__all__ = ["PROTOCOL", "wrong_value"]
 
 _BITS: Final = re.compile(r"[0-9a-f]{16}|nan")
 _HEX: Final = re.compile(r"([0-9a-f]{2})*")
 _DECIMAL: Final = re.compile(r"-?[0-9]+")
 _TEXTS: Final = {"f64": _BITS, "hex": _HEX, "decimal": _DECIMAL}
 _INTERVALS: Final = (frozenset({"months"}), frozenset({"days", "ms"}), frozenset({"months", "days", "ns"}))
-
-
-class ProtocolError(Exception):
-    """A program's line is no answer; the text says what was expected and what came."""
-
-
-@functools.cache
-def schema() -> Mapping[str, Any]:
-    """The published JSON Schema of all messages."""
-    text = resources.files("conformance.readers.ipc").joinpath("protocol.schema.json").read_text(encoding="utf-8")
-    parsed: Mapping[str, Any] = json.loads(text)
-    return parsed
-
-
-@functools.cache
-def _validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator({**schema()["$defs"][name], "$defs": schema()["$defs"]})
-
-
-def encode(request: Mapping[str, Any]) -> bytes:
-    """A request as one line, without its end; it is checked too, for the schema binds both sides."""
-    _validator("request").validate(request)
-    return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def decode(line: bytes, *, request: int, kind: str) -> dict[str, Any]:
-    """The answer in ``line`` to the request with that id: of ``kind`` (a name in the schema's ``$defs``), or an error.
-
-    Raises :class:`ProtocolError`.
-    """
-    try:
-        answer = json.loads(line)
-    except (ValueError, RecursionError):
-        raise ProtocolError(f"expected a JSON object on one line but got {_short(line)}") from None
-    if not isinstance(answer, dict):
-        raise ProtocolError(f"expected a JSON object on one line but got {_short(line)}")
-    if answer.get("id") != request:
-        raise ProtocolError(f"expected the answer to request {request} but got the id {answer.get('id')!r}")
-    status = answer.get("status")
-    wanted = status if status in ("error", "unsupported") else kind
-    columns = answer.get("columns") if wanted == "rows" else None
-    outside = {**answer, "columns": []} if isinstance(columns, list) else answer
-    error = best_match(_validator(wanted).iter_errors(outside))
-    if error is not None:
-        where = "".join(f"[{part!r}]" for part in error.path) or "the answer"
-        raise ProtocolError(f"expected {wanted} as protocol.schema.json has it, but in {where}: {error.message[:300]}")
-    for number, column in enumerate(columns or ()):
-        wrong = wrong_value(column) if isinstance(column, list) else f"expected a list, got {column!r:.80}"
-        if wrong:
-            raise ProtocolError(f"expected plain values in column {number}, but {wrong}")
-    return answer
-
-
-def decode_base64(text: str) -> bytes:
-    """The bytes of a base64 member; raises :class:`ProtocolError`."""
-    try:
-        return base64.b64decode(text, validate=True)
-    except ValueError:
-        raise ProtocolError(f"expected base64 in data but got {_short(text.encode())}") from None
 
 
 def wrong_value(values: Iterable[Any]) -> str:
@@ -128,5 +61,17 @@ def _below_form(form: str, inner: Any) -> Iterable[Any] | None:
     return [part for pair in inner for part in pair] if pairs else None
 
 
-def _short(line: bytes) -> str:
-    return repr(line if len(line) <= 80 else line[:77] + b"...")
+def _wrong_columns(columns: Any) -> str:
+    """The first column that holds no plain values, in words; empty where all do."""
+    for number, column in enumerate(columns or ()):
+        wrong = wrong_value(column) if isinstance(column, list) else f"got {column!r:.80} for the list"
+        if wrong:
+            return f"expected plain values in column {number}, but {wrong}"
+    return ""
+
+
+DEPTH: Final = 4000
+"""Levels of an answer: values nest as deep as the schema that was read, and each level of a struct takes two."""
+
+PROTOCOL: Final = LineProtocol("conformance.readers.ipc", apart={"rows": ("columns", _wrong_columns)}, depth=DEPTH)
+"""The messages, as the published schema defines them."""

@@ -6,33 +6,33 @@ import contextlib
 import dataclasses
 import functools
 import json
-import os
 import re
-import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import threading
 from collections.abc import Mapping
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from conformance.readers.frames import Channel, Frame, FrameError
+from conformance.contain.channel import Frame, FrameError
+from conformance.contain.errors import CannotStart
+from conformance.contain.supervised import in_words, signal_name
+from conformance.contain.worker import Worker
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
 from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
 from conformance.readers.ipc.runner import Op, ended, missing_option, panicked, refused, words
-from conformance.readers.process import ENVIRONMENT
 from conformance.wire.plain import PlainTable
 
 __all__ = ["PythonRunner"]
 
-LOAD_SECONDS: Final = 120.0
+LOAD_SECONDS: Final = 60.0
 """For importing a library on a cold and busy machine."""
 GRACE_SECONDS: Final = 30.0
 """For the worker beyond a job's deadline: it ends a child that is late, and the kernel frees its memory."""
 
+MAX_HEADER: Final = 8 << 20
+"""Bound in bytes on what a worker says beside a table or what was written."""
+MAX_ANSWER: Final = 512 << 20
+"""Bound in bytes on a table as JSON, and on what was written."""
+
 _ENVIRONMENT: Final = {
-    **ENVIRONMENT,
     # The default pool of pyarrow reserves a GiB of address space at once, which the memory limit would refuse.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
@@ -53,16 +53,26 @@ class PythonRunner:
         self._hello: Hello | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._missing = ""
 
     def start(self) -> None:
         """Start the worker, which imports the library while the caller does other things."""
         with self._lock:
-            if self._process is None and not self._closed:
-                self._process = _WorkerProcess(self._info.module)
+            if self._process is None and not self._closed and not self._missing:
+                try:
+                    self._process = _WorkerProcess(self._info.module)
+                except CannotStart as error:
+                    self._missing = str(error)
 
     def hello(self) -> Hello:
         """What the library's module declares, with the version that is installed here; raises Unavailable."""
-        version = self._ready().version()
+        try:
+            version = self._ready().version()
+        except (FrameError, OSError) as error:
+            late = isinstance(error, TimeoutError)
+            how = f"did not end its import within {LOAD_SECONDS:g} s" if late else "ended its process at import"
+            self._missing = f"the library {how}{self._discard()}"
+            raise Unavailable(self._missing) from None
         if self._hello is None:
             self._hello = Hello(
                 implementation=self._info.name,
@@ -104,7 +114,7 @@ class PythonRunner:
         self.start()
         process = self._process
         if process is None:
-            raise Unavailable("the pool was closed")
+            raise Unavailable(self._missing or "the pool was closed")
         return process
 
     def kill(self) -> None:
@@ -129,48 +139,33 @@ class _WorkerProcess:
     """One start of :mod:`conformance.readers.ipc.worker`."""
 
     def __init__(self, module: str) -> None:
-        ours, theirs = socket.socketpair()
-        self._channel = Channel(ours)
         self._loaded: Mapping[str, Any] | None = None
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
-        path = os.pathsep.join(entry for entry in sys.path if entry)
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-                [sys.executable, "-m", "conformance.readers.ipc.worker", str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=self._stderr,
-                stderr=self._stderr,
-                pass_fds=[theirs.fileno()],
-                env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
-                start_new_session=True,
-            )
-        self._channel.send({"do": "load", "module": module})
+        self._worker = Worker(
+            "conformance.readers.ipc.worker", environment=_ENVIRONMENT, header=MAX_HEADER, frame=MAX_ANSWER
+        )
+        with contextlib.suppress(OSError):  # it has died already, as its first answer will show
+            self._worker.channel.send({"do": "load", "module": module})
 
     def version(self) -> str:
         """Wait for the import; raises Unavailable, FrameError, OSError."""
         if self._loaded is None:
-            self._loaded = self._channel.receive(seconds=LOAD_SECONDS).header
+            self._loaded = self._worker.channel.receive(seconds=LOAD_SECONDS).header
         if self._loaded["absent"]:
             raise Unavailable(self._loaded["absent"])
         return str(self._loaded["version"])
 
     def ask(self, request: Mapping[str, Any], job: Job, *, seconds: float) -> Frame:
         """Raises FrameError, OSError."""
-        self._channel.send(request, [job.data, job.schema], seconds=seconds)
-        return self._channel.receive(seconds=seconds + GRACE_SECONDS)
+        self._worker.channel.send(request, [job.data, job.schema], seconds=seconds)
+        return self._worker.channel.receive(seconds=seconds + GRACE_SECONDS)
 
     def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)  # a child of it as well
+        """End the process, and its forks."""
+        self._worker.kill()
 
     def close(self) -> str:
         """End the process; what it last said, as the end of a sentence."""
-        self.kill()
-        self._channel.close()
-        self._process.wait()
-        with self._stderr:
-            self._stderr.seek(0)
-            return words(self._stderr.read().decode(errors="replace"))
+        return words(self._worker.close())
 
 
 def _request(op: Op, job: Job, limits: Limits) -> dict[str, Any]:
@@ -205,11 +200,9 @@ def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> Answer
     if end == "garbage":
         text = f"the process answered with what is no answer{said}"
         return ending(Outcome.DIED, error_class="frame", error_text=text)
-    if end < 0:
-        number = signal.Signals(-end).name
-        text = f"the process was ended by {number}{said}"
-        return ending(ended(number, told["said"]), error_class=number, error_text=text)
-    return ending(Outcome.DIED, error_class="exit", error_text=f"the process exited with status {end}{said}")
+    number = signal_name(end)
+    outcome = ended(number, told["said"]) if number else Outcome.DIED
+    return ending(outcome, error_class=number or "exit", error_text=f"{in_words(end)}{said}")
 
 
 def _answered(name: str, job: Job, answer: Mapping[str, Any], written: bytes, table: bytes) -> Answer:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, Protocol, TypeAlias
 
+from conformance.contain.worker import last_words
 from conformance.readers.ipc.info import Hello
 from conformance.readers.ipc.job import Answer, Job, Outcome
-from conformance.readers.process import last_words
 
 __all__ = ["Op", "Runner", "ended", "missing_option", "panicked", "refused", "words"]
 

@@ -21,6 +21,7 @@ from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import features
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.ipc.view import IpcView
+from conformance.contract.raised import sound
 from conformance.generate.vectors import Chapter, Provenance, Vector, VectorSet
 from conformance.records import Outcome
 from conformance.reference.vectors.draft import Draft
@@ -50,7 +51,7 @@ def make_vectors(chapters: Iterable[str] = tuple(CHAPTERS)) -> VectorSet:
 def _vector(draft: Draft, made: VectorSet) -> Vector:
     rows = None if draft.batches is None else _table(draft.batches, draft.schema)
     expectation = _agreed(draft, rows)
-    verdicts = judge_ipc(draft.data, draft.kind)
+    verdicts = sound(judge_ipc(draft.data, draft.kind))
     broken = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
     return Vector(
         id=draft.id,

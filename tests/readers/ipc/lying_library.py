@@ -37,12 +37,14 @@ def _segv() -> None:
 
 
 def _abort() -> None:
-    print("assertion failed: offsets.len() > 0", file=sys.stderr, flush=True)  # noqa: T201  # as native code does
+    print("assertion failed: offsets.len() > 0", file=sys.stderr, flush=True)  # as native code does
     os.abort()
 
 
 def _abort_without_memory() -> None:
-    print("memory allocation of 4096 bytes failed\nnote: run with `RUST_BACKTRACE=1`", file=sys.stderr, flush=True)  # noqa: T201  # as Rust does
+    print(
+        "memory allocation of 4096 bytes failed\nnote: run with `RUST_BACKTRACE=1`", file=sys.stderr, flush=True
+    )  # as Rust does
     os.abort()
 
 

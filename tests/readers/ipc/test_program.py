@@ -134,7 +134,7 @@ def test_program_that_is_not_there() -> None:
         answer = told(runner, b"healthy")
 
     assert answer.outcome is Outcome.UNAVAILABLE
-    assert "No such file" in answer.error_text
+    assert "no such program" in answer.error_text
 
 
 def test_command_that_is_not_ready() -> None:

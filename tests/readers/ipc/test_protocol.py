@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from conformance.readers.ipc import protocol
+from conformance.contain.errors import ProtocolError
+from conformance.contain.lines import decode_base64
 from conformance.readers.ipc.job import KINDS, READ_OPTIONS, WRITE_OPTIONS, Stage
-from conformance.readers.ipc.protocol import ProtocolError
+from conformance.readers.ipc.protocol import PROTOCOL, wrong_value
 
 PLAIN: list[Any] = [
     None,
@@ -58,26 +59,26 @@ NOT_PLAIN: list[Any] = [
 
 def test_schema_is_one() -> None:
     """The published file is a JSON Schema."""
-    Draft202012Validator.check_schema(protocol.schema())
+    Draft202012Validator.check_schema(PROTOCOL.schema)
 
 
 @pytest.mark.parametrize("value", PLAIN, ids=repr)
 def test_plain_values(value: Any) -> None:
     """What the schema calls a plain value, the walk takes."""
-    assert Draft202012Validator({**protocol.schema(), "oneOf": [{"$ref": "#/$defs/plain"}]}).is_valid(value)
-    assert protocol.wrong_value([value]) == ""
+    assert Draft202012Validator({**PROTOCOL.schema, "oneOf": [{"$ref": "#/$defs/plain"}]}).is_valid(value)
+    assert wrong_value([value]) == ""
 
 
 @pytest.mark.parametrize("value", NOT_PLAIN, ids=repr)
 def test_no_plain_values(value: Any) -> None:
     """What the schema calls none, the walk finds, wherever it stands."""
-    assert not Draft202012Validator({**protocol.schema(), "oneOf": [{"$ref": "#/$defs/plain"}]}).is_valid(value)
-    assert protocol.wrong_value([1, [value, 1], "x"]).startswith("got ")
+    assert not Draft202012Validator({**PROTOCOL.schema, "oneOf": [{"$ref": "#/$defs/plain"}]}).is_valid(value)
+    assert wrong_value([1, [value, 1], "x"]).startswith("got ")
 
 
 def test_vocabularies_agree() -> None:
     """The schema knows the kinds, the options and the stages that jobs and answers have."""
-    defined = protocol.schema()["$defs"]
+    defined = PROTOCOL.schema["$defs"]
 
     assert set(defined["kinds"]["items"]["enum"]) == set(KINDS)
     assert set(defined["readOptions"]["properties"]) == set(READ_OPTIONS)
@@ -90,12 +91,12 @@ def test_vocabularies_agree() -> None:
 def test_request_is_checked() -> None:
     """What the suite asks is bound by the schema too."""
     with pytest.raises(ValidationError):
-        protocol.encode({"id": 1, "op": "read", "kind": "stream", "data": "", "options": {"codec": "lz4"}})
+        PROTOCOL.encode({"id": 1, "op": "read", "kind": "stream", "data": "", "options": {"codec": "lz4"}})
 
 
 def test_request_is_one_line() -> None:
     """A request has no line end inside."""
-    line = protocol.encode({"id": 1, "op": "read", "kind": "stream", "data": "", "options": {"chunk": 3}})
+    line = PROTOCOL.encode({"id": 1, "op": "read", "kind": "stream", "data": "", "options": {"chunk": 3}})
 
     assert b"\n" not in line
     assert json.loads(line)["options"] == {"chunk": 3}
@@ -112,13 +113,16 @@ def test_request_is_one_line() -> None:
         (b'{"id": 7, "status": "error", "message": ""}', "'class' is a required property"),
         (b'{"id": 7, "status": "ok", "names": [null], "rows": 0, "columns": [[]]}', "['names'][0]"),
         (b'{"id": 7, "status": "ok", "names": [], "rows": 0, "columns": [], "row": 1}', "Additional properties"),
-        (b'{"id": 7, "status": "ok", "names": ["a"], "rows": 0, "columns": [3]}', "in column 0, but expected a list"),
+        (
+            b'{"id": 7, "status": "ok", "names": ["a"], "rows": 0, "columns": [3]}',
+            "in column 0, but got 3 for the list",
+        ),
     ],
 )
 def test_wrong_answers(line: bytes, said: str) -> None:
     """What is wrong with an answer is said, with where it stands."""
     with pytest.raises(ProtocolError) as caught:
-        protocol.decode(line, request=7, kind="rows")
+        PROTOCOL.decode(line, request=7, kinds=("rows", "unsupported", "error"))
 
     assert said in str(caught.value)
 
@@ -126,4 +130,4 @@ def test_wrong_answers(line: bytes, said: str) -> None:
 def test_wrong_base64() -> None:
     """Data that is no base64 breaks the protocol."""
     with pytest.raises(ProtocolError, match="expected base64 in data"):
-        protocol.decode_base64("§")
+        decode_base64("§", "data")

@@ -216,7 +216,7 @@ def test_worker_that_is_killed() -> None:
     with contextlib.closing(PythonRunner(lying_library.READER, None, LIMITS)) as runner:
         told(runner, b"healthy")
         assert runner._process is not None
-        os.kill(runner._process._process.pid, signal.SIGKILL)
+        os.kill(runner._process._worker._process.pid, signal.SIGKILL)
 
         lost, after = told(runner, b"healthy"), told(runner, b"healthy")
 

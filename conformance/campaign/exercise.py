@@ -1,0 +1,80 @@
+"""What is done to a mutated input: all that the suite does to bytes of strangers."""
+
+from __future__ import annotations
+
+from conformance.contract.files import judge_bytes
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.generate.mutating import Input
+from conformance.records import Verdict
+from conformance.wire import (
+    DecodingError,
+    Kind,
+    Schema,
+    SparseTensor,
+    dissect,
+    read_batch,
+    read_file,
+    read_schema,
+    read_stream,
+    read_tensor,
+    sniff,
+)
+
+__all__ = ["judge_input", "look_at"]
+
+
+def judge_input(made: Input) -> list[Verdict]:
+    """The verdicts on an input, as ``conformance check`` comes to them."""
+    if made.kind is Kind.MESSAGE:
+        return judge_bytes(made.parts[0], made.parts[1:], profile=made.subject.profile)
+    return judge_ipc(made.parts[0], made.kind, writer=made.writer)
+
+
+def look_at(made: Input, *, dumped: bool) -> None:
+    """Guess the kind of an input, decode it and dissect it; with ``dumped``, write the dump out as well.
+
+    Raises:
+        AssertionError: the dump does not cover every byte once, or a fault lies outside.
+    """
+    sniff(made.parts[0])
+    schema = read_schema(made.parts[0]).schema if made.kind is Kind.MESSAGE else None
+    for number, data in enumerate(made.parts):
+        try:
+            _decode(data, made.kind, schema if number else None)
+        except DecodingError as error:
+            if isinstance(error.__cause__, MemoryError):
+                raise error.__cause__ from None
+        _dissect(data, made.kind, schema if number else None, dumped=dumped)
+
+
+def _decode(data: bytes, kind: Kind, schema: Schema | None) -> None:
+    match kind:
+        case Kind.STREAM:
+            read_stream(data).to_batches()
+        case Kind.FILE:
+            read_file(data).to_batches()
+        case Kind.TENSOR:
+            # To make a sparse tensor dense is asked for on its own, and has a limit of its own.
+            tensor = read_tensor(data)
+            _ = tensor.to_coordinates() if isinstance(tensor.tensor, SparseTensor) else tensor.to_numpy()
+        case Kind.MESSAGE if schema is not None:
+            read_batch(data, schema).to_arrow()
+        case Kind.MESSAGE:
+            read_schema(data)
+
+
+def _dissect(data: bytes, kind: Kind, schema: Schema | None, *, dumped: bool) -> None:
+    dissection = dissect(data, schema, kind)
+    at = 0
+    for region in dissection.regions:
+        if not region.start == at < region.end:
+            raise AssertionError(f"expected a region from {at} on, got one from {region.start} to {region.end}")
+        at = region.end
+    if at != len(data):
+        raise AssertionError(f"expected regions up to {len(data)}, got them up to {at}")
+    outside = [fault for fault in dissection.faults if not 0 <= fault.start <= fault.end <= len(data)]
+    if outside:
+        raise AssertionError(f"expected places inside {len(data)} bytes, got {outside[0]}")
+    if dumped:
+        dissection.lines()
+        dissection.to_json()

@@ -1,0 +1,170 @@
+"""The suite's own readers and judge, put to mutated bytes: each input is judged, decoded and dissected.
+
+Here nobody's bytes are on trial but the suite: that a clause fails on mutated bytes is expected. What fails the
+campaign is an exception, a dump that leaves out a byte, a process that ends or does not come back, an input that takes
+more than :data:`SECONDS` of processor time, and a process that holds more than :data:`MEMORY`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import conformance
+from conformance.campaign import rows
+from conformance.campaign.decoding import Ended
+from conformance.campaign.done import Done
+from conformance.campaign.exercise import judge_input, look_at
+from conformance.campaign.inputs import digest_of_subjects, input_id, make_input, plan_input
+from conformance.campaign.job import MUTATED, Job
+from conformance.contain.text import safe
+from conformance.contract.clause import CLAUSES, IPC, MESSAGES
+from conformance.contract.files import byte_clauses
+from conformance.contract.ipc.judging import ipc_clauses
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.generate.mutating import Input
+from conformance.records import Outcome, Verdict
+from conformance.reference.legal import legal_subjects
+from conformance.targets.spec import TargetKind, TargetSpec
+
+__all__ = ["LIMIT", "MEMORY", "SECONDS", "InputSteps", "mutated_job"]
+
+SECONDS: Final = 1.0
+"""Processor time that one input may take."""
+MEMORY: Final = 300 << 20
+"""Bytes that a process may hold at most beyond what it held before its first input."""
+LIMIT: Final = 300 << 20
+"""Bytes that a process may map beyond what it maps then: an allocation beyond them fails."""
+_DUMPED: Final = 16
+"""One in so many inputs has its dump written out, as lines and as JSON: that takes longest."""
+_PROC: Final = Path("/proc/self")
+
+
+def mutated_job(*, cases: int, seed: int, multiplier: float = 1.0) -> Job:
+    """A campaign over mutated bytes: it judges by every clause that asks about bytes alone."""
+    asked = {one.id for profile in MESSAGES for one in byte_clauses(profile)}
+    asked |= {one.id for profile in IPC for one in ipc_clauses(profile, writer=True)}
+    return Job(
+        TargetSpec(MUTATED, TargetKind.SERIALIZER, title="The suite's own judge and readers, on mutated bytes"),
+        cases=cases,
+        seed=seed,
+        profile=MUTATED,
+        clauses=tuple(one for one in CLAUSES if one in asked),
+        readers=(),
+        sample=0,
+        multiplier=multiplier,
+        suite=conformance.__version__,
+    )
+
+
+class InputSteps:
+    """Works on mutated inputs; ``mark`` is called with each before it begins."""
+
+    def __init__(self, job: Job, *, mark: Callable[[int, str], None]) -> None:
+        self._job = job
+        self._mark = mark
+        self._places = rows.Places(job.clauses)
+        self.info: Mapping[str, Any] = {"name": MUTATED, "version": digest_of_subjects(), "capabilities": []}
+        _warm_up()
+        self._held = _resident("VmRSS")
+
+    def steps(self, indices: range, *, ended: Mapping[int, Mapping[str, Ended]]) -> Iterator[Done]:  # noqa: ARG002  # no decoder takes part
+        """The rows of each input, in order; the suite is what is driven, so that a death counts as a crash."""
+        for index in indices:
+            self._mark(index, "drive")
+            yield self._done(index, make_input(self._job.seed, index))
+
+    def _done(self, index: int, made: Input) -> Done:
+        """Judge, decode and dissect one input."""
+        name = input_id(self._job.seed, index)
+        verdicts: Sequence[Verdict] = ()
+        wrong: list[Verdict] = []
+        _forget_peak()
+        began = time.process_time()
+        try:
+            verdicts = judge_input(made)
+            look_at(made, dumped=index % _DUMPED == 0)
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is what the campaign is looking for
+            wrong.append(Verdict(name, WHOLE_CASE, Outcome.ERROR, reason=_told(error)))
+        seconds = time.process_time() - began
+        peak = _resident("VmHWM")
+        memory = None if peak is None or self._held is None else max(0, peak - self._held)
+        wrong += _above(name, seconds, memory)
+        # A clause that could not be judged: those that fail are what mutated bytes are for.
+        broken = [one for one in verdicts if one.outcome not in (Outcome.PASS, Outcome.FAIL)]
+        wrong += [dataclasses.replace(one, case_id=name) for one in broken]
+        failed = [one for one in verdicts if one.outcome is Outcome.FAIL]
+        outcome = max((one.outcome for one in wrong), key=rows.WEIGHT.__getitem__, default=None)
+        passed = tuple(one.clause for one in verdicts if one.outcome is Outcome.PASS)
+        judged = {
+            "index": index,
+            "case_id": name,
+            "outcome": str(outcome or (Outcome.EXPECTED_FAIL if failed else Outcome.PASS)),
+            "passed": rows.passed_bits([passed], self._places),
+            "read": 0,
+            "bytes_digest": _digest(made),
+            "calls": 0,
+            "received": made.size,
+            "drive_seconds": 0.0,
+            "judge_seconds": seconds,
+            "failed": [one.clause for one in failed],
+            "findings": sum(len(one.findings) for one in failed),
+            "memory": memory,
+        }
+        return Done(plan_input(self._job.seed, index, made), judged, rows.verdicts(index, wrong), [])
+
+
+def _above(name: str, seconds: float, memory: int | None) -> Iterator[Verdict]:
+    """What is above its bar."""
+    if seconds > SECONDS:
+        reason = f"expected at most {SECONDS:g} s of processor time, took {seconds:.2f} s"
+        yield Verdict(name, WHOLE_CASE, Outcome.FAIL, reason=reason)
+    if memory is not None and memory > MEMORY:
+        reason = f"expected the process to hold at most {MEMORY >> 20} MiB more than before, held {memory >> 20} MiB"
+        yield Verdict(name, WHOLE_CASE, Outcome.FAIL, reason=reason)
+
+
+def _told(error: Exception) -> str:
+    """An exception in a line, with the place that it was raised at."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return safe(f"{type(error).__name__} in {Path(place.filename).name}, {place.name}: {error}")
+
+
+def _digest(made: Input) -> int:
+    digest = hashlib.sha1(usedforsecurity=False)
+    for part in made.parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return int.from_bytes(digest.digest()[:8], "little", signed=True)
+
+
+def _warm_up() -> None:
+    """Have one subject of each kind judged and looked at, so that no input pays for what is loaded once."""
+    for subjects in legal_subjects().values():
+        subject = subjects[0]
+        made = Input(subject, subject.kind, subject.parts, ())
+        judge_input(made)
+        look_at(made, dumped=True)
+
+
+# --- memory -------------------------------------------------------------------------------------------
+
+
+def _forget_peak() -> None:
+    """Have the system count the peak of this process's memory anew, where it can (proc(5), ``clear_refs``)."""
+    if (_PROC / "clear_refs").exists():
+        (_PROC / "clear_refs").write_text("5")
+
+
+def _resident(which: str) -> int | None:
+    """Bytes of memory that this process holds (``VmRSS``) or held at most (``VmHWM``); None where nothing tells."""
+    try:
+        lines = (_PROC / "status").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith(f"{which}:")), None)

@@ -1,0 +1,81 @@
+"""Ctrl-C and requests to terminate: the first one ends a command in order, with what it has, a second one at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from conformance.engine.events import Event
+
+__all__ = ["Interrupted", "orderly", "until_interrupted"]
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(click.ClickException):
+    """The command was interrupted before it had a verdict; the message says what is kept. Exit status 130."""
+
+    exit_code = 130
+
+    def __init__(self, kept: str = "nothing was judged") -> None:
+        super().__init__(f"interrupted: {kept}")
+
+    def show(self, file: Any = None) -> None:
+        """Say so, without calling it an error."""
+        click.echo(self.format_message(), file=file, err=True)
+
+
+@contextmanager
+def orderly() -> Iterator[None]:
+    """Raise ``KeyboardInterrupt`` on the first SIGINT or SIGTERM inside, and let a second one of its kind kill.
+
+    A terminal sends SIGINT to every process of a command, and a parent that ends its parts sends SIGTERM as well:
+    both together are one request. A signal that is ignored, as for a command in the background, stays ignored.
+    What was set before is set again on leaving. Only the main thread hears signals; elsewhere nothing is done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    heard: list[int] = []
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        heard.append(number)
+        if len(heard) == 1:
+            raise KeyboardInterrupt
+
+    try:
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, end)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def until_interrupted(events: Iterable[Event]) -> tuple[list[Event], bool]:
+    """The events of a run, and whether an interrupt ended it early: then it has no end, and reports say so.
+
+    Raises:
+        Interrupted: nothing had been judged by then.
+    """
+    found: list[Event] = []
+    from conformance.engine.events import CaseJudged  # noqa: PLC0415  # most commands have no events
+
+    try:
+        for event in events:
+            found.append(event)  # noqa: PERF402  # an interrupt must lose none
+    except KeyboardInterrupt:
+        if not any(isinstance(event, CaseJudged) for event in found):
+            raise Interrupted from None
+        return found, True
+    return found, False

@@ -1,0 +1,125 @@
+"""Length-prefixed frames over a socket pair: a JSON header and any number of byte strings.
+
+Layout, little-endian: ``u32`` header length, ``u32`` blob count, ``u64`` per blob length, the header, the blobs.
+Nothing is unpickled: a worker has decoded foreign bytes and may answer anything.
+Every receive has a deadline and a bound on size, and says how far the frame had got.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.contain.parse import ForeignJsonError, parse_object
+
+__all__ = ["Channel", "Closed", "Frame", "FrameError"]
+
+MAX_HEADER: Final = 32 << 20
+"""Bound in bytes on a header: a frame of a campaign holds the rows of many cases."""
+MAX_BLOBS: Final = 1 << 20
+"""Bound on the number of byte strings in one frame; each is one recorded response."""
+MAX_FRAME: Final = 8 << 30
+"""Bound in bytes on one frame, well above the largest exchange that a driver records."""
+MAX_VALUES: Final = 4_000_000
+"""Bound on the values of a header, as above."""
+
+_HEAD: Final = struct.Struct("<II")
+_CHUNK: Final = 1 << 20
+
+
+class FrameError(Exception):
+    """The other side sent something that is no frame, or closed the connection inside one."""
+
+
+class Closed(FrameError):  # noqa: N818  # an ordinary end; nothing went wrong
+    """The other side closed the connection before a frame began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message: a JSON object, and the byte strings that it speaks of in order."""
+
+    header: Mapping[str, Any]
+    blobs: tuple[bytes, ...] = ()
+
+
+class Channel:
+    """One end of a connection that carries frames; ``seconds`` is the time one whole send or receive may take.
+
+    ``header`` and ``frame`` bound what is received, in bytes: a frame's header, and its byte strings together.
+    """
+
+    def __init__(self, end: socket.socket, *, header: int = MAX_HEADER, frame: int = MAX_FRAME) -> None:
+        self._end = end
+        self._header = header
+        self._frame = frame
+
+    def close(self) -> None:
+        """Close this end; the other side reads :class:`Closed`."""
+        self._end.close()
+
+    def send(self, header: Mapping[str, Any], blobs: Sequence[bytes] = (), *, seconds: float | None = None) -> None:
+        """Send one frame.
+
+        Raises:
+            TimeoutError: The other side did not take the frame in time.
+            OSError: The connection is gone.
+        """
+        text = json.dumps(header).encode()
+        lengths = struct.pack(f"<{len(blobs)}Q", *(len(blob) for blob in blobs))
+        until = None if seconds is None else time.monotonic() + seconds
+        for part in (_HEAD.pack(len(text), len(blobs)) + lengths + text, *blobs):
+            self._end.settimeout(_left(until, f"the other side did not take a frame within {seconds} s"))
+            self._end.sendall(part)
+
+    def receive(self, *, seconds: float | None = None) -> Frame:
+        """Receive one frame.
+
+        Raises:
+            Closed: The connection ended before a frame began.
+            FrameError: The connection ended inside a frame, or what came is no frame.
+            TimeoutError: No whole frame arrived in time.
+            OSError: The connection broke.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        head = self._exactly(_HEAD.size, until, at_start=True)
+        size, count = _HEAD.unpack(head)
+        if size > self._header or count > MAX_BLOBS:
+            raise FrameError(f"expected a frame, got a header of {size} bytes with {count} byte strings")
+        lengths = struct.unpack(f"<{count}Q", self._exactly(8 * count, until))
+        if sum(lengths) > self._frame:
+            raise FrameError(f"expected at most {self._frame} bytes in a frame, got {sum(lengths)} announced")
+        text = self._exactly(size, until)
+        blobs = tuple(bytes(self._exactly(length, until)) for length in lengths)
+        try:
+            header = parse_object(bytes(text), values=MAX_VALUES)
+        except ForeignJsonError as error:
+            raise FrameError(f"expected a JSON object as header: {error}") from None
+        return Frame(header, blobs)
+
+    def _exactly(self, size: int, until: float | None, *, at_start: bool = False) -> bytearray:
+        data = bytearray()
+        while len(data) < size:
+            self._end.settimeout(_left(until, f"expected {size} bytes of a frame in time, got {len(data)}"))
+            piece = self._end.recv(min(_CHUNK, size - len(data)))
+            if not piece:
+                if at_start and not data:
+                    raise Closed("the other side closed the connection")
+                raise FrameError(f"expected {size} bytes of a frame, got {len(data)} before the connection closed")
+            data += piece
+        return data
+
+
+def _left(until: float | None, late: str) -> float | None:
+    """The seconds until a deadline, None where there is none; raises TimeoutError with ``late`` behind it."""
+    if until is None:
+        return None
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError(late)
+    return left

@@ -1,0 +1,46 @@
+"""A command that runs to its end: its output bounded, its time bounded, everything that it started ended with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from conformance.contain.child import Tail, drain, finish
+from conformance.contain.supervised import Supervised
+
+__all__ = ["Finished", "run_command"]
+
+KEPT: Final = 1 << 20
+"""Bytes of each output stream that are kept, the last ones."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended: ``code`` as :mod:`subprocess` counts it, None where its time was up; what it printed."""
+
+    code: int | None
+    stdout: str
+    stderr: str
+
+
+def run_command(command: Sequence[str], *, environment: Mapping[str, str], seconds: float) -> Finished:
+    """Run ``command`` for up to ``seconds``.
+
+    Raises:
+        CannotStart: There is no such program, or it cannot be executed.
+    """
+    process = Supervised(command, environment=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    tails = Tail(KEPT), Tail(KEPT)
+    drains: list[threading.Thread] = []
+    try:
+        for stream, tail in zip((process.stdout, process.stderr), tails, strict=True):
+            assert stream is not None
+            drains.append(drain(stream, tail.add))
+        in_time = process.wait(seconds)
+    finally:
+        process.end()
+        finish(drains)
+    return Finished(process.code if in_time else None, tails[0].raw(), tails[1].raw())

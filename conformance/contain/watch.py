@@ -1,0 +1,76 @@
+"""What a program may use, watched from outside: its runtime may reserve far more address space than it uses.
+
+A limit of the kernel's on address space would stop a Java or Go program at its start.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Self
+
+import psutil
+
+__all__ = ["Watch"]
+
+INTERVAL: Final = 0.05
+"""Seconds between two looks: a program that fills memory at 4 GB/s is 200 MB over its limit when it is seen."""
+
+
+class Watch:
+    """While this is entered, ``stop`` is called once where the process uses more than it may beyond its beginning.
+
+    ``memory`` is resident bytes, ``cpu`` seconds of processor time, of the process with its children.
+    :attr:`reason` says which limit was passed; it is empty where none was.
+    """
+
+    def __init__(self, number: int, *, memory: int, cpu: float, stop: Callable[[], None]) -> None:
+        self._number = number
+        self._memory = memory
+        self._cpu = cpu
+        self._stop = stop
+        self._over = threading.Event()
+        self.reason = ""
+
+    def __enter__(self) -> Self:
+        self._first = _used(self._number)
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(INTERVAL):
+            memory, cpu = (now - first for now, first in zip(_used(self._number), self._first, strict=True))
+            if memory > self._memory:
+                self.reason = f"it held {int(memory) >> 20} MiB more than before, of {self._memory >> 20} allowed"
+            elif cpu > self._cpu:
+                self.reason = f"it used {cpu:.1f} s of processor time, of {self._cpu:g} allowed"
+            if self.reason:
+                self._stop()
+                return
+
+
+def _used(number: int) -> tuple[float, float]:
+    """Resident bytes and processor seconds of a process with its descendants; zeros where it is gone."""
+    try:
+        leader = psutil.Process(number)
+        family = [leader, *leader.children(recursive=True)]
+    except psutil.Error:
+        return 0.0, 0.0
+    used = [_used_by(member) for member in family]
+    return sum(memory for memory, _ in used), sum(cpu for _, cpu in used)
+
+
+def _used_by(member: psutil.Process) -> tuple[float, float]:
+    try:
+        times = member.cpu_times()
+        return float(member.memory_info().rss), times.user + times.system
+    except psutil.Error:  # it ended meanwhile
+        return 0.0, 0.0

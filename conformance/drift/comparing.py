@@ -1,0 +1,180 @@
+"""What a difference between two versions is, and whether it matters.
+
+This module decides on answers; it asks nobody and judges no bytes itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import re
+from collections.abc import Callable
+from typing import Final
+
+from conformance.drift.inputs import Input
+from conformance.drift.judging import broken_rules, content_digest, failing_clauses
+from conformance.drift.layouts import Place, differing_places
+from conformance.drift.versions import Answer
+
+__all__ = ["Change", "Difference", "compare_readings", "compare_writings"]
+
+
+class Change(enum.StrEnum):
+    """What became of a case from one version to the next, in the order in which a reader should hear of it."""
+
+    CRASH = "crash"
+    """The newer version dies under it."""
+    HANG = "hang"
+    """The newer version does not end."""
+    VALUES = "values changed"
+    SPILL = "memory published"
+    """The bytes written hold memory from beyond the buffers, and the older version's do not."""
+    NONCONFORMING = "no longer conforms"
+    """The bytes written break a rule that the older version's did not."""
+    ACCEPTED = "newly accepted"
+    REFUSED = "newly refused"
+    TYPE = "read as another type"
+    ERROR = "error changed"
+    """Refused by both, in other words or by another class."""
+    CURED = "no longer crashes"
+    LAYOUT = "layout changed"
+    """Other bytes that say the same and conform."""
+    RECOMPRESSED = "recompressed"
+    """The same bytes once decompressed."""
+    EQUAL = "equal"
+    ABSENT = "not applicable"
+    """One of the versions has no such type or option."""
+
+
+_ALWAYS: Final = frozenset({Change.CRASH, Change.HANG, Change.SPILL, Change.NONCONFORMING})
+
+QUIET: Final = frozenset({Change.EQUAL, Change.ABSENT, Change.RECOMPRESSED})
+"""Changes that are counted and not listed."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Difference:
+    """One case that two versions treat differently.
+
+    ``case`` is the id to replay it by, ``kind`` its class in the matrix. ``before`` and ``after`` say what each version
+    made of it. ``matters`` says whether a build should fail. ``rules`` are rules that the bytes break, and clauses that
+    fail on them: of those written what is new, of those read the rules alone. ``places`` are where bytes differ.
+    """
+
+    case: str
+    kind: str
+    old: str
+    new: str
+    change: Change
+    matters: bool
+    before: str
+    after: str
+    rules: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+_BROKE: Final = {"died": Change.CRASH, "hung": Change.HANG}
+
+
+def _ended(old: Answer, new: Answer) -> Change | None:
+    """The change where one of the processes ended under the case."""
+    if new.status in _BROKE:
+        return Change.EQUAL if old.status in _BROKE else _BROKE[new.status]
+    return Change.CURED if old.status in _BROKE else None
+
+
+# --- writing ----------------------------------------------------------------------------------------
+
+SameValues = Callable[[bytes, bytes], bool]
+"""Whether the versions read the same from two byte strings that one writing gave."""
+
+
+def compare_writings(
+    case: str, kind: str, versions: tuple[str, str], answers: tuple[Answer, Answer], *, container: str, same: SameValues
+) -> Difference:
+    """What became of one writing; ``answers`` are the older version's and the newer's."""
+    old, new = answers
+    change = Change.ABSENT if "lacking" in (old.status, new.status) else _ended(old, new)
+    rules: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    if change is None and "written" in (old.status, new.status):
+        change, rules = _written(container, old, new, same)
+        if change in (Change.LAYOUT, Change.VALUES, Change.SPILL, Change.NONCONFORMING):
+            places = differing_places(container, old.data, new.data)
+    elif change is None:
+        change = Change.EQUAL if (old.error, old.text) == (new.error, new.text) else Change.ERROR
+    matters = change in (*_ALWAYS, Change.VALUES, Change.REFUSED) or bool(rules)
+    return Difference(case, kind, *versions, change, matters, old.said, new.said, rules, places)
+
+
+def _written(container: str, old: Answer, new: Answer, same: SameValues) -> tuple[Change, tuple[str, ...]]:
+    """The change where one of the versions wrote bytes at least, and what only the new bytes break."""
+    if new.status != "written":
+        return Change.REFUSED, ()
+    if old.data == new.data:
+        return Change.EQUAL, ()
+    before = _broken(container, old.data) if old.data else ()
+    rules = tuple(rule for rule in _broken(container, new.data) if rule not in before)
+    if old.status != "written":
+        return Change.ACCEPTED, rules
+    if new.spilled and not old.spilled:
+        return Change.SPILL, rules
+    if rules:
+        return Change.NONCONFORMING, rules
+    return (_form(container, old, new) if same(old.data, new.data) else Change.VALUES), ()
+
+
+def _broken(container: str, data: bytes) -> tuple[str, ...]:
+    """The rules of the format that the bytes break, and the clauses that fail on them."""
+    return (*broken_rules(container, data), *failing_clauses(container, data))
+
+
+def _form(container: str, old: Answer, new: Answer) -> Change:
+    """The change of bytes that say the same and conform."""
+    if _CODED.search(new.id) and content_digest(container, old.data) == content_digest(container, new.data):
+        return Change.RECOMPRESSED
+    return Change.LAYOUT
+
+
+_CODED: Final = re.compile(r"\+(lz4|zstd)\b")
+"""The name of a writing with a codec."""
+
+
+# --- reading ----------------------------------------------------------------------------------------
+
+
+def compare_readings(read: Input, versions: tuple[str, str], old: Answer, new: Answer) -> Difference:
+    """What became of reading one input.
+
+    Refusing what breaks no rule matters, and so does accepting what breaks one; the other way round both are repairs.
+    What the format lets a reader refuse may be refused.
+    A version that lacks a type has not judged what is wrong with its bytes, so nothing is compared with that.
+    """
+    change = _ended(old, new) or _read(old, new)
+    if not read.valid and old.lacks is not new.lacks and change not in _ALWAYS:
+        change = Change.ABSENT
+    wrong = {
+        Change.REFUSED: read.valid and not read.refusable,
+        Change.ACCEPTED: not read.valid,
+        Change.VALUES: read.valid,
+    }
+    matters = change in _ALWAYS or wrong.get(change, False)
+    before, after = old.said, new.said
+    if change is Change.TYPE:
+        before, after = (f"read as {', '.join(one.types)}" for one in (old, new))
+    return Difference(read.id, read.kind, *versions, change, matters, before, after, read.broken)
+
+
+_TOLD: Final = {"lacking": 0, "refused": 0, "unsound": 1, "rows": 2}
+"""How far an answer lets the bytes through: not at all, past reading but not past validation, to the end."""
+
+
+def _read(old: Answer, new: Answer) -> Change:
+    before, after = _TOLD[old.status], _TOLD[new.status]
+    if after != before:
+        return Change.ACCEPTED if after > before else Change.REFUSED
+    if new.status != "rows":
+        return Change.EQUAL if (old.error, old.text) == (new.error, new.text) else Change.ERROR
+    if (old.digest, old.rows) != (new.digest, new.rows):
+        return Change.VALUES
+    return Change.EQUAL if old.types == new.types else Change.TYPE

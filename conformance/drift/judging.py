@@ -1,0 +1,61 @@
+"""Whether bytes conform, and what they say whatever a codec made of them: by this package's own reading alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from conformance.contract.clause import CLAUSES
+from conformance.contract.ipc.judging import judge_ipc
+from conformance.contract.raised import sound
+from conformance.records import Level, Outcome
+from conformance.wire import Kind
+from conformance.wire.batch import BatchMessage
+from conformance.wire.faults import Rule
+from conformance.wire.file import FileReading, read_file
+from conformance.wire.stream import StreamReading, read_stream
+
+__all__ = ["broken_rules", "content_digest", "failing_clauses"]
+
+
+def read(container: str, data: bytes) -> StreamReading | FileReading:
+    """Our own reading of a stream or of a file."""
+    return read_stream(data) if container == "stream" else read_file(data)
+
+
+def broken_rules(container: str, data: bytes) -> tuple[Rule, ...]:
+    """The rules of the format that the bytes break, each once, in order of its code."""
+    return tuple(sorted({fault.rule for fault in read(container, data).violations}))
+
+
+def failing_clauses(container: str, data: bytes) -> tuple[str, ...]:
+    """The clauses of level MUST that the bytes fail, as the contract on streams and files judges them."""
+    verdicts = sound(judge_ipc(data, Kind(container)))
+    failed = {verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL}
+    return tuple(sorted(clause for clause in failed if CLAUSES[clause].level is Level.MUST))
+
+
+def content_digest(container: str, data: bytes) -> str:
+    """A digest of everything that the bytes say with their buffers decompressed, but not of where they lie.
+
+    Two versions of a codec compress the same buffer to different bytes, and so place it and what follows elsewhere.
+    """
+    reading = read(container, data)
+    digest = hashlib.sha256()
+    stream = reading if isinstance(reading, StreamReading) else reading.stream
+    messages = stream.messages if stream is not None else []
+    parts: list[object] = [(one.header, one.legacy, one.version, one.custom_metadata) for one in messages]
+    parts += [str(reading.schema), len(reading.violations)]
+    digest.update(repr(parts).encode())
+    for one in reading.dictionaries:
+        digest.update(repr((one.id, one.delta)).encode())
+        _feed(digest.update, one.batch)
+    for batch in reading.batches:
+        _feed(digest.update, batch)
+    return digest.hexdigest()
+
+
+def _feed(update: Callable[[bytes], None], batch: BatchMessage) -> None:
+    update(repr((batch.length, batch.codec, batch.nodes)).encode())
+    for content in batch.body.contents if batch.body is not None else ():
+        update(b"?" if content is None else len(content).to_bytes(8, "little") + bytes(content))

@@ -1,0 +1,160 @@
+"""Where two byte strings differ that say the same: place by place, each with what permits the difference.
+
+Both are dissected; what has the same label is compared. Messages are told apart by their number.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from conformance.contain.text import keep_safe
+from conformance.wire import Kind
+from conformance.wire.dissect import Region, RegionKind, dissect
+from conformance.wire.layout import Role
+
+__all__ = ["Place", "differing_places"]
+
+MOST: Final = 12
+"""Places that are told of one difference: what every message has in common is seen in the first."""
+
+_COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
+_FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """One labelled place that differs; ``start`` to ``end`` are its bytes in the new form, or in the old if ``gone``.
+
+    ``permitted`` says what lets a writer choose here, and where that is written; empty where only the judgement of
+    all rules says so.
+    """
+
+    label: str
+    start: int
+    end: int
+    old: str
+    new: str
+    permitted: str = ""
+    gone: bool = False
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "label", "old", "new")
+
+
+def differing_places(container: str, old: bytes, new: bytes) -> tuple[Place, ...]:
+    """The first places that differ between ``old`` and ``new``; one at least where the bytes differ at all.
+
+    Padding, which follows from all else, stands last.
+    """
+    found = list(_compare(dict(_labelled(container, old)), dict(_labelled(container, new))))
+    if not found and old != new:
+        at = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+        words = f"FlatBuffers objects may stand in any order and distance, {_FLATBUFFERS}"
+        found = [Place("places of the metadata's objects", at, len(new), "", "", words)]
+    return tuple(sorted(found, key=lambda place: place.label.endswith("padding"))[:MOST])
+
+
+OUTSIDE: Final = -1
+"""In place of a message's number: the magic and the footer of a file."""
+
+_Key = tuple[int, str, str, int]
+_Held = tuple[Region, bytes]
+
+
+def _labelled(container: str, data: bytes) -> Iterator[tuple[_Key, _Held]]:
+    dissection = dissect(data, kind=Kind(container))
+    messages = dissection.messages
+    counts: collections.Counter[tuple[int, str, str]] = collections.Counter()
+    for region in dissection.regions:
+        number = next((n for n, message in enumerate(messages) if message.start <= region.start < message.end), OUTSIDE)
+        path = _part(region, messages[number].metadata_end if number != OUTSIDE else len(data))
+        counts[number, path, region.meaning] += 1
+        key = number, path, region.meaning, counts[number, path, region.meaning]
+        yield key, (dataclasses.replace(region, path=path), data[region.start : region.end])
+
+
+def _part(region: Region, metadata_end: int) -> str:
+    """The region's path; of padding, which has none, the part of the message in which it lies."""
+    if region.kind is not RegionKind.PADDING:
+        return region.path
+    return "metadata" if region.start < metadata_end else "body"
+
+
+def _compare(old: dict[_Key, _Held], new: dict[_Key, _Held]) -> Iterator[Place]:
+    for key, (region, content) in new.items():
+        if key not in old:
+            yield Place(_label(key), region.start, region.end, "absent", _shown(region, content), _permission(region))
+            continue
+        before, was = old[key]
+        if content != was and _value(before, was) != _value(region, content):
+            words = _permission(region)
+            yield Place(_label(key), region.start, region.end, _shown(before, was), _shown(region, content), words)
+    for key, (region, content) in old.items():
+        if key not in new:
+            words = _permission(region)
+            yield Place(_label(key), region.start, region.end, _shown(region, content), "absent", words, gone=True)
+
+
+def _label(key: _Key) -> str:
+    number, path, meaning, _ = key
+    where = "" if number == OUTSIDE else f"message {number}, "
+    return f"{where}{path}: {meaning}" if path else f"{where}{meaning}"
+
+
+def _value(region: Region, content: bytes) -> str | bytes:
+    """What is compared: references and the places in vtables follow from where objects stand, and say nothing."""
+    if region.value.startswith(("→", "at ")):
+        return region.value.partition(" ")[2].partition(" ")[2] if region.value.startswith("→") else "present"
+    return content
+
+
+def _shown(region: Region, content: bytes) -> str:
+    return region.value or content[:16].hex(" ") + (" …" if len(content) > 16 else "")
+
+
+def _permission(region: Region) -> str:
+    """What lets a writer choose at this place; empty where no sentence of the format does."""
+    return next((words for fits, words in _PERMISSIONS if fits(region)), "")
+
+
+_PERMISSIONS: Final[tuple[tuple[Callable[[Region], bool], str], ...]] = (
+    (
+        lambda region: region.kind is RegionKind.PADDING and region.path == "metadata",
+        f"objects are aligned by padding, which may lie anywhere between them, {_FLATBUFFERS}",
+    ),
+    (
+        lambda region: region.kind is RegionKind.PADDING,
+        f"buffers and metadata may be padded further than to 8 bytes, {_COLUMNAR}#buffer-alignment-and-padding",
+    ),
+    (
+        lambda region: region.kind is RegionKind.VTABLE,
+        f"a slot may be left out where it has its default, and vtables may be shared, {_FLATBUFFERS}",
+    ),
+    (
+        lambda region: "custom_metadata" in region.path or region.meaning == "custom_metadata",
+        f"metadata pairs are free, and have no order, {_COLUMNAR}#custom-application-metadata",
+    ),
+    (
+        lambda region: region.path.endswith(".buffers") or region.meaning == "buffers",
+        f"buffers lie anywhere in the body at multiples of 8, {_COLUMNAR}#recordbatch-message",
+    ),
+    (
+        lambda region: region.meaning == Role.VALIDITY and region.kind is RegionKind.BUFFER,
+        f"a bitmap may be left out where nothing is null, {_COLUMNAR}#validity-bitmaps",
+    ),
+    (
+        lambda region: region.kind is RegionKind.PREFIX or region.meaning == "bodyLength",
+        f"lengths follow from what they count, {_COLUMNAR}#encapsulated-message-format",
+    ),
+    (
+        lambda region: region.path in ("Footer.dictionaries", "Footer.recordBatches", "tail"),
+        f"the footer follows from the places of the messages, {_COLUMNAR}#ipc-file-format",
+    ),
+    (
+        lambda region: region.kind in (RegionKind.TABLE, RegionKind.VECTOR) and region.value.startswith(("→", "at ")),
+        f"objects of the metadata may stand in any order, {_FLATBUFFERS}",
+    ),
+)

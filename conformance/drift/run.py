@@ -1,0 +1,312 @@
+"""A whole comparison: every version writes, every version reads what any of them wrote and more; steps are compared.
+
+A step is a pair of neighbouring versions. Versions run beside each other, each in its own process.
+"""
+
+from __future__ import annotations
+
+import base64
+import collections
+import dataclasses
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Final
+
+from conformance.contain.supervised import kill_all
+from conformance.drift.comparing import QUIET, Change, Difference, compare_readings, compare_writings
+from conformance.drift.digests import Digests, digests_of
+from conformance.drift.inputs import (
+    Input,
+    catalogue_inputs,
+    hostile_inputs,
+    mutated_inputs,
+    reference_inputs,
+    written_inputs,
+)
+from conformance.drift.recipes import Recipe, Writing, draw_recipes
+from conformance.drift.versions import Answer, DriftError, Version, ask
+
+__all__ = ["MUTANTS", "Drift", "Plan", "run_drift"]
+
+MUTANTS: Final = 5000
+"""Mutants of a full run."""
+
+Say = Callable[[str], None]
+Step = tuple[str, str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Plan:
+    """What is tried: the seed, the part of the recipes, how many mutants, and the one case, if it is only one.
+
+    ``kinds`` are the classes of recipes, all where none is named; ``catalogue`` says whether the reference's legal
+    variations, mutants and hostile bytes are read, ``reading`` whether anything is but what the versions wrote.
+    """
+
+    seed: int = 0
+    share: float = 1.0
+    mutants: int = MUTANTS
+    case: str = ""
+    kinds: tuple[str, ...] = ()
+    catalogue: bool = True
+    reading: bool = True
+
+    @property
+    def options(self) -> str:
+        """The options that a command needs to draw the same cases, where they are not the default."""
+        seed = f" --seed {self.seed}" if self.seed else ""
+        return seed + (f" --share {self.share:g}" if self.share != 1.0 else "")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Drift:
+    """What came of it.
+
+    ``counts`` is step to class to change to number of cases. ``differences`` are all but the quiet ones; ``saved``
+    holds their bytes by file name. ``inputs`` counts what was read. By version: ``lacking`` is what it lacks to the
+    number of cases, ``spills`` the writings that published memory from beyond the buffers, ``broken`` the rules that
+    its bytes break to the writings that do, ``misread`` the writings that it does not read back as they were meant.
+    """
+
+    plan: Plan
+    versions: tuple[str, ...]
+    recipes: int
+    writings: int
+    inputs: Mapping[str, int]
+    counts: Mapping[Step, Mapping[str, Mapping[Change, int]]]
+    differences: tuple[Difference, ...]
+    lacking: Mapping[str, Mapping[str, int]]
+    spills: Mapping[str, Sequence[str]]
+    broken: Mapping[str, Mapping[str, Sequence[str]]]
+    misread: Mapping[str, Sequence[str]]
+    digests: Mapping[str, Digests]
+    saved: Mapping[str, bytes]
+
+    @property
+    def steps(self) -> list[Step]:
+        """The pairs of versions that were compared, in order."""
+        return list(pairwise(self.versions))
+
+    def replay(self, difference: Difference) -> str:
+        """The command that shows a difference again."""
+        versions = f"--from {difference.old} --to {difference.new}"
+        return f"conformance drift {versions}{self.plan.options} --case {shlex.quote(difference.case)}"
+
+    @property
+    def matters(self) -> bool:
+        """Whether anything changed that should fail a build."""
+        return any(difference.matters for difference in self.differences)
+
+
+def run_drift(versions: Sequence[Version], plan: Plan, *, say: Say = lambda _: None) -> Drift:
+    """Compare ``versions``, from old to new, on what ``plan`` says; ``say`` is told each stage.
+
+    Raises :class:`DriftError` where a version's worker does not run, or no case is called as the plan says.
+    """
+    return _Run(versions, plan, say).result()
+
+
+_WRITTEN: Final = re.compile(r"(?P<recipe>[\w.-]+)/(?P<writing>(stream|file)[+\w]*)(@(?P<version>[\w.]+))?")
+
+
+class _Run:
+    def __init__(self, versions: Sequence[Version], plan: Plan, say: Say) -> None:
+        self.versions = versions
+        self.plan = plan
+        self.say = say
+        drawn = draw_recipes(plan.seed, share=plan.share)
+        self.recipes = [recipe for recipe in drawn if recipe.kind in (plan.kinds or (recipe.kind,))]
+        self.pairs = [(recipe, writing) for recipe in self.recipes for writing in recipe.writings]
+        if plan.case:
+            self.choose(plan.case)
+        self.differences: list[Difference] = []
+        self.counts: dict[Step, dict[str, dict[Change, int]]] = {}
+        self.read_by: dict[str, dict[bytes, Answer]] = {}
+        self.saved: dict[str, bytes] = {}
+
+    def choose(self, case: str) -> None:
+        """Leaves only what the case ``case`` needs of the recipes and writings."""
+        found = _WRITTEN.fullmatch(case)
+        self.pairs = [
+            pair for pair in self.pairs if found and _writing_id(*pair) == f"{found['recipe']}/{found['writing']}"
+        ]
+
+    def result(self) -> Drift:
+        written, values = self.write()
+        inputs = self.inputs(written)
+        if self.plan.case and not self.pairs and not inputs:
+            raise DriftError(f"no case is called {self.plan.case!r} with seed {self.plan.seed} and these versions")
+        readings = self.read(inputs)
+        for (old, new), (older, newer) in zip(self.steps(), pairwise(written), strict=True):
+            for (recipe, writing), *answers in zip(self.pairs, older, newer, strict=True):
+                self.writing((old, new), recipe, writing, (answers[0], answers[1]))
+        for (old, new), (older, newer) in zip(self.steps(), pairwise(readings), strict=True):
+            for one, before, after in zip(inputs, older, newer, strict=True):
+                self.keep(compare_readings(one, (old, new), before, after), one.data)
+        return Drift(
+            plan=self.plan,
+            versions=tuple(version.name for version in self.versions),
+            recipes=len({recipe.id for recipe, _ in self.pairs}),
+            writings=len(self.pairs),
+            inputs=collections.Counter(one.kind for one in inputs),
+            counts=self.counts,
+            differences=tuple(self.differences),
+            lacking={version.name: _lacking(answers) for version, answers in zip(self.versions, written, strict=True)},
+            spills={
+                version.name: [answer.id for answer in answers if answer.spilled]
+                for version, answers in zip(self.versions, written, strict=True)
+            },
+            broken=self.broken(inputs, written),
+            misread={
+                version.name: self.misread(version.name, answers, meant)
+                for version, answers, meant in zip(self.versions, written, values, strict=True)
+            },
+            digests={
+                version.name: digests_of(self.plan.seed, answers, meant)
+                for version, answers, meant in zip(self.versions, written, values, strict=True)
+            },
+            saved=self.saved,
+        )
+
+    def steps(self) -> list[Step]:
+        return list(pairwise(version.name for version in self.versions))
+
+    def ask(self, jobs: Sequence[Mapping[str, Any]]) -> list[list[Answer]]:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            asked = [threads.submit(ask, version, jobs) for version in self.versions]
+            try:
+                return [answers.result() for answers in asked]
+            except BaseException:  # an interrupt, or a version that does not run: the others are not waited for
+                threads.shutdown(wait=False, cancel_futures=True)
+                kill_all()
+                raise
+
+    # --- writing ------------------------------------------------------------------------------------
+
+    def write(self) -> tuple[list[list[Answer]], list[list[Answer]]]:
+        """Each version's answers to every writing, and to what each recipe means."""
+        self.say(f"{len(self.pairs)} writings in each of {len(self.versions)} versions")
+        writings = [
+            {
+                "id": _writing_id(recipe, writing),
+                "op": "write",
+                "recipe": recipe.document,
+                "container": writing.container,
+                "options": dict(writing.options),
+            }
+            for recipe, writing in self.pairs
+        ]
+        meanings = [{"id": one.id, "op": "values", "recipe": one.document} for one in _recipes(self.pairs)]
+        answers = self.ask([*writings, *meanings])
+        return [one[: len(writings)] for one in answers], [one[len(writings) :] for one in answers]
+
+    def writing(self, step: Step, recipe: Recipe, writing: Writing, answers: tuple[Answer, Answer]) -> None:
+        case = _writing_id(recipe, writing)
+        same = self.same_values(step)
+        found = compare_writings(case, f"write {recipe.kind}", step, answers, container=writing.container, same=same)
+        self.keep(found, answers[1].data, answers[0].data)
+
+    def same_values(self, step: Step) -> Callable[[bytes, bytes], bool]:
+        """Whether the newer version reads the same from both, and the older one where it reads both."""
+
+        def same(old: bytes, new: bytes) -> bool:
+            before, after = (self.read_by[step[1]][_key(data)] for data in (old, new))
+            if _meaning(before) != _meaning(after):
+                return False
+            before, after = (self.read_by[step[0]][_key(data)] for data in (old, new))
+            return before.status != "rows" or after.status != "rows" or _meaning(before) == _meaning(after)
+
+        return same
+
+    # --- reading ------------------------------------------------------------------------------------
+
+    def inputs(self, written: Sequence[Sequence[Answer]]) -> list[Input]:
+        """Everything that is read, each byte string once."""
+        self.say("judging what is to be read")
+        found = written_inputs(
+            (version.name, answer.id, writing.container, answer.data)
+            for version, answers in zip(self.versions, written, strict=True)
+            for (_, writing), answer in zip(self.pairs, answers, strict=True)
+            if answer.status == "written"
+        )
+        case = self.plan.case
+        if self.plan.reading and (not case or case.startswith(("reference/", "mutant.", "legal/", "lie/", "hostile/"))):
+            bases = list(reference_inputs(self.recipes))
+            sound = [one for one in bases if one.valid]
+            number = case.removeprefix("mutant.")
+            numbers = [int(number)] if number.isdigit() else range(self.plan.mutants)
+            mutants = mutated_inputs(self.plan.seed, sound, numbers)
+            known = (*catalogue_inputs(), *hostile_inputs()) if self.plan.catalogue else ()
+            found += [one for one in (*bases, *known, *mutants) if case in ("", one.id)]
+        return found
+
+    def read(self, inputs: Sequence[Input]) -> list[list[Answer]]:
+        """Each version's answers to every input."""
+        self.say(f"{len(inputs)} readings in each of {len(self.versions)} versions")
+        jobs = [
+            {"id": one.id, "op": "read", "container": one.container, "data": base64.b64encode(one.data).decode()}
+            for one in inputs
+        ]
+        readings = self.ask(jobs)
+        for version, answers in zip(self.versions, readings, strict=True):
+            self.read_by[version.name] = {_key(one.data): answer for one, answer in zip(inputs, answers, strict=True)}
+        return readings
+
+    # --- what came of it ----------------------------------------------------------------------------
+
+    def keep(self, found: Difference, data: bytes, before: bytes = b"") -> None:
+        kinds = self.counts.setdefault((found.old, found.new), {})
+        changes = kinds.setdefault(found.kind, {})
+        changes[found.change] = changes.get(found.change, 0) + 1
+        if found.change in QUIET:
+            return
+        self.differences.append(found)
+        name = re.sub(r"[^\w.+-]", "_", found.case)
+        for version, content in ((found.new, data), (found.old, before)):
+            if content:
+                self.saved[f"{name}.{version}" if before else name] = content
+
+    def broken(self, inputs: Sequence[Input], written: Sequence[Sequence[Answer]]) -> dict[str, dict[str, list[str]]]:
+        """Version to the rules that its bytes break, each with the writings that do."""
+        rules = {_key(one.data): one.broken for one in inputs if one.broken}
+        found: dict[str, dict[str, list[str]]] = {}
+        for version, answers in zip(self.versions, written, strict=True):
+            by_rule = found.setdefault(version.name, {})
+            for answer in answers:
+                for rule in rules.get(_key(answer.data), ()) if answer.data else ():
+                    by_rule.setdefault(str(rule), []).append(answer.id)
+        return found
+
+    def misread(self, version: str, written: Sequence[Answer], values: Sequence[Answer]) -> list[str]:
+        """The writings of a version that the same version does not read back with the values that were written."""
+        meant = {answer.id: answer.digest for answer in values}
+        return [
+            answer.id
+            for answer in written
+            if answer.data and self.read_by[version][_key(answer.data)].digest != meant[answer.id.partition("/")[0]]
+        ]
+
+
+def _recipes(pairs: Sequence[tuple[Recipe, Writing]]) -> Iterator[Recipe]:
+    yield from {recipe.id: recipe for recipe, _ in pairs}.values()
+
+
+def _writing_id(recipe: Recipe, writing: Writing) -> str:
+    return f"{recipe.id}/{writing.name}"
+
+
+def _key(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def _meaning(answer: Answer) -> tuple[str, str, int]:
+    return answer.status, answer.digest, answer.rows
+
+
+def _lacking(answers: Sequence[Answer]) -> dict[str, int]:
+    return dict(collections.Counter(answer.text for answer in answers if answer.status == "lacking"))

@@ -1,0 +1,201 @@
+"""The versions that are compared, each with an interpreter of its own, and asking their workers."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.contain.command import run_command
+from conformance.contain.errors import CannotStart
+from conformance.contain.text import keep_safe, safe
+from conformance.targets.environment import prepare
+from conformance.targets.errors import TargetUnavailable
+from conformance.targets.spec import EnvironmentSpec, TargetKind, TargetSpec
+
+__all__ = ["INSTALLED", "Answer", "DriftError", "Version", "ask", "find_version", "ordered"]
+
+INSTALLED: Final = "installed"
+"""The name for the pyarrow that this suite runs under."""
+
+WORKER: Final = Path(__file__).with_name("worker.py")
+
+_NUMBER: Final = re.compile(r"\d+(\.\d+){1,2}")
+_NUMPY_2: Final = 17
+"""The first version whose wheels are all made for numpy 2; before it, numpy 1 is installed beside pyarrow."""
+
+SECONDS: Final = 900.0
+"""Deadline of all jobs of one version together; the worker bounds each job by its own."""
+
+
+class DriftError(Exception):
+    """Versions cannot be compared: the message says which, and why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Version:
+    """A version of pyarrow: its number, the interpreter that has it, and the script that speaks for it."""
+
+    name: str
+    python: Path
+    worker: Path = WORKER
+
+
+def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
+    """The version ``name`` (``24.0.0``, or ``installed``), its environment made where it is not there yet.
+
+    Raises :class:`DriftError` where the name is no version, or the environment cannot be made.
+    """
+    if name == INSTALLED:
+        return Version(name, Path(sys.executable))
+    if not _NUMBER.fullmatch(name):
+        raise DriftError(f"expected a version of pyarrow such as 24.0.0, or {INSTALLED!r}, got {name!r}")
+    numpy = "numpy<2" if int(name.partition(".")[0]) < _NUMPY_2 else "numpy"
+    environment = EnvironmentSpec(python=(f"pyarrow=={name}", numpy))
+    spec = TargetSpec(name=f"pyarrow-{name}", kind=TargetKind.PROGRAM, environment=environment)
+    try:
+        root = prepare(spec, say=say)
+    except TargetUnavailable as error:
+        raise DriftError(f"pyarrow {name}: {error}") from error
+    return Version(name, root / "venv" / "bin" / "python")
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """Version names from old to new, none twice; the installed one last."""
+    return sorted(set(names), key=lambda name: [int(part) for part in name.split(".") if part.isdigit()] or [1 << 30])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What one version made of one job; the fields that its status does not have are empty.
+
+    ``status`` is ``written``, ``rows``, ``refused``, ``unsound``, ``lacking``, ``died`` or ``hung``. ``spilled`` says
+    that the bytes written hold memory from beyond the buffers.
+    """
+
+    id: str
+    status: str
+    data: bytes = b""
+    digest: str = ""
+    rows: int = 0
+    types: tuple[str, ...] = ()
+    error: str = ""
+    text: str = ""
+    alone: bool = True
+    spilled: bool = False
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "types", "error", "text")
+
+    @property
+    def lacks(self) -> bool:
+        """Whether the version itself says that it has no such feature, and so judges nothing."""
+        return self.status == "lacking" or (
+            self.status == "refused" and any(pattern.search(f"{self.error}: {self.text}") for pattern in _LACKS)
+        )
+
+    @property
+    def said(self) -> str:
+        """The answer in one line: the error with its text, or what was read or written."""
+        if self.status == "written":
+            return f"wrote {len(self.data)} bytes"
+        if self.status == "rows":
+            return f"read {self.rows} rows"
+        if self.status == "died":
+            return f"died of {self.error}" + ("" if self.alone else ", only after other inputs")
+        where = {"unsound": "read, then refused by validate(full=True): "}.get(self.status, "")
+        return f"{where}{self.error}: {self.text}" if self.error else self.text
+
+
+_LACKS: Final = tuple(
+    map(
+        re.compile,
+        (
+            r"^ArrowNotImplementedError: ",
+            r"Unrecognized type: \d+$",  # a member of the union Type that is newer than the library
+            r"Library only supports .* decimal values",
+            r"^KeyError: \d+$",  # a type that pyarrow's C++ part has, and its Python part has not
+        ),
+    )
+)
+
+
+def ask(version: Version, jobs: Sequence[Mapping[str, Any]]) -> list[Answer]:
+    """The answers of ``version`` to ``jobs``, in order.
+
+    Raises :class:`DriftError` where its worker itself does not run, or does not answer all of them in time.
+    """
+    with tempfile.TemporaryDirectory(prefix="drift-") as folder:
+        asked, answered = Path(folder, "jobs"), Path(folder, "answers")
+        asked.write_text("".join(json.dumps(job) + "\n" for job in jobs), encoding="utf-8")
+        _run(version, asked, answered)
+        lines = answered.read_text(encoding="utf-8").splitlines() if answered.exists() else []
+    if len(lines) != len(jobs) + 1:
+        raise DriftError(f"pyarrow {version.name}: expected {len(jobs)} answers, got {max(0, len(lines) - 1)}")
+    found = json.loads(lines[0])["pyarrow"]
+    if not version.name.startswith(INSTALLED) and version.name != found:
+        raise DriftError(f"{version.python}: expected pyarrow {version.name}, got {found}; remove the environment")
+    return [_answer(json.loads(line)) for line in lines[1:]]
+
+
+def _run(version: Version, asked: Path, answered: Path) -> None:
+    inherited = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
+    command = [str(part) for part in (version.python, "-P", version.worker, asked, answered)]
+    try:
+        done = run_command(command, environment=inherited | _ENVIRONMENT, seconds=SECONDS)
+    except CannotStart as error:
+        raise DriftError(f"pyarrow {version.name}: {error}") from None
+    if done.code is None:
+        raise DriftError(f"pyarrow {version.name}: its worker did not end within {SECONDS:g} s")
+    if done.code:
+        said = safe((done.stderr.splitlines() or ["it said nothing"])[-1])
+        raise DriftError(f"pyarrow {version.name}: its worker ended with status {done.code}: {said}")
+
+
+_FOREIGN: Final = (
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "VIRTUAL_ENV",
+    "ARROW_PRE_0_15_IPC_FORMAT",
+    "ARROW_PRE_1_0_METADATA_VERSION",
+)
+_ENVIRONMENT: Final = {
+    # One allocator for all: mimalloc and jemalloc round sizes, and differ between wheels.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "PYTHONHASHSEED": "0",
+}
+
+
+def _answer(line: Mapping[str, Any]) -> Answer:
+    return Answer(
+        id=line["id"],
+        status=line["status"],
+        data=base64.b64decode(line.get("data", "")),
+        digest=line.get("digest", ""),
+        rows=line.get("rows", 0),
+        types=tuple(line.get("types", ())),
+        error=line.get("class") or line.get("signal", ""),
+        text=_normal(line.get("text", "")),
+        alone=line.get("alone", True),
+        spilled=line.get("spilled", False),
+    )
+
+
+_VOLATILE: Final = ((re.compile(r"0x[0-9a-fA-F]{6,}"), "0x…"), (re.compile(r"(?<![\w.])/[\w.+-]+(?:/[\w.+-]+)+"), "/…"))
+"""Addresses, and paths of the machine that built or runs the library."""
+
+
+def _normal(text: str) -> str:
+    for pattern, instead in _VOLATILE:
+        text = pattern.sub(instead, text)
+    return " ".join(text.split())

@@ -1,0 +1,246 @@
+"""The process that writes and reads with one version of pyarrow; whatever kills it costs one job.
+
+Run by path in that version's interpreter: ``python -P worker.py JOBS ANSWERS``. Both are files of JSON lines, one
+answer for each job, in order. A job has an ``id`` and an ``op``:
+
+``{"op": "values", "recipe": …}``
+    Builds the recipe, and answers the digest of its plain values.
+``{"op": "write", "recipe": …, "container": "stream", "options": {…}}``
+    Writes it: ``{"status": "written", "data": BASE64, "spilled": false}``. ``spilled`` says that the bytes follow what
+    lies around the buffers in memory.
+``{"op": "read", "container": "stream", "data": BASE64}``
+    Reads the bytes: ``{"status": "rows", "digest": …, "types": […], "rows": …}``.
+
+Other statuses: ``refused`` (``class`` and ``text`` of the error, ``stage``), ``unsound`` (read without an error, then
+refused by full validation), ``lacking`` (this version has no such type or option), ``died`` (``signal``; ``alone``
+says whether the job kills a fresh process) and ``hung``.
+
+The keeper imports pyarrow once and forks a child for each block of jobs, so that a child begins with a clean heap and
+costs milliseconds. Needs the standard library, numpy, pyarrow 14 or newer, and this package as a directory.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+# At the end: beside an installed package stand the packages of another environment, another pyarrow among them.
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from conformance.contain.channel import Channel, FrameError
+from conformance.contain.forks import Fork
+from conformance.contain.limits import limit_cpu, limit_memory, no_core_dump
+from conformance.contain.supervised import signal_name
+from conformance.drift.building import LackingError, build_batches, build_schema
+from conformance.wire.plain import PlainError, plain_table
+
+BLOCK: Final = 64
+"""Jobs per child: enough to make the fork cheap, few enough that one does not suffer from many before it."""
+SECONDS: Final = 20.0
+"""Processor time of a job. Hardly one takes more than milliseconds."""
+PATIENCE: Final = 6
+"""How many times that a job may take by the clock: the machine may have other things to do."""
+MEMORY: Final = 1 << 30
+"""Bytes that a child may map beyond what it maps when it begins: hostile lengths have to fail, not to swap."""
+VALUES: Final = 1 << 16
+"""Values of a column that are made plain; a run's few bytes can announce billions."""
+CHUNK: Final = 5
+"""Rows to which a table's batches are cut, so that every later batch is a slice."""
+POISON: Final = 0xAA
+"""What lies around the buffers when a recipe is written for the second time; the first time it is zeros."""
+TEXT: Final = 2000
+"""Characters of an error that are kept."""
+
+Job = Mapping[str, Any]
+
+
+# --- jobs -------------------------------------------------------------------------------------------
+
+
+def do(job: Job) -> dict[str, Any]:
+    """The answer to a job, without its id; every exception becomes one."""
+    try:
+        return _OPERATIONS[job["op"]](job)
+    except LackingError as error:
+        return {"status": "lacking", "text": str(error)}
+    except _Refused as refused:
+        return {"status": refused.status, "stage": refused.stage, **_told(refused.error)}
+    except Exception as error:  # noqa: BLE001  # what a library raises is the answer
+        return {"status": "refused", "stage": "build", **_told(error)}
+
+
+class _Refused(Exception):  # noqa: N818  # carries another exception to its place in the answer
+    def __init__(self, error: Exception, stage: str, status: str = "refused") -> None:
+        super().__init__(stage)
+        self.error = error
+        self.stage = stage
+        self.status = status
+
+
+def _told(error: Exception) -> dict[str, str]:
+    return {"class": type(error).__qualname__, "text": str(error)[:TEXT]}
+
+
+def _values(job: Job) -> dict[str, Any]:
+    recipe = job["recipe"]
+    schema = build_schema(recipe)
+    batches = build_batches(recipe, schema)
+    for batch in batches:
+        batch.validate(full=True)
+    return {"status": "rows", "digest": _digest(schema, batches), "rows": sum(batch.num_rows for batch in batches)}
+
+
+def _write(job: Job) -> dict[str, Any]:
+    recipe = job["recipe"]
+    schema = build_schema(recipe)
+    batches = build_batches(recipe, schema)
+    data = _written(job, schema, batches)
+    again = _written(job, schema, build_batches(recipe, schema, around=POISON))
+    return {"status": "written", "data": base64.b64encode(data).decode(), "spilled": data != again}
+
+
+def _written(job: Job, schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> bytes:
+    wanted = job["options"]
+    try:
+        options = pa.ipc.IpcWriteOptions(
+            metadata_version=getattr(pa.ipc.MetadataVersion, wanted.get("version", "V5")),
+            allow_64bit=wanted.get("allow_64bit", False),
+            use_legacy_format=wanted.get("legacy", False),
+            compression=wanted.get("codec") or None,
+            use_threads=False,
+            emit_dictionary_deltas=wanted.get("deltas", False),
+            unify_dictionaries=wanted.get("unify", False),
+        )
+        sink = pa.BufferOutputStream()
+        new = pa.ipc.new_stream if job["container"] == "stream" else pa.ipc.new_file
+        with new(sink, schema, options=options) as writer:
+            if wanted.get("table"):
+                writer.write_table(pa.Table.from_batches(batches, schema), max_chunksize=CHUNK)
+            else:
+                for batch in batches:
+                    writer.write_batch(batch)
+    except Exception as error:
+        raise _Refused(error, "write") from error
+    return bytes(sink.getvalue())
+
+
+def _read(job: Job) -> dict[str, Any]:
+    data = pa.py_buffer(base64.b64decode(job["data"]))
+    stage = "open"
+    try:
+        options = pa.ipc.IpcReadOptions(use_threads=False)
+        if job["container"] == "stream":
+            reader = pa.ipc.open_stream(data, options=options)
+            stage = "read"
+            batches = list(reader)
+        else:
+            reader = pa.ipc.open_file(data, options=options)
+            stage = "read"
+            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+    except Exception as error:  # as above
+        raise _Refused(error, stage) from error
+    try:
+        for batch in batches:
+            batch.validate(full=True)
+    except Exception as error:  # as above
+        raise _Refused(error, "validate", "unsound") from error
+    types = [str(made) for made in reader.schema.types]
+    return {"status": "rows", "digest": _digest(reader.schema, batches), "types": types, "rows": sum(map(len, batches))}
+
+
+def _digest(schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> str:
+    """A digest of the plain values; where there are too many of them, the words for that."""
+    try:
+        table = plain_table(batches, limit=VALUES)
+    except PlainError as error:
+        return str(error)[:TEXT]
+    columns = list(table.columns) if batches else [[] for _ in schema]
+    text = json.dumps([schema.names, table.rows, columns], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+_OPERATIONS: Final = {"values": _values, "write": _write, "read": _read}
+
+
+# --- containment ------------------------------------------------------------------------------------
+
+
+class _Child(Fork):
+    """A fork that answers the jobs of a block; waiting for an answer from it is bounded."""
+
+    def __init__(self, jobs: Sequence[Job], *, seconds: float, memory: int) -> None:
+        super().__init__(lambda channel: _serve(jobs, channel, seconds=seconds, memory=memory))
+        self._seconds = seconds
+
+    def answer(self) -> dict[str, Any]:
+        """The next answer, or how the child ended instead of giving it; then it is gone."""
+        hung = {"status": "hung", "text": f"no answer within {self._seconds:g} s"}
+        try:
+            return dict(self.channel.receive(seconds=PATIENCE * self._seconds).header)
+        except TimeoutError:
+            self.kill()
+            return hung
+        except (FrameError, OSError):
+            code = self.kill()
+        return hung if code == -signal.SIGXCPU else {"status": "died", "signal": signal_name(code) or f"exit {code}"}
+
+
+def _serve(jobs: Sequence[Job], channel: Channel, *, seconds: float, memory: int) -> None:
+    no_core_dump()
+    limit_memory(memory)
+    for job in jobs:
+        limit_cpu(seconds)
+        channel.send({"id": job["id"], **do(job)})
+
+
+def answers(jobs: Sequence[Job], *, seconds: float = SECONDS, memory: int = MEMORY) -> list[dict[str, Any]]:
+    """One answer per job, in order.
+
+    A job under which a child ended is asked again in a child of its own: ``alone`` says whether it ended that one too.
+    """
+    found: list[dict[str, Any]] = []
+    while len(found) < len(jobs):
+        block = jobs[len(found) : len(found) + BLOCK]
+        child = _Child(block, seconds=seconds, memory=memory)
+        for place, job in enumerate(block):
+            answer = child.answer()
+            if answer["status"] in ("died", "hung"):
+                found.append({"id": job["id"], **_again(job, answer, first=place == 0, seconds=seconds, memory=memory)})
+                break
+            found.append(answer)
+        else:
+            child.wait()
+    return found
+
+
+def _again(job: Job, answer: dict[str, Any], *, first: bool, seconds: float, memory: int) -> dict[str, Any]:
+    if first:
+        return answer | {"alone": True}
+    child = _Child([job], seconds=seconds, memory=memory)
+    second = child.answer()
+    if second["status"] in ("died", "hung"):
+        return second | {"alone": True}
+    child.wait()
+    return answer | {"alone": False}
+
+
+def main() -> None:
+    """Answer the jobs of one file in another; the first line of the answers says which versions answered."""
+    with open(sys.argv[1], encoding="utf-8") as lines:  # noqa: PTH123  # a script's plain words
+        jobs = [json.loads(line) for line in lines]
+    with open(sys.argv[2], "w", encoding="utf-8") as out:  # noqa: PTH123
+        out.write(json.dumps({"pyarrow": pa.__version__, "python": sys.version.split()[0]}) + "\n")
+        out.writelines(json.dumps(answer) + "\n" for answer in answers(jobs))
+
+
+if __name__ == "__main__":
+    main()

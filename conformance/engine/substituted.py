@@ -1,0 +1,91 @@
+"""Types in each other's places, judged: each is rejected by a clause on types, and no clause raises.
+
+Every substitution is put to the clauses twice: as what a serializer wrote, and as what a server answered. Rows come in
+two batches, so that what several batches have to be joined for is joined.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract import proto
+from conformance.contract.clause import Clause
+from conformance.contract.judge import judge
+from conformance.engine.systematic import Fate
+from conformance.generate import materialise
+from conformance.records import Call, Case, CreateSession, Exchange, Outcome, Verdict
+from conformance.reference.message import batch_message, schema_message
+from conformance.reference.substitution import Substitution, substitutions
+from conformance.targets.messages import Names, create_request, read_request
+
+__all__ = ["type_fates"]
+
+_ON_TYPES: Final = ("types.", "framing.schema-without-dictionary")
+"""Where the clauses on types stand; that a column is dictionary-encoded is seen before its type is."""
+_NAMES: Final = Names("project", "dataset", "table")
+_SESSION: Final = "projects/project/locations/us/sessions/one"
+_NOW: Final = 1_790_000_000_000_000
+_SIX_HOURS: Final = 6 * 3_600_000_000
+
+
+def type_fates(clauses: Iterable[Clause], *, take: tuple[int, int] = (0, 1)) -> Iterator[Fate]:
+    """What becomes of every type in the place of another; ``take`` is (first, step): which of them to try."""
+    chosen = tuple(clauses)
+    for made in itertools.islice(substitutions(), take[0], None, take[1]):
+        yield from _fates(made, chosen)
+
+
+def _fates(made: Substitution, clauses: tuple[Clause, ...]) -> Iterator[Fate]:
+    table, batch = materialise(made.case.table), made.batch()
+    schema = schema_message(batch.schema, [0]).encode()
+    batches = [batch.slice(0, 1), batch.slice(1)]
+    for name, exchange in (
+        ("serialized", _serialized(made.case, schema, batches)),
+        ("served", _served(made.case, schema, batches)),
+    ):
+        verdicts = judge(made.case, exchange, table, clauses=clauses)
+        rejected = tuple(one.clause for one in verdicts if _rejects(one))
+        errors = tuple(f"{one.clause}: {one.reason}" for one in verdicts if one.outcome is Outcome.ERROR)
+        yield Fate(f"{made.path}, {name}", f"as {made.change}", rejected, errors=errors)
+
+
+def _rejects(verdict: Verdict) -> bool:
+    return verdict.outcome is Outcome.FAIL and verdict.clause.startswith(_ON_TYPES)
+
+
+def _serialized(case: Case, schema: bytes, batches: list[pa.RecordBatch]) -> Exchange:
+    calls = [Call(0, "schema", "SerializeSchema", b"", (schema,))]
+    messages = (batch_message(batch).encode() for batch in batches)
+    calls += [Call(1, f"batch/{place}", "SerializeBatch", b"", (data,)) for place, data in enumerate(messages)]
+    return Exchange(case.id, "types", tuple(calls))
+
+
+def _served(case: Case, schema: bytes, batches: list[pa.RecordBatch]) -> Exchange:
+    """A session of one stream, read from its start, with everything else as it should be."""
+    step = case.steps[0]
+    assert isinstance(step, CreateSession), "the steps are the usual two"
+    asked, _ = create_request(step, _NAMES, now=_NOW, before_append=_NOW)
+    session = proto.ReadSession()
+    session.CopyFrom(proto.CreateReadSessionRequest.FromString(asked).read_session)
+    session.name = _SESSION
+    session.expire_time.FromMicroseconds(_NOW + _SIX_HOURS)
+    session.arrow_schema.serialized_schema = schema
+    stream = session.streams.add(name=f"{_SESSION}/streams/a").name
+    responses = [_response(batch) for batch in batches]
+    responses[0].arrow_schema.serialized_schema = schema
+    answers = tuple(response.SerializeToString() for response in responses)
+    calls = (
+        Call(0, step.label, "CreateReadSession", asked, (session.SerializeToString(),)),
+        Call(1, step.label, "ReadRows", read_request(stream, 0)[0], answers),
+    )
+    return Exchange(case.id, "types", calls, _NAMES.project, _NAMES.dataset, _NAMES.table, now=_NOW)
+
+
+def _response(batch: pa.RecordBatch) -> proto.ReadRowsResponse:
+    response = proto.ReadRowsResponse(row_count=batch.num_rows)
+    response.arrow_record_batch.serialized_record_batch = batch_message(batch).encode()
+    return response

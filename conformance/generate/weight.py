@@ -1,0 +1,87 @@
+"""What the rows of a drawn recipe weigh, before any is made, and the bound on that.
+
+Arrays of records of arrays multiply: of a million drawn tables the heaviest weighed 237 MB. The weight is computed from
+columns and recipe alone, in whole numbers, so that it is the same on every machine. Of a million recipes some 500 are
+beyond the bound, and every other keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Final
+
+from conformance.contract.remembered import once_per_object
+from conformance.generate.pools import pool, range_pool
+from conformance.records import BqType, Column, Mode, Recipe, ValueProfile
+
+__all__ = ["GIVEN_MOST_BYTES", "MOST_BYTES", "bounded", "weight"]
+
+MOST_BYTES: Final = 16 << 20
+"""The most that a drawn table may weigh: above every default limit on a message, and made in a tenth of a second."""
+GIVEN_MOST_BYTES: Final = 1 << 30
+"""The most that the table of a case file may weigh: it is made in memory, and sent and judged there."""
+_OFFSET: Final = 4
+
+
+def bounded(columns: tuple[Column, ...], recipe: Recipe) -> Recipe:
+    """The recipe, or one like it that weighs no more than :data:`MOST_BYTES`: of smaller values, then of fewer rows."""
+    if weight(columns, recipe) > MOST_BYTES and recipe.values is ValueProfile.WIDE:
+        recipe = dataclasses.replace(recipe, values=ValueProfile.RANDOM)
+    while weight(columns, recipe) > MOST_BYTES:
+        recipe = dataclasses.replace(recipe, rows=recipe.rows // 2)
+    return recipe
+
+
+def weight(columns: tuple[Column, ...], recipe: Recipe) -> int:
+    """About how many bytes the recipe's values take; seldom less than they do, and never NULLs counted.
+
+    An array has from 0 to ``max_items`` items, each number equally often: how many there are at a depth is taken for
+    the mean and three standard deviations more.
+    """
+    slots, most = [recipe.rows], recipe.max_items
+    total = 0
+    for depth, lists, leaves in _depths(columns):
+        if depth == len(slots):
+            above = slots[-1]
+            slots.append(min(above * most, above * most // 2 + math.isqrt(above * 3 * most * (most + 2) // 4)))
+        width = sum(_width(kind, recipe.values, range_of, length) for kind, range_of, length in leaves)
+        total += slots[depth] * (width + lists * _OFFSET)
+    return total
+
+
+_Leaf = tuple[BqType, BqType | None, int | None]
+
+
+@once_per_object
+def _depths(columns: tuple[Column, ...]) -> tuple[tuple[int, int, tuple[_Leaf, ...]], ...]:
+    """For each depth of arrays inside arrays: how many arrays begin there, and what has values there."""
+    lists: dict[int, int] = {0: 0}
+    leaves: dict[int, list[_Leaf]] = {0: []}
+
+    def visit(column: Column, depth: int) -> None:
+        if column.mode is Mode.REPEATED:
+            lists[depth] += 1
+            depth += 1
+            lists.setdefault(depth, 0)
+            leaves.setdefault(depth, [])
+        if column.type is not BqType.RECORD:
+            leaves[depth].append((column.type, column.range_of, column.max_length))
+        for field in column.fields:
+            visit(field, depth)
+
+    for column in columns:
+        visit(column, 0)
+    return tuple((depth, lists[depth], tuple(leaves[depth])) for depth in sorted(lists))
+
+
+@functools.lru_cache(maxsize=1024)
+def _width(kind: BqType, values: ValueProfile, range_of: BqType | None, max_length: int | None) -> int:
+    """The mean bytes of a value of a profile, offset included; a byte for a boolean."""
+    if kind is BqType.RANGE:
+        return sum(int(raw.itemsize) for raw in range_pool(Column("", kind, range_of=range_of), values).bounds)
+    drawn = pool(Column("", kind, max_length=max_length), values)
+    if drawn.raw is not None:
+        return int(drawn.raw.itemsize)
+    return _OFFSET + sum(map(len, drawn.texts[1:])) // max(1, drawn.size)

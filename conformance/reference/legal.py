@@ -1,0 +1,71 @@
+"""Legal bytes of every kind, for whoever changes them: streams, files, tensors and bare messages.
+
+They are the vectors that are legal (samples of every type, options of writers pairwise, variations, tensors), and
+messages as a Storage Read client gets them: golden pairs, tables as campaigns draw them, samples in messages.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from conformance.generate import draw_case, materialise
+from conformance.generate.subject import Subject
+from conformance.reference.golden import pairs
+from conformance.reference.ipc.dictionaries import dictionary_count
+from conformance.reference.ipc.samples import SAMPLES
+from conformance.reference.serializer import REFERENCE
+from conformance.reference.vectors.drafts import CHAPTERS
+from conformance.wire import Kind
+
+__all__ = ["legal_subjects"]
+
+_LEGAL: Final = ("samples", "options", "variations", "tensors")
+"""The chapters of vectors without anything wrong."""
+_DRAWN: Final = 200
+"""Tables drawn, with seed 0: as many families of columns."""
+_LARGEST: Final = 64 << 10
+"""Bytes of the largest drawn table: changes of larger ones cost more and lead nowhere else."""
+_CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
+
+
+@functools.cache
+def legal_subjects() -> Mapping[Kind, tuple[Subject, ...]]:
+    """The subjects by kind, always the same; what a codec compresses to depends on its version."""
+    found: dict[Kind, list[Subject]] = {kind: [] for kind in Kind}
+    for subject in (*_vectors(), *_golden(), *_drawn(), *_samples()):
+        found[subject.kind].append(subject)
+    return MappingProxyType({kind: tuple(these) for kind, these in found.items()})
+
+
+def _vectors() -> Iterator[Subject]:
+    for chapter in _LEGAL:
+        _, drafts = CHAPTERS[chapter]
+        for draft in drafts():
+            yield Subject(draft.id, draft.kind, (draft.data,), "ipc-message" if draft.kind is Kind.MESSAGE else "")
+
+
+def _golden() -> Iterator[Subject]:
+    for pair in pairs():
+        messages = pair.messages()
+        yield Subject(f"golden.{pair.name}", Kind.MESSAGE, (messages["schema"], messages["batch"]), "bq-arrow")
+
+
+def _drawn() -> Iterator[Subject]:
+    for index in range(_DRAWN):
+        table = materialise(draw_case(0, index, profile="arrow").table)
+        codec = _CODECS[index % len(_CODECS)]
+        half = max(1, table.num_rows // 2)
+        batches = [batch for batch in table.combine_chunks().to_batches(max_chunksize=half) if batch.num_rows]
+        parts = REFERENCE.schema(table.schema), *(REFERENCE.batch(batch, codec) for batch in batches)
+        if sum(map(len, parts)) <= _LARGEST:
+            yield Subject(f"drawn.{index}", Kind.MESSAGE, parts, "bq-arrow")
+
+
+def _samples() -> Iterator[Subject]:
+    for each in SAMPLES.values():
+        if dictionary_count(each.schema) == 0:
+            parts = REFERENCE.schema(each.schema), *map(REFERENCE.batch, each.batches)
+            yield Subject(f"message.{each.id}", Kind.MESSAGE, parts, "ipc-message")

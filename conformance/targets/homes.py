@@ -1,0 +1,94 @@
+"""The home of a started target: made for one start, removed when that ends, so that no run sees what another one left.
+
+What the target's file copies is copied anew; a file system that shares blocks (btrfs, xfs) shares them here.
+A start that was killed cannot remove its home: the next one does, for the lock of such a home is free.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import re
+import secrets
+import shutil
+import string
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from conformance.disk.files import DiskError, naming
+from conformance.disk.locks import held, is_held
+from conformance.targets.environment import Environment
+from conformance.targets.errors import TargetUnavailable
+from conformance.targets.spec import TargetSpec
+
+__all__ = ["fresh_home"]
+
+_NAME: Final = re.compile(r"[0-9a-f]{8}")
+"""A short name: a socket's path may have 108 bytes on Linux, and targets make sockets in their homes."""
+
+BLOCK: Final = 1 << 30
+"""Bytes that the system is asked to copy at once."""
+
+
+@contextlib.contextmanager
+def fresh_home(spec: TargetSpec, environment: Environment) -> Iterator[Environment]:
+    """``environment`` with a home of its own, which is removed on leaving; unchanged where nothing asks for a home.
+
+    Raises:
+        TargetUnavailable: the home cannot be made; the text names the file and the reason.
+    """
+    if not _asks(spec):
+        yield environment
+        return
+    home = environment.home.with_name("homes") / secrets.token_hex(4)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(held(home))
+            stack.callback(_remove, home)
+            _sweep(home.parent)
+            _make(spec, environment.home, home)
+        except DiskError as error:
+            raise TargetUnavailable(f"{spec.name} has no home to write to: {error}") from None
+        yield dataclasses.replace(environment, home=home)
+
+
+def _make(spec: TargetSpec, prepared: Path, home: Path) -> None:
+    with naming(home):
+        home.mkdir()
+    for one in spec.environment.copy if spec.environment is not None else ():
+        _copy(prepared / one.target, home / one.target)
+
+
+def _asks(spec: TargetSpec) -> bool:
+    texts: Iterable[str] = spec.version_command
+    if spec.start is not None:
+        texts = (*texts, *spec.start.command, *spec.start.environment.values())
+    return any(name == "home" for text in texts for _, name, _, _ in string.Formatter().parse(text))
+
+
+def _copy(source: Path, target: Path) -> None:
+    with naming(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with source.open("rb") as one, target.open("wb") as other:
+                while os.copy_file_range(one.fileno(), other.fileno(), BLOCK):
+                    pass
+        except (AttributeError, OSError):  # another system than Linux, or a file system that does not do it
+            shutil.copyfile(source, target)
+
+
+def _sweep(homes: Path) -> None:
+    """Remove the homes of starts that were killed."""
+    for left in homes.iterdir():
+        if _NAME.fullmatch(left.name) and not is_held(left):
+            _remove(left)
+
+
+def _remove(home: Path) -> None:
+    """Remove a home, with the directories in it that its target has closed to us; what cannot go stays."""
+    for folder, _, _ in os.walk(home):
+        with contextlib.suppress(OSError):
+            Path(folder).chmod(0o700)
+    shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,265 @@
+"""One HTTP/1.1 exchange at a time, under one absolute deadline and a bound on every byte that is taken.
+
+h11 parses: it refuses malformed status lines, headers, lengths and chunks. This module owns the socket, the clock and
+the counts, so that a server can neither drip past the deadline nor fill the memory. It follows no redirect, uses no
+proxy, repeats nothing, and knows no JSON.
+
+The deadline starts with the first connection attempt; only the system's resolver, where the base names a host, has
+time limits of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import time
+import urllib.parse
+import zlib
+from collections.abc import Mapping
+from typing import Final
+
+import h11
+
+from conformance import __version__
+from conformance.contain.text import safe
+from conformance.targets.errors import TargetError
+
+__all__ = ["Answer", "HttpClient", "HttpError"]
+
+HEAD_BYTES: Final = 16 << 10
+"""Bytes of one status line with its headers, or of one chunk's size with its extensions (Apache: 8 KiB a line)."""
+PIECE: Final = 16 << 10
+"""Bytes taken from the socket at a time: the time that h11 takes for a malformed head grows with its square."""
+HEAD_ONLY: Final = 1 << 20
+"""Bytes that may come where only the head is wanted: interim answers before it, a part of the body after it."""
+SHOWN: Final = 300
+"""Characters of a server's text that go into a message."""
+
+_ZLIB_OR_GZIP: Final = 32 + zlib.MAX_WBITS
+_CODINGS: Final = frozenset({"gzip", "x-gzip", "deflate"})
+_UNQUOTED: Final = "!#$%&'()*+,/:;=?@[]~"
+"""What a path may hold as it is: it may be quoted already, and carry a query."""
+
+
+class HttpError(Exception):
+    """An exchange came to no answer that can be used; the text says why, and is safe to print."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What came: ``location`` is the header of that name as it is, ``body`` is decoded, empty where it was not read."""
+
+    status: int
+    location: str
+    body: bytes
+
+
+class HttpClient:
+    """Exchanges with the server at ``base`` (``http://host:port[/path]``) over one connection that is kept alive.
+
+    ``headers`` go with every request. Raises :class:`TargetError` where ``base`` is no such address.
+    """
+
+    def __init__(self, base: str, *, headers: Mapping[str, str] | None = None) -> None:
+        try:
+            parts = urllib.parse.urlsplit(base)
+            self._address = (parts.hostname or "", parts.port or 80)
+        except ValueError:
+            raise TargetError(f"expected a REST address such as http://localhost:9050 but got {base!r}") from None
+        if parts.scheme != "http" or not parts.hostname:
+            raise TargetError(f"expected a REST address such as http://localhost:9050 but got {base!r}")
+        self._path = parts.path.rstrip("/")
+        self._headers = {
+            "Host": parts.netloc.rpartition("@")[2],
+            "User-Agent": f"arrow-conformance/{__version__}",
+            "Accept": "*/*",
+            "Accept-Encoding": "gzip",
+            **(headers or {}),
+        }
+        self._connection: _Connection | None = None
+
+    def exchange(self, method: str, path: str, *, json: bytes | None = None, until: float, limit: int | None) -> Answer:
+        """Send one request and take its answer, all before ``until`` on the monotonic clock.
+
+        The answer may have ``limit`` bytes as they come beside its head, and as many decoded; where ``limit`` is None
+        its body is left unread. The connection is dropped after a failure, after a status of 500 or more, and where the
+        server says so.
+        Raises :class:`HttpError`.
+        """
+        seconds = max(0.0, until - time.monotonic())
+        keep = False
+        try:
+            connection = self._connected(until)
+            connection.send(self._request(method, path, json), until=until)
+            answer = connection.receive(limit)
+            keep = connection.reusable and answer.status < 500
+        except TimeoutError:
+            taken = self._connection.taken if self._connection is not None else 0
+            came = f"; {taken} bytes of an answer came" if taken else ""
+            raise HttpError(f"no {'whole ' if taken else ''}answer within {seconds:.3g} s{came}") from None
+        except h11.ProtocolError as error:
+            raise HttpError(f"expected an HTTP exchange but: {safe(str(error), SHOWN)}") from None
+        except (OSError, UnicodeError) as error:
+            raise HttpError(f"{type(error).__name__}: {error}") from None
+        finally:
+            if not keep:
+                self.close()
+        return answer
+
+    def close(self) -> None:
+        """Close the connection; a further exchange makes a new one."""
+        if self._connection is not None:
+            self._connection.socket.close()
+            self._connection = None
+
+    def _request(self, method: str, path: str, json: bytes | None) -> list[h11.Event]:
+        headers = dict(self._headers)
+        if json is not None:
+            headers |= {"Content-Type": "application/json", "Content-Length": str(len(json))}
+        target = self._path + urllib.parse.quote(path, safe=_UNQUOTED)
+        request = h11.Request(method=method, target=target, headers=list(headers.items()))
+        return [request, *([h11.Data(data=json)] if json else []), h11.EndOfMessage()]
+
+    def _connected(self, until: float) -> _Connection:
+        """The connection of the last exchange, or a new one. TLS would wrap the socket here."""
+        if self._connection is not None and self._connection.silent():
+            return self._connection
+        self.close()
+        host, port = self._address
+        refused = OSError(f"no address for {host}")
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            connecting = socket.socket(family, kind, protocol)
+            try:
+                connecting.settimeout(_left(until))
+                connecting.connect(address)
+                connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            except OSError as error:
+                connecting.close()
+                refused = error
+            else:
+                self._connection = _Connection(connecting)
+                return self._connection
+        raise refused
+
+
+class _Connection:
+    """A socket and the state of HTTP on it. ``taken`` counts the bytes of the answer at hand."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self.socket = connected
+        self.taken = 0
+        self._until = 0.0
+        self._limit = 0
+        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
+
+    @property
+    def reusable(self) -> bool:
+        """Whether request and answer are over, both sides want to go on, and nothing came that was not asked for."""
+        done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+        return done and self._http.trailing_data == (b"", False)
+
+    def silent(self) -> bool:
+        """Whether the server has neither closed the connection since, nor sent what nobody asked for."""
+        self.socket.settimeout(0)
+        try:
+            self.socket.recv(1)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def send(self, request: list[h11.Event], *, until: float) -> None:
+        """Send ``request``; the bytes of its answer are counted from here on."""
+        if self._http.our_state is h11.DONE:
+            self._http.start_next_cycle()
+        self._until, self.taken = until, 0
+        data = b"".join(self._http.send(event) or b"" for event in request)
+        self.socket.settimeout(_left(until))
+        try:
+            self.socket.sendall(data)  # its timeout is for all of the data
+        except (BrokenPipeError, ConnectionResetError):
+            self._http.send_failed()  # a server may refuse a request, say so, and close before all of it is sent
+
+    def receive(self, limit: int | None) -> Answer:
+        """The answer, its body decoded; where ``limit`` is None without its body."""
+        self._limit = HEAD_ONLY if limit is None else limit
+        while not isinstance(head := self._event(), h11.Response):
+            pass  # 1xx: as many as the server likes within deadline and limit
+        headers: dict[str, list[str]] = {}
+        for name, value in head.headers:
+            headers.setdefault(name.decode("ascii"), []).append(value.decode("latin-1"))
+        body = _Body(", ".join(headers.get("content-encoding", [])), self._limit)
+        if limit is not None:
+            self._check_length(headers)
+            while isinstance(event := self._event(), h11.Data):
+                body.take(event.data)
+            body.end()
+        return Answer(head.status_code, "".join(headers.get("location", [])[:1]), bytes(body.decoded))
+
+    def _check_length(self, headers: Mapping[str, list[str]]) -> None:
+        length = headers.get("content-length")
+        if length and "transfer-encoding" in headers:
+            raise HttpError("expected Content-Length or Transfer-Encoding but got both")
+        if length and int(length[0]) > self._limit:
+            raise HttpError(f"the answer announces {length[0]} bytes, {_beyond(self._limit)}")
+
+    def _event(self) -> object:
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            self.socket.settimeout(_left(self._until))
+            data = self.socket.recv(PIECE)
+            self.taken += len(data)
+            if self.taken > HEAD_BYTES + self._limit:
+                raise HttpError(f"more bytes came than {self._limit}, {_beyond(self._limit)}")
+            if not data and self._http.their_state is not h11.SEND_BODY and not self._http.trailing_data[0]:
+                raise HttpError("the server closed the connection without an answer")
+            self._http.receive_data(data)
+        return event
+
+
+class _Body:
+    """A body that comes in pieces: ``decoded`` is what it holds, at most ``limit`` bytes."""
+
+    def __init__(self, codings: str, limit: int) -> None:
+        self.decoded = bytearray()
+        self._limit = limit
+        self._coding = ", ".join(filter(None, (part.strip().lower() for part in codings.split(",")))) or "identity"
+        self._inflate = None
+        if self._coding in _CODINGS:
+            self._inflate = zlib.decompressobj(_ZLIB_OR_GZIP)
+        elif self._coding != "identity":
+            raise HttpError(f"expected a body as it is or in gzip but its coding is {safe(self._coding, SHOWN)}")
+        self._open = False
+
+    def take(self, data: bytes) -> None:
+        if self._inflate is None:
+            self.decoded += data
+            return
+        self._open = True
+        while data:
+            if self._inflate.eof:  # gzip data may have several members
+                self._inflate = zlib.decompressobj(_ZLIB_OR_GZIP)
+            try:
+                self.decoded += self._inflate.decompress(data, self._limit + 1 - len(self.decoded))
+            except zlib.error as error:
+                raise HttpError(f"the body is broken {self._coding} data: {error}") from None
+            if len(self.decoded) > self._limit:
+                raise HttpError(
+                    f"the {self._coding} body decodes to more than {self._limit} bytes, {_beyond(self._limit)}"
+                )
+            data = self._inflate.unconsumed_tail or self._inflate.unused_data
+
+    def end(self) -> None:
+        if self._inflate is not None and self._open and not self._inflate.eof:
+            raise HttpError(f"the {self._coding} data of the body ends early")
+
+
+def _left(until: float) -> float:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _beyond(limit: int) -> str:
+    return f"and {limit} is the suite's own limit for this answer"

@@ -1,0 +1,190 @@
+"""Ctrl-C ends a command in order with what it has, a second one at once, and nothing of it outlives the command."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import campaign, drift, golden, prove
+from conformance.cli._interrupts import Interrupted, orderly, until_interrupted
+from conformance.cli.run import watch
+from conformance.engine.events import CaseJudged, Event
+from conformance.engine.log import read_log
+from tests.cli.typed import conformance_, run
+from tests.engine.samples import judged, passing, started
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+START, CASE = started("a"), judged("one", passing("one", "a"))
+
+
+def interrupting(*events: Event, number: int = signal.SIGINT) -> Iterator[Event]:
+    """The events of a run that is interrupted behind them."""
+    yield from events
+    signal.raise_signal(number)
+    yield CASE
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_what_was_judged_by_then_is_kept(number: int) -> None:
+    """Ctrl-C and a request to terminate are the same here."""
+    with orderly():
+        found = until_interrupted(interrupting(START, CASE, number=number))
+
+    assert found == ([START, CASE], True)
+
+
+def test_a_run_that_ends_is_whole() -> None:
+    """Without an interrupt every event comes through."""
+    assert until_interrupted([START, CASE]) == ([START, CASE], False)
+
+
+def test_before_a_verdict_there_is_nothing_to_report() -> None:
+    """The status is 130, which no finding has."""
+    with orderly(), pytest.raises(Interrupted) as raised:
+        until_interrupted(interrupting(START))
+
+    assert (raised.value.exit_code, str(raised.value)) == (130, "interrupted: nothing was judged")
+
+
+def test_handlers_are_those_of_before_again() -> None:
+    """Also after an interrupt, and also where the caller ignores one."""
+    ignored = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        before = [signal.getsignal(number) for number in SIGNALS]
+        with pytest.raises(KeyboardInterrupt), orderly():
+            signal.raise_signal(signal.SIGINT)
+        with orderly():
+            signal.raise_signal(signal.SIGTERM)
+
+        assert [signal.getsignal(number) for number in SIGNALS] == before
+    finally:
+        signal.signal(signal.SIGTERM, ignored)
+
+
+def test_another_signal_of_the_same_request_is_no_second_one() -> None:
+    """A part of a run hears Ctrl-C from the terminal and SIGTERM from its parent."""
+    with orderly():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+
+        assert [signal.getsignal(number) for number in SIGNALS] == [signal.SIG_DFL] * 2
+
+
+def test_a_second_one_of_its_kind_kills() -> None:
+    """Whoever presses Ctrl-C twice does not wait for the orderly end."""
+    script = """
+import signal
+from conformance.cli._interrupts import orderly
+with orderly():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.raise_signal(signal.SIGINT)
+        print("still here")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_only_the_main_thread_hears_signals() -> None:
+    """Elsewhere a command runs without."""
+    ran: list[object] = []
+
+    def work() -> None:
+        with orderly():
+            ran.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+    assert ran == [signal.getsignal(signal.SIGINT)]
+
+
+class TestCommands:
+    """What each command says and keeps."""
+
+    def test_an_interrupted_run_is_reported_as_incomplete(self, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The log breaks off where the run did, and reports are written."""
+
+        def interrupted(events: Iterable[Event], *, total: int) -> Iterator[Event]:
+            for event in watch(events, total=total):
+                yield event
+                if isinstance(event, CaseJudged):
+                    signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr("conformance.cli.run.watch", interrupted)
+
+        result = run("--target", "honest.toml", "--cases", "3", "--json", "out.json")
+
+        assert result.exit_code == 1
+        assert "INCOMPLETE" in result.output
+        assert '"complete": false' in (user / "out.json").read_text()
+        assert len(list(read_log(user / ".conformance" / "honest.jsonl"))) == 2
+
+    @pytest.mark.usefixtures("user")
+    def test_a_run_that_has_judged_nothing_ends_in_130(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Also while its target is still starting."""
+        monkeypatch.setattr("conformance.cli.run.open_session", lambda *_: signal.raise_signal(signal.SIGINT))
+
+        result = run("--target", "honest.toml")
+
+        assert (result.exit_code, result.stderr) == (130, "interrupted: nothing was judged\n")
+
+    def test_a_proof_says_what_was_tried(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A part of a proof proves nothing, and that is said."""
+
+        def tried(*_: object, told: object, **__: object) -> None:
+            assert callable(told)
+            told("one", 1, 9)
+            told("two", 2, 9)
+            signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(prove, "prove", tried)
+
+        result = conformance_("prove")
+
+        assert result.exit_code == 130
+        assert result.stderr == "interrupted: 2 of 9 trials were made, one and two last; a part proves nothing\n"
+
+    def test_golden_says_which_set_is_whole(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """And how the rest is written."""
+        made = {"a": lambda *_, **__: [], "b": lambda *_, **__: signal.raise_signal(signal.SIGINT)}
+        monkeypatch.setattr(golden, "SETS", made)
+
+        result = conformance_("golden", "--dir", str(tmp_path))
+
+        assert result.exit_code == 130
+        assert result.stderr.startswith("interrupted: a is written, b may be in part; ")
+
+    def test_drift_says_what_is_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Environments take a minute to make, and stay."""
+        monkeypatch.setattr(drift, "find_version", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+
+        result = conformance_("drift", "24.0.0", "installed")
+
+        assert (result.exit_code, result.stderr) == (
+            130,
+            "interrupted: nothing was compared; environments that were made are kept\n",
+        )
+
+    def test_a_campaign_says_what_is_committed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """And that the same command continues."""
+        pytest.importorskip("pyspark")
+        monkeypatch.setattr(campaign.session, "check_java", lambda: None)
+        monkeypatch.setattr("conformance.campaign.run.target_info", lambda *_, **__: {"version": "1"})
+        monkeypatch.setattr(campaign.session, "spark_session", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+
+        result = conformance_("campaign", "--cases", "10", "--out", str(tmp_path))
+
+        assert result.exit_code == 130
+        assert result.stderr.startswith(f"interrupted: 0 of 10 cases are committed in {tmp_path}/runs/")
+        assert result.stderr.endswith(", and the same command continues there\n")

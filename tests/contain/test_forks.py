@@ -1,0 +1,67 @@
+"""A fork answers over its channel, and its end is known in every way of ending."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from conformance.contain.channel import Channel, Closed
+from conformance.contain.forks import Fork, run_in_fork
+
+
+def in_keeper(function: Callable[[], None]) -> subprocess.CompletedProcess[str]:
+    """Run a function of this module in a process without threads, as a keeper is."""
+    script = f"from {__name__} import {function.__name__} as run; run()"
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+
+
+def echo(channel: Channel) -> None:
+    """Answer frames until the channel closes."""
+    while True:
+        frame = channel.receive()
+        channel.send(frame.header, frame.blobs)
+
+
+def ask_a_fork() -> None:
+    """A fork is asked twice, and ends when its channel closes."""
+    fork = Fork(echo)
+    for number in range(2):
+        fork.channel.send({"n": number}, [b"x"])
+        print(fork.channel.receive())
+    print(fork.wait())
+
+
+def kill_a_fork() -> None:
+    """A fork is killed, and another has killed itself."""
+    print(Fork(echo).kill())
+    fork = Fork(lambda _: os.kill(os.getpid(), signal.SIGSEGV))
+    try:
+        fork.channel.receive()
+    except Closed:
+        print(fork.kill())
+
+
+def run_functions() -> None:
+    """Functions in forks that return, exit and raise."""
+    print(run_in_fork(lambda: None), run_in_fork(lambda: sys.exit(3)), run_in_fork(lambda: os._exit(4)))
+
+
+@pytest.mark.parametrize(
+    ("function", "printed", "said"),
+    [
+        (ask_a_fork, "Frame(header={'n': 0}, blobs=(b'x',))\nFrame(header={'n': 1}, blobs=(b'x',))\n0\n", ""),
+        (kill_a_fork, "-9\n-11\n", ""),
+        (run_functions, "0 1 4\n", "SystemExit: 3\n"),
+    ],
+)
+def test_forks(function: Callable[[], None], printed: str, said: str) -> None:
+    """What a fork does, and how it ends, reaches its keeper; an exception is reported on standard error."""
+    done = in_keeper(function)
+
+    assert (done.stdout, done.returncode) == (printed, 0)
+    assert done.stderr.endswith(said)

@@ -1,0 +1,77 @@
+"""Foreign JSON is parsed under bounds, or refused in one sentence."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from conformance.contain.parse import ForeignJsonError, parse_json, parse_object
+
+
+def test_a_value_is_parsed() -> None:
+    """JSON within the bounds is what the standard library makes of it."""
+    assert parse_json(b'{"a": [1, "x,[{", null]}') == {"a": [1, "x,[{", None]}
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"<html>", b"1" * 5000, b"[" * 200])
+def test_what_is_no_json_is_refused(data: bytes) -> None:
+    """Every way of not being JSON is one error."""
+    with pytest.raises(ForeignJsonError, match="expected JSON"):
+        parse_json(data)
+
+
+def test_deep_json_is_refused() -> None:
+    """A hundred thousand levels are refused before anything is made of them."""
+    with pytest.raises(ForeignJsonError, match="expected JSON of at most 256 levels but got more"):
+        parse_json(b"[" * 100_000 + b"]" * 100_000)
+
+
+def test_many_values_are_refused() -> None:
+    """The number of values is bounded, nested ones included."""
+    with pytest.raises(ForeignJsonError, match="expected JSON of at most 10 values but got more"):
+        parse_json(b"[[1,2,3,4,5],[1,2,3,4,5],[1]]", values=10)
+
+
+def test_values_without_commas_are_counted() -> None:
+    """Containers in containers have no commas, and cost the most memory."""
+    with pytest.raises(ForeignJsonError, match="expected JSON of at most 1000 values but got more"):
+        parse_json(b"[" + b",".join([b"[[[[[]]]]]"] * 250) + b"]", values=1000)
+
+
+def test_a_long_string_is_walked_in_little_memory() -> None:
+    """What looks for brackets keeps nothing for each byte of a string."""
+    document = b'["' + b"a" * (2 << 20) + b'", [[]]]'
+    tracemalloc.start()
+    try:
+        with pytest.raises(ForeignJsonError):
+            parse_json(document, depth=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 2 * len(document)
+
+
+def test_brackets_and_commas_in_strings_do_not_count() -> None:
+    """A text may hold anything, escaped quotes included."""
+    assert parse_json(b'["' + b'[,\\"' * 1000 + b'"]', depth=2, values=2) == ['[,"' * 1000]
+
+
+def test_numbers_can_be_read_otherwise() -> None:
+    """A text of a number may be made something else of, or be refused."""
+
+    def kept(text: str) -> str:
+        if "e" in text:
+            raise ValueError
+        return text
+
+    assert parse_json(b"[1, -2.50]", numbers=kept) == ["1", "-2.50"]
+    with pytest.raises(ForeignJsonError, match="expected JSON but got"):
+        parse_json(b"[1e9]", numbers=kept)
+
+
+def test_an_object_is_expected() -> None:
+    """A list is no object."""
+    with pytest.raises(ForeignJsonError, match=r"expected a JSON object but got b'\[1\]'"):
+        parse_object(b"[1]")

@@ -1,0 +1,358 @@
+"""Whatever way the suite ends, and whatever a program does, nothing that it started survives."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from conformance.contain import supervised, supervisor
+from conformance.contain.errors import CannotStart
+from conformance.contain.supervised import Supervised, in_words, kill_all, signal_name
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found by the subreaper of Linux")
+
+WAIT = "import signal; signal.pause()"
+FAMILY = f"""
+import os, signal, subprocess, sys
+# A child in the group, one that left it, and one that forked twice and left it: all ignore SIGTERM.
+for leave in (False, True):
+    subprocess.Popen([sys.executable, "-c", "import signal; signal.signal(15, signal.SIG_IGN); signal.pause()"],
+                     start_new_session=leave)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(15, signal.SIG_IGN)
+        signal.pause()
+    os._exit(0)
+os.wait()
+print("ready", flush=True)
+{WAIT}
+"""
+
+
+class Family:
+    """A program with three descendants, and all of their processes."""
+
+    def __init__(self, code: str = FAMILY) -> None:
+        self.process = Supervised([sys.executable, "-c", code], environment=os.environ, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None
+        self.process.stdout.readline()
+        self.members = psutil.Process(self.process.root).children(recursive=True)
+
+    def survivors(self) -> list[psutil.Process]:
+        """The processes that are still there two seconds later."""
+        return psutil.wait_procs(self.members, timeout=2)[1]
+
+
+@pytest.fixture
+def family() -> Iterator[Family]:
+    """A program whose descendants leave its group; whatever the test does, they are gone afterwards."""
+    made = Family()
+    try:
+        yield made
+    finally:
+        made.process.end()
+        for member in made.members:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()
+        assert made.process.stdout is not None
+        made.process.stdout.close()
+
+
+@linux
+def test_all_descendants_end(family: Family) -> None:
+    """Descendants that left the process group are ended too."""
+    family.process.end(grace=0.2)
+
+    assert len(family.members) == 4
+    assert family.survivors() == []
+
+
+@linux
+def test_descendants_end_with_the_program(family: Family) -> None:
+    """A program that ends by itself leaves nothing behind, before anybody asks."""
+    os.kill(family.process.pid, signal.SIGINT)
+
+    assert family.process.wait(5)
+    assert family.survivors() == []
+
+
+@linux
+def test_a_program_that_kills_its_supervisor_is_ended_with_all_of_its_descendants(family: Family) -> None:
+    """Those that left the group are found by the mark in their environment, and the end is seen."""
+    os.kill(family.process.root, signal.SIGKILL)
+
+    assert family.process.wait(5)
+    assert family.survivors() == []
+    family.process.end()
+    assert family.process.code == -signal.SIGKILL
+
+
+@linux
+def test_a_stopped_supervisor_still_ends_everything(family: Family) -> None:
+    """A program that stops its supervisor has gained nothing."""
+    os.kill(family.process.root, signal.SIGSTOP)
+
+    family.process.end()
+
+    assert family.survivors() == []
+
+
+@linux
+def test_a_supervisor_that_is_stopped_at_once_starts_all_the_same() -> None:
+    """The suite wakes it, however early it was stopped."""
+    code = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP); print('done')"
+    process = Supervised([sys.executable, "-c", code], environment=os.environ)
+
+    assert process.wait(10)
+    process.end()
+    assert process.code == 0
+
+
+def test_a_forged_word_of_the_supervisor_is_no_harm() -> None:
+    """A program of the same user can write into the supervisor's pipes; it harms itself alone."""
+    code = (
+        "import glob, os\n"
+        "for name in glob.glob(f'/proc/{os.getppid()}/fd/*'):\n"
+        "    try: os.write(os.open(name, os.O_WRONLY | os.O_NONBLOCK), b'ended nonsense\\n')\n"
+        "    except OSError: pass\n"
+        "import signal; signal.pause()"
+    )
+    process = Supervised([sys.executable, "-c", code], environment=os.environ)
+
+    process.wait(1)
+    process.end()
+
+    assert not process.running
+
+
+@linux
+def test_many_open_files_are_no_harm() -> None:
+    """Descriptors beyond what select() takes go to the supervisor as any other."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        process = Supervised([sys.executable, "-c", "raise SystemExit(3)"], environment=os.environ)
+        process.wait(10)
+        process.end()
+    finally:
+        for descriptor in files:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert process.code == 3
+
+
+@linux
+def test_where_nothing_can_be_opened_nothing_is_started_and_nothing_leaks() -> None:
+    """A machine without room for a pipe is one sentence, and no descriptor is left open."""
+    files: list[int] = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 256), hard))
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                files.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(3):
+            os.close(files.pop())
+        with pytest.raises(CannotStart, match="Too many open files"):
+            Supervised([sys.executable, "-c", ""], environment=os.environ)
+    finally:
+        for descriptor in files:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def start_and_kill_all() -> None:
+    """Start a program in a thread, say the word until it has started, and print how it ended."""
+    made: list[Supervised] = []
+    starting = threading.Event()
+
+    def start() -> None:
+        starting.set()
+        made.append(Supervised([sys.executable, "-c", WAIT], environment=os.environ))
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    starting.wait()
+    while not made:
+        kill_all()
+    thread.join()
+    kill_all()
+    print(made[0].wait(10))
+    made[0].end()
+    print(made[0].code)
+
+
+def test_all_programs_end_at_one_word() -> None:
+    """An interrupt ends every program of its process, those that are just starting among them."""
+    # In a process of its own: the word is heard by the programs of other tests as well.
+    script = f"from {__name__} import start_and_kill_all as run; run()"
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout == "True\n-9\n"
+
+
+@linux
+def test_a_fork_of_the_suite_keeps_nothing_alive() -> None:
+    """A program ends with the process that started it, though a fork of that one lives on."""
+    script = """
+import os, signal
+from tests.contain.test_supervised import Family
+family = Family()
+print(*[member.pid for member in family.members], flush=True)
+if os.fork() == 0:
+    signal.alarm(20)
+    signal.pause()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True) as suite:
+        assert suite.stdout is not None
+        members = [psutil.Process(int(pid)) for pid in suite.stdout.readline().split()]
+        survivors = psutil.wait_procs(members, timeout=3)[1]
+        os.killpg(suite.pid, signal.SIGKILL)
+
+    assert len(members) == 4
+    assert survivors == []
+
+
+_WITHOUT = """
+import os
+del os.waitid
+import ctypes
+ctypes.CDLL = lambda *_: type("C", (), {"prctl": lambda *_: 0})()
+Supervisor._children = lambda self: [self._leader] if self._code is None else []
+"""
+
+
+def test_without_the_means_of_linux_the_group_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no subreaper and no waitid, a child that holds the output open ends with its group."""
+    source = Path(supervisor.__file__).read_text(encoding="utf-8")
+    head, _, tail = source.partition('if __name__ == "__main__":')
+    monkeypatch.setattr(supervised, "_script", lambda: ("-c", f'{head}{_WITHOUT}\nif __name__ == "__main__":{tail}'))
+    process = Supervised(["/bin/sh", "-c", "sleep 60 & echo done"], environment={}, stdout=subprocess.PIPE)
+
+    assert process.wait(10)
+    assert process.stdout is not None
+    with process.stdout as printed:
+        assert printed.read() == b"done\n"
+    process.end()
+    assert process.code == 0
+
+
+@linux
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_everything_ends_with_the_suite(ending: signal.Signals) -> None:
+    """However the process ends that started the program, nothing is left."""
+    script = """
+import sys, signal
+from tests.contain.test_supervised import Family
+family = Family()
+print(*[member.pid for member in family.members], flush=True)
+signal.pause()
+"""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as suite:
+        assert suite.stdout is not None
+        members = [psutil.Process(int(pid)) for pid in suite.stdout.readline().split()]
+
+        suite.send_signal(ending)
+
+        assert len(members) == 4
+        assert psutil.wait_procs(members, timeout=3)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "words"),
+    [
+        ("raise SystemExit(3)", 3, "the process exited with status 3"),
+        ("import os; os.abort()", -signal.SIGABRT, "the process was ended by SIGABRT"),
+    ],
+)
+def test_the_exit_code_comes_back(code: str, expected: int, words: str) -> None:
+    """The exit code is the program's own, counted as the standard library counts it."""
+    process = Supervised([sys.executable, "-c", code], environment=os.environ)
+
+    process.wait(10)
+    process.end()
+
+    assert (process.code, in_words(process.code)) == (expected, words)
+
+
+def test_signals_have_names() -> None:
+    """A number that is no signal of this system is shown as a number."""
+    assert (signal_name(-11), signal_name(-200), signal_name(0)) == ("SIGSEGV", "signal 200", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "environment", "said"),
+    [
+        (["/nowhere/serve"], {}, "cannot start '/nowhere/serve': no such program"),
+        (["/etc/passwd"], {}, "cannot start '/etc/passwd': not executable"),
+        (["nonesuch"], {"PATH": "/bin"}, "cannot start 'nonesuch': no such program"),
+        ([sys.executable], {"a": "\0"}, f"cannot start {sys.executable!r}: embedded null byte"),
+    ],
+)
+def test_what_cannot_be_started_is_one_sentence(command: list[str], environment: dict[str, str], said: str) -> None:
+    """A program that cannot be started is named, with the reason."""
+    with pytest.raises(CannotStart) as raised:
+        Supervised(command, environment=environment)
+
+    assert str(raised.value) == said
+
+
+@linux
+def test_a_program_has_default_signals_and_only_its_descriptors() -> None:
+    """Neither the supervisor's ignored signals nor any descriptor of the suite reaches the program."""
+    code = "grep SigIgn /proc/self/status; ls /proc/self/fd"
+    process = Supervised(["/bin/sh", "-c", code], environment=os.environ, stdout=subprocess.PIPE)
+
+    assert process.stdout is not None
+    with process.stdout as printed:
+        _, ignored, *descriptors = printed.read().split()
+    assert int(ignored, 16) & 0x7FFFFFFF == 0  # those above belong to the C library
+    assert descriptors == [b"0", b"1", b"2", b"3"]  # the last one is the listing's
+    process.end()
+
+
+def run_without_standard_streams(function: Callable[[], None]) -> None:
+    """Call ``function`` as a suite does that was started with closed standard streams."""
+    for number in (0, 1, 2):
+        os.close(number)
+    function()
+
+
+def test_closed_standard_streams_are_no_harm(tmp_path: os.PathLike[str]) -> None:
+    """No pipe of the suite takes the number of a standard stream."""
+    out = os.path.join(tmp_path, "out")  # noqa: PTH118  # handed to another process as text
+    script = f"""
+from conformance.contain.command import run_command
+from conformance.contain.worker import Worker
+from tests.contain.test_supervised import run_without_standard_streams
+def work():
+    made = run_command(["/bin/sh", "-c", "echo one; echo two >&2"], environment={{}}, seconds=5)
+    worker = Worker("tests.contain.echoing")
+    worker.channel.send({{"n": 1}}, seconds=5)
+    answer = worker.channel.receive(seconds=20).header
+    worker.close()
+    open({out!r}, "w").write(repr((made.code, made.stdout, made.stderr, answer)))
+run_without_standard_streams(work)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=30)
+
+    with open(out) as file:  # noqa: PTH123  # as above
+        assert file.read() == "(0, 'one', 'two', {'n': 1})"

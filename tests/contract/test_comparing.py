@@ -1,0 +1,30 @@
+"""What two schemas say is compared, however little of it is text."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.comparing import _said
+from conformance.wire import Field, read_schema
+
+
+def fields(metadata: dict[bytes, bytes]) -> tuple[Field, ...]:
+    """The fields of a schema whose one column has that metadata, as they were decoded."""
+    message = pa.schema([pa.field("a", pa.int64(), metadata=metadata)]).serialize().to_pybytes()
+    schema = read_schema(message).schema
+    assert schema is not None
+    return schema.fields
+
+
+@pytest.mark.parametrize("odd", [b"\xff", b"\xed\xa0\x80"])
+def test_keys_that_are_no_text_stand_in_any_order(odd: bytes) -> None:
+    """A key that is no UTF-8 is decoded to None, which has no order beside texts."""
+    one, other = fields({odd: b"1", b"k": b"2"}), fields({b"k": b"2", odd: b"1"})
+
+    assert _said(one) == _said(other)
+
+
+def test_other_metadata_is_other() -> None:
+    """Values count as well."""
+    assert _said(fields({b"k": b"1"})) != _said(fields({b"k": b"2"}))

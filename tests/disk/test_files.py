@@ -1,0 +1,99 @@
+"""Files are written whole or not at all, and what keeps one from it is said with its name."""
+
+from __future__ import annotations
+
+import pickle
+import resource
+from pathlib import Path
+
+import pytest
+
+from conformance.disk.files import DiskError, write_whole
+
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="/dev/full is Linux's")
+
+
+def names(folder: Path) -> list[str]:
+    """What is in a directory."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_is_written_with_its_directory(tmp_path: Path) -> None:
+    """Missing directories are made, and nothing else is left beside the file."""
+    path = tmp_path / "a" / "b.json"
+
+    write_whole(path, "ä\n", durable=True)
+
+    assert path.read_bytes() == "ä\n".encode()
+    assert names(path.parent) == ["b.json"]
+
+
+def test_a_text_that_has_no_utf8_form_is_written_all_the_same(tmp_path: Path) -> None:
+    """A lone surrogate becomes an escape, which is what JSON has for it as well."""
+    write_whole(tmp_path / "a", "\ud800")
+
+    assert (tmp_path / "a").read_bytes() == b"\\ud800"
+
+
+def test_what_was_there_stays_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that does not fit leaves the old one and no half of itself."""
+    path = tmp_path / "report.json"
+    path.write_text("before")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(DiskError) as raised:
+            write_whole(path, bytes(5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert str(raised.value) == f"{path}: cannot be written: File too large"
+    assert path.read_text() == "before"
+    assert names(tmp_path) == ["report.json"]
+
+
+@needs_full
+def test_a_device_is_written_to_as_it_is() -> None:
+    """``/dev/full`` is not replaced by a file, and ``/dev/stdout`` would not be either."""
+    with pytest.raises(DiskError, match=r"^/dev/full: cannot be written: No space left on device$"):
+        write_whole(FULL, "text")
+
+    assert FULL.is_char_device()
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    """The file that a link names is replaced, not the link."""
+    (tmp_path / "real").write_text("before")
+    (tmp_path / "link").symlink_to("real")
+
+    write_whole(tmp_path / "link", "after")
+
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "after"
+
+
+def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
+    """Who may read a report does not change when it is written anew."""
+    path = tmp_path / "a"
+    path.write_text("before")
+    path.chmod(0o640)
+
+    write_whole(path, "after")
+
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_place_below_a_file_is_named(tmp_path: Path) -> None:
+    """A directory that cannot be made is the file's own failure."""
+    (tmp_path / "file").touch()
+
+    with pytest.raises(DiskError, match=r"file/report\.json: cannot be written: "):
+        write_whole(tmp_path / "file" / "report.json", "")
+
+
+def test_the_error_travels_between_processes() -> None:
+    """A worker of Spark's hands it to the driver."""
+    error = pickle.loads(pickle.dumps(DiskError(28, "No space left on device", "a/b")))
+
+    assert str(error) == "a/b: cannot be written: No space left on device"

@@ -1,0 +1,114 @@
+"""Versions that are the installed pyarrow with one change: workers that lie, die or differ as a version might."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from conformance.drift.run import Drift, Plan, run_drift
+from conformance.drift.versions import Version
+
+SMALL: Final = Plan(share=0.01, mutants=40, kinds=("primitive", "nested"), catalogue=False)
+"""Three recipes of two classes, and a few mutants."""
+
+_SCRIPT: Final = """\
+import sys
+sys.path.append({root!r})
+from conformance.drift import worker
+{change}
+worker.main()
+"""
+
+SAME: Final = ""
+DIES: Final = """
+import os
+read = worker._OPERATIONS["read"]
+def dying(job):
+    if job["id"].startswith("primitive.000/stream"):
+        os.abort()
+    return read(job)
+worker._OPERATIONS["read"] = dying
+"""
+MISREADS: Final = """
+read = worker._OPERATIONS["read"]
+def misreading(job):
+    answer = read(job)
+    if job["id"].startswith("primitive.000/stream") and answer["rows"]:
+        answer["digest"] = "0" * 32
+    return answer
+worker._OPERATIONS["read"] = misreading
+"""
+REFUSES: Final = """
+read = worker._OPERATIONS["read"]
+def refusing(job):
+    if job["id"].startswith("primitive.000/stream"):
+        raise ValueError("no longer")
+    return read(job)
+worker._OPERATIONS["read"] = refusing
+"""
+ACCEPTS: Final = """
+read = worker._OPERATIONS["read"]
+def accepting(job):
+    try:
+        return read(job)
+    except worker._Refused:
+        return {"status": "rows", "digest": "", "types": [], "rows": 0}
+worker._OPERATIONS["read"] = accepting
+"""
+PADS: Final = """
+written = worker._written
+def padding(job, schema, batches):
+    data = written(job, schema, batches)
+    return data + bytes(8) if job["container"] == "stream" and job["id"].startswith("primitive.") else data
+worker._written = padding
+"""
+"""Bytes after the end of a stream: no rule forbids them, and every reader leaves them alone."""
+CUTS: Final = """
+written = worker._written
+def cutting(job, schema, batches):
+    data = written(job, schema, batches)
+    return data[:-6] + b"ARROW2" if job["id"].startswith("primitive.000/file") else data
+worker._written = cutting
+"""
+CHANGES: Final = """
+import pyarrow as pa
+written = worker._written
+def changing(job, schema, batches):
+    if job["id"].startswith("primitive.001/") and batches:
+        batches = [batch.slice(0, max(0, batch.num_rows - 1)) for batch in batches]
+    return written(job, schema, batches)
+worker._written = changing
+"""
+SPILLS: Final = """
+written = worker._written
+count = [0]
+def spilling(job, schema, batches):
+    count[0] += 1
+    data = written(job, schema, batches)
+    return data + bytes([count[0] % 2] * 8) if job["id"] == "primitive.001/stream" else data
+worker._written = spilling
+"""
+REWORDS: Final = """
+told = worker._told
+worker._told = lambda error: told(error) | {"text": "in other words"}
+"""
+LACKS: Final = """
+from conformance.drift import building
+def lacking(kind):
+    raise building.LackingError("this pyarrow has no large_list")
+building._NESTED["large_list"] = lacking
+"""
+
+
+def version(folder: Path, name: str, change: str) -> Version:
+    """The installed pyarrow under the name ``name``, with ``change`` made to its worker."""
+    script = folder / f"{name}.py"
+    root = str(Path(__file__).resolve().parents[3])
+    script.write_text(_SCRIPT.format(root=root, change=change), encoding="utf-8")
+    return Version(f"installed-{name}", Path(sys.executable), script)
+
+
+def drift(folder: Path, change: str, plan: Plan = SMALL) -> Drift:
+    """The installed pyarrow compared with itself, changed."""
+    return run_drift([version(folder, "old", SAME), version(folder, "new", change)], plan)

@@ -1,0 +1,170 @@
+"""What a pair of answers is called, and when it matters."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.clause import CLAUSES
+from conformance.drift.comparing import Change, Difference, compare_readings, compare_writings
+from conformance.drift.inputs import Input
+from conformance.drift.versions import Answer
+
+STEP = ("1.0.0", "2.0.0")
+
+ROWS = Answer("a", "rows", digest="d", rows=3, types=("int64",))
+OTHER = Answer("a", "rows", digest="e", rows=3, types=("int64",))
+RETYPED = Answer("a", "rows", digest="d", rows=3, types=("extension<uuid>",))
+REFUSED = Answer("a", "refused", error="ArrowInvalid", text="no")
+REWORDED = Answer("a", "refused", error="ArrowInvalid", text="never")
+UNSOUND = Answer("a", "unsound", error="ArrowInvalid", text="late")
+LACKS = Answer("a", "refused", error="ArrowInvalid", text="Unrecognized type: 24")
+DIED = Answer("a", "died", error="SIGSEGV")
+HUNG = Answer("a", "hung", text="no answer within 20 s")
+
+
+def reading(old: Answer, new: Answer, *, valid: bool = True, refusable: bool = False) -> Difference:
+    """The difference of two readings of the same bytes."""
+    broken = () if valid else ("stream.end-missing",)
+    return compare_readings(Input("a", "streams", "stream", b"", broken, refusable), STEP, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change", "matters_if_valid", "matters_if_broken"),
+    [
+        (ROWS, ROWS, Change.EQUAL, False, False),
+        (ROWS, OTHER, Change.VALUES, True, False),
+        (ROWS, RETYPED, Change.TYPE, False, False),
+        (REFUSED, REWORDED, Change.ERROR, False, False),
+        (REFUSED, ROWS, Change.ACCEPTED, False, True),
+        (REFUSED, UNSOUND, Change.ACCEPTED, False, True),
+        (UNSOUND, ROWS, Change.ACCEPTED, False, True),
+        (ROWS, REFUSED, Change.REFUSED, True, False),
+        (ROWS, UNSOUND, Change.REFUSED, True, False),
+        (ROWS, DIED, Change.CRASH, True, True),
+        (REFUSED, HUNG, Change.HANG, True, True),
+        (DIED, REFUSED, Change.CURED, False, False),
+        (DIED, HUNG, Change.EQUAL, False, False),
+    ],
+)
+def test_readings(old: Answer, new: Answer, change: Change, *, matters_if_valid: bool, matters_if_broken: bool) -> None:
+    """What became of reading, and whether it matters for sound bytes and for broken ones."""
+    sound, broken = reading(old, new), reading(old, new, valid=False)
+
+    assert (sound.change, broken.change) == (change, change)
+    assert (sound.matters, broken.matters) == (matters_if_valid, matters_if_broken)
+
+
+def test_what_may_be_refused_may_be_newly_refused() -> None:
+    """Refusing a form that the format leaves to readers does not matter."""
+    assert reading(ROWS, REFUSED, refusable=True).matters is False
+
+
+def test_a_version_that_lacks_the_type_has_judged_nothing() -> None:
+    """Broken bytes of a type that the older version does not know are not newly accepted."""
+    assert reading(LACKS, ROWS, valid=False).change is Change.ABSENT
+    assert reading(LACKS, ROWS).change is Change.ACCEPTED
+
+
+def test_another_type_is_named() -> None:
+    """Where only the type changed, both types are told."""
+    found = reading(ROWS, RETYPED)
+
+    assert (found.before, found.after) == ("read as int64", "read as extension<uuid>")
+
+
+# --- writing ----------------------------------------------------------------------------------------
+
+
+def stream(values: list[int], codec: str | None = None, level: int = 1) -> bytes:
+    """A stream of one column, as the installed pyarrow writes it."""
+    batch = pa.record_batch([pa.array(values, pa.int64())], names=["a"])
+    sink = pa.BufferOutputStream()
+    compression = pa.Codec(codec, compression_level=level) if codec else None
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def written(data: bytes, name: str = "a/stream", *, spilled: bool = False) -> Answer:
+    """The answer of a version that wrote ``data``."""
+    return Answer(name, "written", data=data, spilled=spilled)
+
+
+def writing(old: Answer, new: Answer, *, same: bool = True) -> Difference:
+    """The difference of two writings of the same rows."""
+    return compare_writings(new.id, "write a", STEP, (old, new), container="stream", same=lambda *_: same)
+
+
+PLAIN = stream([1, 2, 3])
+
+
+def test_the_same_bytes_are_equal() -> None:
+    """Nothing has changed where no byte has."""
+    assert writing(written(PLAIN), written(PLAIN)).change is Change.EQUAL
+
+
+def test_other_bytes_that_conform_are_another_layout() -> None:
+    """Bytes that say the same and break no rule do not matter, and their places are told."""
+    found = writing(written(PLAIN), written(PLAIN[:-8]))
+
+    assert (found.change, found.matters) == (Change.LAYOUT, False)
+    assert found.places[0].gone
+
+
+def test_bytes_that_break_a_rule_matter() -> None:
+    """A rule that only the new bytes break is named."""
+    found = writing(written(PLAIN), written(PLAIN[:-4]))
+
+    assert (found.change, found.matters) == (Change.NONCONFORMING, True)
+    assert found.rules[0] == "prefix.truncated"
+    assert set(found.rules[1:]) <= set(CLAUSES)
+    assert found.rules[1:]
+
+
+def test_a_rule_that_was_broken_before_is_no_drift() -> None:
+    """What both versions do wrong has not changed."""
+    assert writing(written(PLAIN[:-4]), written(PLAIN[:-5])).change is Change.LAYOUT
+
+
+def test_other_values_matter() -> None:
+    """Bytes from which other values are read have changed their values."""
+    found = writing(written(PLAIN), written(stream([1, 2, 4])), same=False)
+
+    assert (found.change, found.matters) == (Change.VALUES, True)
+
+
+def test_recompressed_bytes_are_the_same() -> None:
+    """What another version of a codec makes of the same buffers is no other layout."""
+    values = [number // 7 for number in range(2000)]
+    old, new = (written(stream(values, "zstd", level), "a/stream+zstd") for level in (1, 19))
+
+    assert old.data != new.data
+    assert writing(old, new).change is Change.RECOMPRESSED
+
+
+def test_published_memory_matters_where_it_is_new() -> None:
+    """A version that begins to publish what lies beyond its buffers is told of; one that goes on is not."""
+    spilling = written(PLAIN + bytes(8), spilled=True)
+
+    assert writing(written(PLAIN), spilling).change is Change.SPILL
+    assert writing(spilling, spilling).change is Change.EQUAL
+
+
+def test_a_table_that_is_no_longer_written_matters() -> None:
+    """Refusing to write what was written is drift; writing what was refused is not, if it conforms."""
+    refused = Answer("a/stream", "refused", error="ArrowInvalid", text="no")
+
+    assert (writing(written(PLAIN), refused).change, writing(written(PLAIN), refused).matters) == (Change.REFUSED, True)
+    assert (writing(refused, written(PLAIN)).change, writing(refused, written(PLAIN)).matters) == (
+        Change.ACCEPTED,
+        False,
+    )
+    assert writing(refused, written(PLAIN[:-4])).matters is True
+
+
+def test_a_lacking_version_is_not_compared() -> None:
+    """A writing that one version has no type for is not applicable."""
+    lacking = Answer("a/stream", "lacking", text="pyarrow 1.0.0 has no list_view")
+
+    assert writing(lacking, written(PLAIN)).change is Change.ABSENT

@@ -1,0 +1,68 @@
+"""Recorded digests: written, read back, and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.drift.digests import Digests, check_digests, digests_of, read_digests, write_digests
+from conformance.drift.versions import Answer, DriftError
+
+WRITTEN = [
+    Answer("a.000/stream", "written", data=b"bytes"),
+    Answer("a.000/file", "refused", error="ArrowInvalid", text="no"),
+    Answer("a.001/stream", "lacking", text="no list_view"),
+]
+VALUES = [Answer("a.000", "rows", digest="00ff"), Answer("a.001", "lacking")]
+
+
+def test_digests_say_bytes_values_and_refusals() -> None:
+    """Each case has its values, and each writing its bytes or why there are none."""
+    found = digests_of(0, WRITTEN, VALUES)
+
+    assert found.cases["a.000"] == {
+        "values": "00ff",
+        "stream": "277089d91c0bdf4f2e6862ba7e4a0760",
+        "file": "ArrowInvalid: no",
+    }
+    assert found.cases["a.001"] == {"values": "lacking", "stream": "lacking"}
+
+
+def test_what_was_recorded_is_read_again(tmp_path: Path) -> None:
+    """A recorded file holds the digests, one case a line."""
+    found = digests_of(3, WRITTEN, VALUES)
+
+    write_digests(tmp_path, "24.0.0", found)
+
+    assert read_digests(tmp_path, "24.0.0") == found
+    assert len((tmp_path / "24.0.0.json").read_text().splitlines()) == 4
+
+
+def test_every_difference_from_the_record_is_told() -> None:
+    """A changed digest, a new case and a gone case are three complaints; none is one too many."""
+    recorded = Digests(0, {"a": {"values": "1", "stream": "2"}, "gone": {"values": "1"}})
+    now = Digests(0, {"a": {"values": "1", "stream": "3"}, "new": {"values": "1"}})
+
+    assert list(check_digests("24.0.0", recorded, now)) == [
+        "24.0.0: a/stream: expected 2, got 3",
+        "24.0.0: new/values: expected nothing, got 1",
+        "24.0.0: gone: recorded, and no longer tried",
+    ]
+    assert list(check_digests("24.0.0", now, now)) == []
+
+
+def test_another_seed_is_one_complaint() -> None:
+    """Digests of another seed are not compared one by one."""
+    assert list(check_digests("24.0.0", Digests(1, {}), Digests(0, {"a": {}}))) == [
+        "24.0.0: recorded with seed 1, run with seed 0"
+    ]
+
+
+def test_a_version_without_a_record_is_unusable(tmp_path: Path) -> None:
+    """A missing or broken record names its file and what to do."""
+    with pytest.raises(DriftError, match=r"24\.0\.0\.json: cannot read: .*; record it with"):
+        read_digests(tmp_path, "24.0.0")
+    (tmp_path / "24.0.0.json").write_text("{}")
+    with pytest.raises(DriftError, match="expected recorded digests"):
+        read_digests(tmp_path, "24.0.0")

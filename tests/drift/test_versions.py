@@ -1,0 +1,58 @@
+"""Versions by name, and what their answers say."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.drift import versions
+from conformance.drift.versions import Answer, DriftError, Version, ask, find_version, ordered
+
+
+def test_versions_stand_from_old_to_new() -> None:
+    """Numbers are compared as numbers, the installed version is the last, and none stands twice."""
+    assert ordered(["16.1.0", "installed", "9.0.0", "16.1.0"]) == ["9.0.0", "16.1.0", "installed"]
+
+
+@pytest.mark.parametrize("name", ["latest", "26", ">=24", "24.0.0; true"])
+def test_a_name_that_is_no_version_is_refused(name: str) -> None:
+    """What is no version number is not handed to an installer."""
+    with pytest.raises(DriftError, match=r"expected a version of pyarrow such as 24\.0\.0"):
+        find_version(name)
+
+
+def test_another_version_than_asked_for_is_refused() -> None:
+    """An environment that holds another pyarrow than its name says is not compared."""
+    with pytest.raises(DriftError, match=r"expected pyarrow 1\.0\.0, got "):
+        ask(Version("1.0.0", Path(sys.executable)), [])
+
+
+def test_an_interpreter_that_is_gone_is_told() -> None:
+    """A missing interpreter is an error with its path."""
+    with pytest.raises(DriftError, match="cannot start '/nowhere/python'"):
+        ask(Version("1.0.0", Path("/nowhere/python")), [])
+
+
+def test_texts_lose_addresses_and_paths() -> None:
+    """What differs between two processes or machines is taken out of an error, and nothing else."""
+    told = versions._normal("object at 0x7f00aabbccdd in /usr/lib/x86/arrow.cc:12, row 3/4 of\n  and/or")
+
+    assert told == "object at 0x… in /…:12, row 3/4 of and/or"
+
+
+@pytest.mark.parametrize(
+    ("error", "text", "lacks"),
+    [
+        ("ArrowInvalid", "Unrecognized type: 24", True),
+        ("ArrowInvalid", "Library only supports 128-bit or 256-bit decimal values", True),
+        ("ArrowNotImplementedError", "Swapping endianness of string_view", True),
+        ("KeyError", "43", True),
+        ("KeyError", "'a'", False),
+        ("OSError", "Invalid flatbuffers message.", False),
+    ],
+)
+def test_a_version_says_what_it_lacks(error: str, text: str, *, lacks: bool) -> None:
+    """Errors that say that the library has no such type are told from those that judge the bytes."""
+    assert Answer("a", "refused", error=error, text=text).lacks is lacks

@@ -1,0 +1,332 @@
+"""Full disks, leftovers of earlier runs, two runs in one place, and target files that nobody can mean."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.hostile import setups
+from tests.hostile.attack import ATTACKS, Act, Expected, Part, register
+from tests.hostile.setups import Command
+
+if TYPE_CHECKING:
+    from tests.hostile.measure import Running
+
+__all__: list[str] = []
+
+FINE: Final = Expected(("pass",), status=(0,))
+UNUSABLE: Final = Expected(status=(2,), says="target")
+FULL: Final = Expected(status=(1, 2), says="No space left on device")
+
+
+def _run(name: str, expected: Expected, *, life: str = "calm", **rest: Any) -> Callable[[Act], Act]:
+    def registered(change: Act) -> Act:
+        @functools.wraps(change)
+        def arranged(place: Path, cookie: str) -> Command:
+            command = setups.served(ATTACKS[name], place, cookie, life)
+            change(command, place)
+            return command
+
+        register(name, Part.COMMAND, expected, **rest)(arranged)
+        return change
+
+    return registered
+
+
+def _instead(command: Command, option: str, value: str) -> None:
+    command.words[command.words.index(option) + 1] = value
+
+
+@_run("disk.log-on-a-full-disk", FULL)
+def log_on_a_full_disk(command: Command, place: Path) -> None:
+    """The log is on a full disk."""
+    _instead(command, "--log", "/dev/full")
+
+
+@_run("disk.json-on-a-full-disk", FULL)
+def json_on_a_full_disk(command: Command, place: Path) -> None:
+    """The JSON report is on a full disk."""
+    _instead(command, "--json", "/dev/full")
+    command.reports.pop("json")
+
+
+@_run("disk.junit-on-a-full-disk", FULL)
+def junit_on_a_full_disk(command: Command, place: Path) -> None:
+    """The JUnit report is on a full disk."""
+    _instead(command, "--junit", "/dev/full")
+    command.reports.pop("junit")
+
+
+@_run("disk.files-of-32-kib", Expected(status=(1, 2), says="log.jsonl|File too large"))
+def files_of_32_kib(command: Command, place: Path) -> None:
+    """No file may grow beyond 32 KiB."""
+    command.wrap = ["/bin/sh", "-c", 'ulimit -f 64; exec "$@"', "sh"]
+    for path in command.reports.values():
+        path.unlink(missing_ok=True)
+    command.reports.clear()
+
+
+@_run("disk.log-is-a-directory", Expected(status=(2,), says="log"))
+def log_is_a_directory(command: Command, place: Path) -> None:
+    """The place of the log is a directory."""
+    (place / "log.jsonl").mkdir()
+    command.log = None
+
+
+@_run("disk.state-is-a-file", Expected(status=(0, 2)))
+def state_is_a_file(command: Command, place: Path) -> None:
+    """The directory of the suite's own files is a file."""
+    (place / ".conformance").write_text("", encoding="utf-8")
+
+
+@_run("disk.report-in-no-directory", FINE)
+def report_in_no_directory(command: Command, place: Path) -> None:
+    """A report goes into a directory that does not exist."""
+    _instead(command, "--html", "absent/report.html")
+    command.reports.pop("html")
+
+
+def _in_home(command: Command, place: Path) -> None:
+    text = (place / "target.toml").read_text(encoding="utf-8")
+    (place / "target.toml").write_text(
+        text.replace("environment = {", 'environment = { HOME = "{home}",'), encoding="utf-8"
+    )
+
+
+def _before(command: Command, place: Path) -> None:
+    """Run the command once before it is measured."""
+    environment = setups.suite_environment(place, "before") | command.environment
+    subprocess.run([*command.program, *command.words], cwd=place, env=environment, capture_output=True, check=False)
+
+
+@_run("disk.home-of-an-earlier-run", FINE, life="once")
+def home_of_an_earlier_run(command: Command, place: Path) -> None:
+    """The target left a mark in its home in an earlier run, and does not start where there is one."""
+    _in_home(command, place)
+    _before(command, place)
+
+
+@_run("disk.home-that-cannot-be-emptied", FINE, life="heavy")
+def home_that_cannot_be_emptied(command: Command, place: Path) -> None:
+    """The target fills its home with links, pipes, locked directories, names that are no text and 64 MiB."""
+    _in_home(command, place)
+    command.during = _never_below_root
+    _before(command, place)
+
+
+def _never_below_root(running: Running) -> None:
+    running.wait_for(lambda: running.ended, 30)
+    if not Path("/etc/passwd").exists():
+        (running.place / "events" / "forbidden.files-behind-a-link-were-removed").touch()
+
+
+@_run("disk.two-runs-in-one-directory", FINE)
+def two_runs_in_one_directory(command: Command, place: Path) -> None:
+    """A second run of the same target begins in the same directory, with the default log."""
+    at = command.words.index("--log")
+    del command.words[at : at + 2]
+    environment = setups.suite_environment(place, command.environment.get(setups.COOKIE, "other"))
+    words = [word for word in command.words if not word.startswith("report.")]
+    words = [word for word in words if word not in ("--json", "--junit", "--html")]
+
+    def beside(running: Running) -> None:
+        with (place / "other.txt").open("wb") as out:
+            other = subprocess.Popen(
+                [*command.program, *words], cwd=place, env=environment, stdout=out, stderr=out, stdin=subprocess.DEVNULL
+            )
+        running.wait_for(lambda: running.ended, 30)
+        other.wait()
+        if b"Traceback" in (place / "other.txt").read_bytes():
+            (place / "events" / "forbidden.traceback-in-the-other-run").touch()
+
+    command.during = beside
+    command.log = place / ".conformance" / "hostile.jsonl"
+
+
+# --- target files -------------------------------------------------------------------------------------
+
+
+def _target(name: str, expected: Expected = UNUSABLE, **rest: Any) -> Callable[[Act], Act]:
+    """Register a function that answers the text of a target file."""
+
+    def registered(text: Act) -> Act:
+        @functools.wraps(text)
+        def arranged(place: Path, cookie: str) -> Command:
+            data = text()
+            (place / "target.toml").write_bytes(data if isinstance(data, bytes) else data.encode())
+            return Command(["run", "--target", "target.toml", "--select", "types.bool", "--no-readers"])
+
+        register(name, Part.COMMAND, expected, **rest)(arranged)
+        return text
+
+    return registered
+
+
+def _file(*, command: str = "true", start: str = "", more: str = "") -> str:
+    return f'name = "hostile"\nkind = "server"\n[start]\ncommand = ["{command}"]\n{start}\n{more}\n'
+
+
+@_target("disk.deadline-nan")
+def deadline_nan() -> str:
+    """A deadline is not a number."""
+    return _file(more="[deadlines]\ncall = nan")
+
+
+@_target("disk.deadline-infinite")
+def deadline_infinite() -> str:
+    """A deadline is infinite."""
+    return _file(more="[deadlines]\nstart = inf")
+
+
+@_target("disk.deadline-absurd")
+def deadline_absurd() -> str:
+    """A deadline is 10^300 seconds."""
+    return _file(more="[deadlines]\ncase = 1e300")
+
+
+@_target("disk.grace-negative")
+def grace_negative() -> str:
+    """The grace of a target's end is minus one second."""
+    return _file(start="grace = -1.0")
+
+
+@_target("disk.grace-nan")
+def grace_nan() -> str:
+    """The grace of a target's end is not a number."""
+    return _file(start="grace = nan")
+
+
+@_target("disk.limits-negative")
+def limits_negative() -> str:
+    """The limits of messages are negative and beyond 2^64."""
+    return _file(more="[limits]\nmessage = -1\ncase = 99999999999999999999999999")
+
+
+@_target("disk.rows-absurd")
+def rows_absurd() -> str:
+    """A request is to hold 10^18 rows."""
+    return _file(more="[seed]\nrows_per_request = 1000000000000000000")
+
+
+@_target("disk.format-width")
+def format_width() -> str:
+    """A placeholder asks for a width of a thousand million characters."""
+    return _file(command="{home:>1000000000}")
+
+
+@_target("disk.format-attribute")
+def format_attribute() -> str:
+    """A placeholder asks for an attribute of a value."""
+    return _file(command="{home.__class__.__mro__}")
+
+
+@_target("disk.format-conversion")
+def format_conversion() -> str:
+    """A placeholder asks for a conversion, and for a format in the format."""
+    return _file(command="{python!r:{home}}")
+
+
+@_target("disk.nul-in-the-command")
+def nul_in_the_command() -> str:
+    """The command holds a NUL."""
+    return _file(command="a\\u0000b")
+
+
+@_target("disk.nul-in-the-environment")
+def nul_in_the_environment() -> str:
+    """A variable of the environment holds a NUL, and another has none but a name with an equals sign."""
+    return _file(start='environment = { A = "a\\u0000b", "B=C" = "d" }')
+
+
+@_target("disk.command-of-4-mib")
+def command_of_4_mib() -> str:
+    """The command has one argument of 4 MiB."""
+    return _file(command="true " + "a" * (4 << 20))
+
+
+@_target("disk.command-is-a-directory", Expected(status=(2,), says="cannot start"))
+def command_is_a_directory() -> str:
+    """The command is a directory."""
+    return _file(command="/")
+
+
+@_target("disk.hostile-name")
+def hostile_name() -> str:
+    """The target's name leads out of every directory and holds an escape."""
+    return _file().replace("hostile", "../../\\u001b[31m::error::x")
+
+
+@_target("disk.hostile-title", Expected(status=(2,), says="target|start"))
+def hostile_title() -> str:
+    """Title and homepage are commands to builds and terminals, and the command is not there."""
+    words = "\\n::error::HOSTILE\\u001b[2J"
+    return f'title = "{words}"\nhomepage = "{words}"\n' + _file(command="/nonexistent\\n::error::x\\u001b[2J")
+
+
+@_target("disk.deep-toml")
+def deep_toml() -> str:
+    """The target file nests arrays 100,000 levels deep."""
+    return "a = " + "[" * 100_000 + "]" * 100_000
+
+
+@_target("disk.toml-of-64-mib")
+def toml_of_64_mib() -> str:
+    """The target file has 64 MiB in one text."""
+    return _file().replace('"hostile"', '"' + "a" * (64 << 20) + '"')
+
+
+@_target("disk.toml-is-no-text")
+def toml_is_no_text() -> bytes:
+    """The target file is bytes that are no text."""
+    return bytes(range(256)) * 100
+
+
+@_target("disk.million-expected-failures", deadline=20.0)
+def million_expected_failures() -> str:
+    """The target file lists 20,000 expected failures whose globs take for ever to match."""
+    entry = '[[expected_failures]]\nclause = "' + "*a" * 30 + 'b"\nreason = "fail"\n'
+    return _file(command="/nonexistent") + entry * 20_000
+
+
+@register("disk.endless-target-file", Part.COMMAND, Expected(status=(2,), says="target"))
+def endless_target_file(place: Path, cookie: str) -> Command:
+    """The target file is one that never ends."""
+    return Command(["run", "--target", "/dev/zero"])
+
+
+@register("disk.endless-log", Part.COMMAND, Expected(status=(2,), says="expected an event"))
+def endless_log(place: Path, cookie: str) -> Command:
+    """The log of an earlier run is one that never ends."""
+    return Command(["report", "/dev/zero"])
+
+
+@register("disk.log-of-garbage", Part.COMMAND, Expected(status=(2,), says="log"))
+def log_of_garbage(place: Path, cookie: str) -> Command:
+    """The log of an earlier run nests 100,000 levels deep in its first line."""
+    (place / "log.jsonl").write_bytes(b"[" * 100_000 + b"\n" + b"\xff" * 1000)
+    return Command(["report", "log.jsonl"])
+
+
+@register("disk.case-file-bomb", Part.COMMAND, Expected(status=(2,), says="cases|yaml|expected"))
+def case_file_bomb(place: Path, cookie: str) -> Command:
+    """A case file of a kilobyte holds a thousand million rows, by references to references."""
+    command = setups.served(ATTACKS["disk.case-file-bomb"], place, cookie, "calm")
+    lines = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"]
+    lines += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    (place / "cases" / "bomb.yaml").write_text("id: bomb\ntitle: t\n" + "\n".join(lines), encoding="utf-8")
+    return command
+
+
+@register("disk.case-of-a-thousand-million-rows", Part.COMMAND, Expected(status=(0, 1, 2)), deadline=20.0)
+def case_of_a_thousand_million_rows(place: Path, cookie: str) -> Command:
+    """A case's recipe asks for a thousand million rows."""
+    command = setups.served(ATTACKS["disk.case-of-a-thousand-million-rows"], place, cookie, "calm")
+    text = (
+        "id: bomb\ntitle: t\ntable:\n  columns:\n  - {name: row_id, type: INT64, mode: REQUIRED}\n"
+        "  recipe: {rows: 1000000000, seed: 1}\nclauses: [types.int64]\n"
+    )
+    (place / "cases" / "bomb.yaml").write_text(text, encoding="utf-8")
+    return command

@@ -1,0 +1,89 @@
+"""A part of the hostile set, quick enough for every change: outcomes, orphans and reports, but no times.
+
+``python -m tests.hostile`` runs the whole set and measures it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import pytest
+
+from tests.hostile import setups
+from tests.hostile.attack import ATTACKS, attacks
+from tests.hostile.measure import Measured, heed_interrupts, measure
+
+QUICK: Final = (
+    "grpc.hang-in-stream",
+    "grpc.endless-empty-responses",
+    "grpc.segfault-in-stream",
+    "grpc.session-is-garbage",
+    "grpc.million-streams",
+    "wire.garbage",
+    "wire.rst-stream",
+    "rest.dripping-headers",
+    "rest.endless-body",
+    "rest.slow-redirects",
+    "rest.redirects-elsewhere",
+    "rest.chunk-of-2-to-the-70",
+    "rest.html",
+    "rest.deep-json",
+    "rest.rows-of-odd-shapes",
+    "life.leaves-a-daemon",
+    "life.dies-with-hostile-words",
+    "serializer.segfaults",
+    "serializer.exits",
+    "serializer.patches-the-library",
+    "program.half-a-line",
+    "program.odd-values",
+    "program.exits-quietly",
+    "program.hostile-words",
+    "reader.segfaults",
+    "bytes.deep-types",
+    "bytes.metadata-of-2-gib",
+    "text.status-for-terminals",
+    "text.status-for-builds",
+    "text.status-is-no-utf8",
+    "text.column-names",
+    "text.metadata",
+    "text.rest-lone-surrogates",
+    "process.interrupt-while-starting",
+    "process.kill-in-the-middle",
+    "process.closed-output",
+    "process.no-locale",
+    "process.secrets-in-the-environment",
+    "disk.log-on-a-full-disk",
+    "disk.home-of-an-earlier-run",
+    "disk.deadline-nan",
+    "disk.format-width",
+)
+"""Attacks of every kind, each quick where it is met well."""
+BESIDE: Final = 2
+"""Commands at one time: most of them wait for a deadline."""
+
+
+@pytest.fixture(scope="module")
+def met() -> dict[str, Measured]:
+    """Every quick attack, those together that can share a command."""
+    heed_interrupts()
+    attacks()
+    with ThreadPoolExecutor(BESIDE) as pool:
+        groups = pool.map(measure, setups.groups([ATTACKS[name] for name in QUICK]))
+        return {one.attack.id: one for group in groups for one in group}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_attack_costs_its_case_and_nothing_else(name: str, met: dict[str, Measured]) -> None:
+    """The attacked case has the right outcome, the next one passes, nothing is left behind, every report is valid."""
+    one = met[name]
+
+    assert (one.wrong, one.invalid) == ((), ())
+
+
+def test_every_kind_is_among_the_quick_ones() -> None:
+    """But campaigns, which need Spark."""
+    kinds = Counter(attack.kind for attack in attacks().values() if not attack.slow)
+
+    assert set(kinds) <= {name.partition(".")[0] for name in QUICK}

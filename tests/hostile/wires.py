@@ -1,0 +1,208 @@
+"""Attacks below gRPC: the bytes of the connection, cut into HTTP/2 frames on their way from server to client."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from tests.hostile.attack import Act, Attack, Expected, Part, register
+
+__all__ = ["Wire"]
+
+FLOOD_SECONDS: Final = 20.0
+"""How long a flood goes on where nobody ends it."""
+
+
+class Wire:
+    """A proxy in front of a gRPC port: passes bytes on, unless the case in hand is attacked on the wire."""
+
+    def __init__(self, upstream: int, current: Callable[[], Attack | None]) -> None:
+        self._upstream = upstream
+        self._current = current
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = int(self._listener.getsockname()[1])
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            client, _ = self._listener.accept()
+            server = socket.create_connection(("127.0.0.1", self._upstream))
+            for end in (client, server):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self._up, args=(client, server), daemon=True).start()
+            threading.Thread(target=self._down, args=(server, client), daemon=True).start()
+
+    def _up(self, client: socket.socket, server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while chunk := client.recv(65536):
+                server.sendall(chunk)
+        _close(server)
+
+    def _down(self, server: socket.socket, client: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            stream = server.makefile("rb")
+            while len(head := stream.read(9)) == 9:
+                frame = head + stream.read(int.from_bytes(head[:3]))
+                attack = self._current()
+                if attack is not None and attack.part is Part.WIRE:
+                    for piece in attack.act(frame, client):
+                        client.sendall(piece)
+                else:
+                    client.sendall(frame)
+        _close(client)
+
+
+def _close(end: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
+
+
+def _wire(name: str, *outcomes: str, later: bool = True, **more: Any) -> Callable[[Act], Act]:
+    return register(name, Part.WIRE, Expected(outcomes, later=later), **more)
+
+
+BROKEN: Final = ("crash", "refused", "hang")
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, CONTINUATION = 0, 1, 3, 4, 6, 7, 9
+END_STREAM, END_HEADERS = 1, 4
+
+
+def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
+
+
+def _stream_of(frame: bytes) -> int:
+    return int.from_bytes(frame[5:9]) & 0x7FFFFFFF
+
+
+def _until_late() -> Iterator[None]:
+    until = time.monotonic() + FLOOD_SECONDS
+    while time.monotonic() < until:
+        yield
+
+
+@_wire("wire.garbage", *BROKEN)
+def garbage(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """Instead of HTTP/2 frames random bytes come."""
+    yield os.urandom(65536)
+
+
+@_wire("wire.http1", *BROKEN)
+def http1(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """Instead of HTTP/2 an HTML page comes over HTTP/1.1."""
+    yield b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\n\r\n<html><h1>502</h1></html>"
+
+
+@_wire("wire.closed-at-once", *BROKEN)
+def closed_at_once(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """The connection is closed where the answer should come."""
+    client.shutdown(socket.SHUT_RDWR)
+    yield b""
+
+
+@_wire("wire.closes-after-every-call", "pass", "crash")
+def closes_after_every_call(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """The connection is closed after every call, so that each needs one of its own."""
+    yield frame
+    if frame[3] == HEADERS and frame[4] & END_STREAM:
+        client.sendall(_frame(GOAWAY, 0, 0, _stream_of(frame).to_bytes(4) + bytes(4)))
+        client.shutdown(socket.SHUT_RDWR)
+
+
+@_wire("wire.reset", *BROKEN)
+def reset(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """The connection is reset in the middle of a frame."""
+    client.sendall(frame[: len(frame) // 2])
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.close()
+    yield frame
+
+
+@_wire("wire.rst-stream", *BROKEN, "fail")
+def rst_stream(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """Every stream is reset where its first message should come."""
+    yield frame if frame[3] != DATA else _frame(RST_STREAM, 0, _stream_of(frame), (2).to_bytes(4))
+
+
+@_wire("wire.goaway-storm", *BROKEN, "fail")
+def goaway_storm(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """A thousand GOAWAY frames with debug data come before every frame."""
+    for _ in range(1000):
+        yield _frame(GOAWAY, 0, 0, bytes(4) + (11).to_bytes(4) + b"too_many_pings\x1b[31m" * 100)
+    yield frame
+
+
+@_wire("wire.ping-flood", *BROKEN, "fail", "pass")
+def ping_flood(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """PING and SETTINGS frames come as fast as they are taken, before every frame."""
+    for _ in range(50):
+        yield (_frame(PING, 0, 0, bytes(8)) + _frame(SETTINGS, 0, 0, b"")) * 1000
+    yield frame
+
+
+@_wire("wire.endless-pings", "hang", "crash")
+def endless_pings(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """PING frames come for ever where the answer should come."""
+    for _ in _until_late():
+        yield _frame(PING, 0, 0, bytes(8)) * 1000
+
+
+@_wire("wire.endless-headers", *BROKEN, "fail", later=False, alone=True)
+def endless_headers(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """The header block of an answer goes on in CONTINUATION frames, while the next case is waiting."""
+    if frame[3] != HEADERS:
+        yield frame
+        return
+    stream = _stream_of(frame)
+    header = b"\x00\x03x-y\x7f\x81\x7e" + b"a" * 16384
+    yield _frame(HEADERS, 0, stream, b"")
+    for _ in _until_late():
+        yield _frame(CONTINUATION, 0, stream, header[:16384])
+
+
+@_wire("wire.dripping-frames", "hang", "crash")
+def dripping_frames(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """Every frame comes one byte every half second."""
+    for byte in frame:
+        yield bytes([byte])
+        time.sleep(0.5)
+
+
+@_wire("wire.frame-of-16-mib", *BROKEN, "fail")
+def frame_of_16_mib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """A frame announces 16 MiB, which the client never permitted."""
+    yield _frame(DATA, 0, _stream_of(frame), b"")[3:].join([b"\xff\xff\xff", bytes(1 << 24)])
+
+
+@_wire("wire.message-of-4-gib", *BROKEN, "fail")
+def message_of_4_gib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """A message announces 4 GiB in its prefix, and then its bytes drip."""
+    if frame[3] != DATA:
+        yield frame
+        return
+    yield _frame(DATA, 0, _stream_of(frame), b"\x00\xff\xff\xff\xff" + bytes(100))
+    for _ in _until_late():
+        yield _frame(DATA, 0, _stream_of(frame), bytes(1))
+        time.sleep(0.1)
+
+
+@_wire("wire.windows-shut", *BROKEN, "fail", "pass")
+def windows_shut(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """Settings shrink every window to nothing and grow every table to the most, a hundred times."""
+    settings = struct.pack(">HIHIHI", 4, 0, 1, 0xFFFFFFFF, 3, 0)
+    yield _frame(SETTINGS, 0, 0, settings) * 100
+    yield frame
+
+
+@_wire("wire.frames-of-unknown-kinds", *BROKEN, "fail", "pass")
+def frames_of_unknown_kinds(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """A push promise comes for every frame, and frames of kinds that nobody has defined."""
+    yield _frame(0xEE, 0xFF, 7, os.urandom(4096)) * 100
+    yield _frame(5, END_HEADERS, _stream_of(frame) or 1, (2).to_bytes(4))
+    yield frame
