@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.contain.child import Tail, drain, finish
-from conformance.contain.supervised import Supervised
+from conformance.contain.supervised import Group, Supervised
 
 __all__ = ["Finished", "run_command"]
 
@@ -26,13 +26,15 @@ class Finished:
     stderr: str
 
 
-def run_command(command: Sequence[str], *, environment: Mapping[str, str], seconds: float) -> Finished:
-    """Run ``command`` for up to ``seconds``.
+def run_command(
+    command: Sequence[str], *, environment: Mapping[str, str], seconds: float, group: Group | None = None
+) -> Finished:
+    """Run ``command`` for up to ``seconds``; with others it ends under who waits for it, where ``group`` is killed.
 
     Raises:
         CannotStart: There is no such program, or it cannot be executed.
     """
-    process = Supervised(command, environment=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = Supervised(command, environment=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, group=group)
     tails = Tail(KEPT), Tail(KEPT)
     drains: list[threading.Thread] = []
     try:

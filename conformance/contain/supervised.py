@@ -28,7 +28,7 @@ from typing import IO, Final, TypeAlias
 
 from conformance.contain.errors import CannotStart
 
-__all__ = ["Supervised", "end_foreign", "in_words", "kill_all", "open_standard_streams", "signal_name"]
+__all__ = ["Group", "Supervised", "end_foreign", "in_words", "open_standard_streams", "signal_name"]
 
 KILL_SECONDS: Final = 5.0
 """For the kernel to free the memory of what was killed; a process that waits for a disk may take it."""
@@ -44,6 +44,29 @@ LINE_BYTES: Final = 4096
 Stream: TypeAlias = int | IO[bytes]
 
 
+class Group:
+    """Programs that end at one word: for one who waits for several of them in threads, and gives up on all."""
+
+    def __init__(self) -> None:
+        self._members: weakref.WeakSet[Supervised] = weakref.WeakSet()
+        self._killed = False
+        self._lock = threading.RLock()  # the handler of a signal may kill while a member joins
+
+    def join(self, member: Supervised) -> None:
+        """Have ``member`` end with the others; at once where they were told already."""
+        with self._lock:
+            self._members.add(member)
+            if self._killed:
+                member.kill()
+
+    def kill(self) -> None:
+        """End every member, those that are just starting and those that join later among them."""
+        with self._lock:
+            self._killed = True
+            for member in self._members:
+                member.kill()
+
+
 class Supervised:
     """A started program. ``pid`` is its process id, and the id of its process group.
 
@@ -53,6 +76,7 @@ class Supervised:
         stdin: A descriptor or file, ``subprocess.PIPE`` or ``subprocess.DEVNULL``; likewise the other two.
         keep: Further descriptors that the program inherits under the same numbers.
         on_end: Called once, in a thread, when the program has ended.
+        group: Programs that it ends with.
 
     Raises:
         CannotStart: There is no such program, it cannot be executed, or this machine has no room for a process.
@@ -68,6 +92,7 @@ class Supervised:
         stderr: Stream = subprocess.DEVNULL,
         keep: Sequence[int] = (),
         on_end: Callable[[], None] | None = None,
+        group: Group | None = None,
     ) -> None:
         open_standard_streams()
         program = shutil.which(command[0], path=environment.get("PATH", os.defpath))
@@ -88,8 +113,9 @@ class Supervised:
         except OSError as error:
             raise CannotStart(f"cannot start {command[0]!r}: {error.strerror}") from None
         try:
-            with _STARTED_LOCK:  # before anything runs: who ends all meanwhile ends this too
-                _STARTED.add(self)
+            _STARTED.add(self)
+            if group is not None:  # before anything runs: who ends all meanwhile ends this too
+                group.join(self)
             self.pid = self._begun(json.dumps(request).encode() + b"\n", command[0])
             self._waiter = threading.Thread(target=self._wait, daemon=True, name=f"wait for {self.pid}")
             self._waiter.start()
@@ -152,14 +178,10 @@ class Supervised:
         self._popen.send_signal(signal.SIGCONT)
         end_foreign(self._popen, KILL_SECONDS)
         self._status.close()
-        self._leave()
+        _STARTED.discard(self)
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
             if pipe is not None:
                 pipe.close()
-
-    def _leave(self) -> None:
-        with _STARTED_LOCK:
-            _STARTED.discard(self)
 
     @property
     def stdin(self) -> IO[bytes] | None:
@@ -215,7 +237,7 @@ class Supervised:
         if not self.wait(KILL_SECONDS):
             self._popen.kill()
         self._waiter.join()
-        self._leave()
+        _STARTED.discard(self)
         with self._asking:
             self._control.close()
 
@@ -244,15 +266,6 @@ class Supervised:
 
 _STARTED: Final[weakref.WeakSet[Supervised]] = weakref.WeakSet()
 """Every program of this process that has been started and not been ended."""
-_STARTED_LOCK: Final = threading.RLock()
-
-
-def kill_all() -> None:
-    """End every program that this process has started, under the threads that wait for them: for an interrupt."""
-    with _STARTED_LOCK:
-        started = list(_STARTED)
-    for process in started:
-        process.kill()
 
 
 def _kill_marked(mark: str) -> None:

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, Final
 
-from conformance.contain.supervised import kill_all
+from conformance.contain.supervised import Group
 from conformance.drift.comparing import QUIET, Change, Difference, compare_readings, compare_writings
 from conformance.drift.digests import Digests, digests_of
 from conformance.drift.inputs import (
@@ -177,13 +177,14 @@ class _Run:
         return list(pairwise(version.name for version in self.versions))
 
     def ask(self, jobs: Sequence[Mapping[str, Any]]) -> list[list[Answer]]:
+        group = Group()
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            asked = [threads.submit(ask, version, jobs) for version in self.versions]
+            asked = [threads.submit(ask, version, jobs, group=group) for version in self.versions]
             try:
                 return [answers.result() for answers in asked]
             except BaseException:  # an interrupt, or a version that does not run: the others are not waited for
                 threads.shutdown(wait=False, cancel_futures=True)
-                kill_all()
+                group.kill()
                 raise
 
     # --- writing ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
+from conformance.contain.supervised import Group
 from conformance.contain.text import keep_safe, safe
 from conformance.targets.environment import prepare
 from conformance.targets.errors import TargetUnavailable
@@ -127,15 +128,15 @@ _LACKS: Final = tuple(
 )
 
 
-def ask(version: Version, jobs: Sequence[Mapping[str, Any]]) -> list[Answer]:
-    """The answers of ``version`` to ``jobs``, in order.
+def ask(version: Version, jobs: Sequence[Mapping[str, Any]], *, group: Group | None = None) -> list[Answer]:
+    """The answers of ``version`` to ``jobs``, in order; its worker ends where ``group`` is killed.
 
     Raises :class:`DriftError` where its worker itself does not run, or does not answer all of them in time.
     """
     with tempfile.TemporaryDirectory(prefix="drift-") as folder:
         asked, answered = Path(folder, "jobs"), Path(folder, "answers")
         asked.write_text("".join(json.dumps(job) + "\n" for job in jobs), encoding="utf-8")
-        _run(version, asked, answered)
+        _run(version, asked, answered, group)
         lines = answered.read_text(encoding="utf-8").splitlines() if answered.exists() else []
     if len(lines) != len(jobs) + 1:
         raise DriftError(f"pyarrow {version.name}: expected {len(jobs)} answers, got {max(0, len(lines) - 1)}")
@@ -145,11 +146,11 @@ def ask(version: Version, jobs: Sequence[Mapping[str, Any]]) -> list[Answer]:
     return [_answer(json.loads(line)) for line in lines[1:]]
 
 
-def _run(version: Version, asked: Path, answered: Path) -> None:
+def _run(version: Version, asked: Path, answered: Path, group: Group | None) -> None:
     inherited = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
     command = [str(part) for part in (version.python, "-P", version.worker, asked, answered)]
     try:
-        done = run_command(command, environment=inherited | _ENVIRONMENT, seconds=SECONDS)
+        done = run_command(command, environment=inherited | _ENVIRONMENT, seconds=SECONDS, group=group)
     except CannotStart as error:
         raise DriftError(f"pyarrow {version.name}: {error}") from None
     if done.code is None:

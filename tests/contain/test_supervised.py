@@ -8,7 +8,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import pytest
 
 from conformance.contain import supervised, supervisor
 from conformance.contain.errors import CannotStart
-from conformance.contain.supervised import Supervised, in_words, kill_all, signal_name
+from conformance.contain.supervised import Group, Supervised, in_words, signal_name
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found by the subreaper of Linux")
 
@@ -177,35 +176,23 @@ def test_where_nothing_can_be_opened_nothing_is_started_and_nothing_leaks() -> N
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def start_and_kill_all() -> None:
-    """Start a program in a thread, say the word until it has started, and print how it ended."""
-    made: list[Supervised] = []
-    starting = threading.Event()
+def test_programs_of_a_group_end_at_one_word() -> None:
+    """The word ends members that run, one that joins later, and no other program."""
+    group = Group()
+    with contextlib.ExitStack() as stack:
 
-    def start() -> None:
-        starting.set()
-        made.append(Supervised([sys.executable, "-c", WAIT], environment=os.environ))
+        def started(group: Group | None) -> Supervised:
+            process = Supervised([sys.executable, "-c", WAIT], environment=os.environ, group=group)
+            stack.callback(process.end)
+            return process
 
-    thread = threading.Thread(target=start)
-    thread.start()
-    starting.wait()
-    while not made:
-        kill_all()
-    thread.join()
-    kill_all()
-    print(made[0].wait(10))
-    made[0].end()
-    print(made[0].code)
+        first, stranger = started(group), started(None)
+        group.kill()
+        late = started(group)
 
-
-def test_all_programs_end_at_one_word() -> None:
-    """An interrupt ends every program of its process, those that are just starting among them."""
-    # In a process of its own: the word is heard by the programs of other tests as well.
-    script = f"from {__name__} import start_and_kill_all as run; run()"
-
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-
-    assert done.stdout == "True\n-9\n"
+        assert first.wait(10)
+        assert late.wait(10)
+        assert [first.code, late.code, stranger.code] == [-9, -9, None]
 
 
 @linux

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from conformance.contain.supervised import Supervised
 from conformance.drift.comparing import Change, Difference
 from conformance.drift.run import Drift, Plan, run_drift
 from conformance.drift.versions import DriftError
@@ -102,3 +105,15 @@ def test_a_worker_that_does_not_run_is_unusable(tmp_path: Path) -> None:
 
     with pytest.raises(DriftError, match="its worker ended with status 1: no such library"):
         run_drift([broken, broken], standins.SMALL)
+
+
+def test_one_that_does_not_run_ends_no_other_program(tmp_path: Path) -> None:
+    """The workers of the other versions are not waited for; a program that drift did not start lives on."""
+    broken = standins.version(tmp_path, "broken", "raise SystemExit('no such library')")
+    stranger = Supervised([sys.executable, "-c", "import signal; signal.pause()"], environment=os.environ)
+
+    with pytest.raises(DriftError):
+        run_drift([broken, broken], standins.SMALL)
+
+    assert stranger.running
+    stranger.end()
