@@ -11,7 +11,9 @@ from conformance.wire import (
     Kind,
     Schema,
     SparseTensor,
+    batch_to_arrow,
     dissect,
+    lines,
     read_batch,
     read_file,
     read_schema,
@@ -58,7 +60,7 @@ def _decode(data: bytes, kind: Kind, schema: Schema | None) -> None:
             tensor = read_tensor(data)
             _ = tensor.to_coordinates() if isinstance(tensor.tensor, SparseTensor) else tensor.to_numpy()
         case Kind.MESSAGE if schema is not None:
-            read_batch(data, schema).to_arrow()
+            batch_to_arrow(read_batch(data, schema))
         case Kind.MESSAGE:
             read_schema(data)
 
@@ -76,5 +78,5 @@ def _dissect(data: bytes, kind: Kind, schema: Schema | None, *, dumped: bool) ->
     if outside:
         raise AssertionError(f"expected places inside {len(data)} bytes, got {outside[0]}")
     if dumped:
-        dissection.lines()
+        lines(dissection)
         dissection.to_json()

@@ -10,7 +10,7 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
-from conformance.wire import Kind, SectionKind, dissect, read_schema
+from conformance.wire import Kind, SectionKind, dissect, lines, read_schema
 
 _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
 
@@ -71,6 +71,6 @@ def command(
     if as_json:
         click.echo(json.dumps(dissection.to_json(only=only), indent=1, ensure_ascii=False))
     else:
-        for line in dissection.lines(width=width, only=only):
+        for line in lines(dissection, width=width, only=only):
             click.echo(line)
     sys.exit(1 if dissection.faults else 0)

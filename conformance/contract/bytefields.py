@@ -140,6 +140,6 @@ class BatchBytes:
 
     def _decode(self) -> pa.RecordBatch | None:
         try:
-            return None if self.message is None else self.message.to_arrow()
+            return None if self.message is None else wire.batch_to_arrow(self.message)
         except DecodingError:
             return None

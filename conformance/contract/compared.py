@@ -29,6 +29,7 @@ from conformance.contract.subjects import SessionRead, once_per_view, whole_sess
 from conformance.contract.values import Difference, Kind, Same, differences, identical, pair_rows
 from conformance.contract.view import View
 from conformance.records import BqType, Column, Mode
+from conformance.wire import schema_to_arrow
 
 __all__ = [
     "Compared",
@@ -277,7 +278,7 @@ def serialized(view: View) -> list[Serialized]:
 def _of_its_schema(view: View) -> bool:
     """Whether a serializer's schema is that of the case's table, down to the names inside of lists."""
     schema = view.serialized[0].schema
-    return schema is not None and bool(schema.to_arrow().equals(view.table.schema))
+    return schema is not None and bool(schema_to_arrow(schema).equals(view.table.schema))
 
 
 @once_per_view

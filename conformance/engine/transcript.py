@@ -13,6 +13,7 @@ from conformance.contain.text import safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.records import Call
 from conformance.wire import Kind, dissect
+from conformance.wire import lines as dump_lines
 
 __all__ = ["transcript"]
 
@@ -68,7 +69,7 @@ def _call(
 
 def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
     kind, schema = ("schema", None) if isinstance(message, SchemaBytes) else ("record batch", message.schema)
-    lines = dissect(message.data, schema, Kind.MESSAGE).lines()
+    lines = dump_lines(dissect(message.data, schema, Kind.MESSAGE))
     yield f"    {kind} message, {len(message.data)} bytes"
     yield from (f"      {line}" for line in lines[:MAX_LINES])
     if len(lines) > MAX_LINES:

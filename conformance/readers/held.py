@@ -16,7 +16,7 @@ from conformance.contract.expected import has_columns
 from conformance.contract.subjects import created, whole_sessions
 from conformance.contract.view import SessionView, View
 from conformance.readers.whole import SERIALIZER
-from conformance.wire import DecodingError
+from conformance.wire import DecodingError, schema_to_arrow
 
 __all__ = ["held_tables"]
 
@@ -48,6 +48,6 @@ def _without_rows(session: SessionView) -> pa.Table | None:
     if session.schema is None or session.schema.message.schema is None:
         return None
     try:
-        return session.schema.message.schema.to_arrow().empty_table()
+        return schema_to_arrow(session.schema.message.schema).empty_table()
     except DecodingError:
         return None

@@ -3,7 +3,7 @@
 ``read_schema`` and ``read_batch`` take bytes that should hold one message and say what they hold and what is wrong;
 they never raise on the bytes. ``read_stream`` does so for a whole IPC stream and its dictionaries, ``read_file`` for a
 file and its footer, ``read_tensor`` for dense and sparse tensors; ``sniff`` guesses which of these some bytes are.
-``to_arrow`` of a batch decodes with this package's own reading of the bytes. ``dissect`` explains every byte. Which
+``batch_to_arrow`` decodes with this package's own reading of the bytes. ``dissect`` explains every byte. Which
 faults matter to whom is decided by :mod:`conformance.contract`.
 
 >>> import pyarrow as pa
@@ -14,16 +14,17 @@ faults matter to whom is decided by :mod:`conformance.contract`.
 []
 >>> message.nodes
 (Node(length=3, null_count=1),)
->>> message.to_arrow().to_pydict()
+>>> batch_to_arrow(message).to_pydict()
 {'x': [1, None, 3]}
 """
 
-from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError
+from conformance.wire.arrays import batch_to_arrow
+from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError, schema_to_arrow
 from conformance.wire.batch import BatchMessage, BufferRange, Node, read_batch
 from conformance.wire.dense import Tensor
 from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.dissect import Dissection, Region, RegionKind, Section, SectionKind, dissect
-from conformance.wire.dump import Row, RowKind, rows
+from conformance.wire.dump import Row, RowKind, lines, rows
 from conformance.wire.faults import Fault, Rule, Severity
 from conformance.wire.file import FileReading, read_file
 from conformance.wire.footer import Block, Footer
@@ -78,8 +79,10 @@ __all__ = [
     "TypeKind",
     "UndecodableError",
     "UnsupportedHereError",
+    "batch_to_arrow",
     "differences",
     "dissect",
+    "lines",
     "plain_table",
     "plain_values",
     "read_batch",
@@ -89,5 +92,6 @@ __all__ = [
     "read_stream",
     "read_tensor",
     "rows",
+    "schema_to_arrow",
     "sniff",
 ]

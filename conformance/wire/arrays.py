@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from conformance.wire.arrow import UndecodableError, UnsupportedHereError
+from conformance.wire.arrow import UndecodableError, UnsupportedHereError, schema_to_arrow, schema_to_struct
+from conformance.wire.batch import BatchMessage
+from conformance.wire.body import Body
 from conformance.wire.faults import Rule
 from conformance.wire.intervals import IntervalType
-from conformance.wire.layout import Layout, Op
-from conformance.wire.liveness import Mask, bits, live, numbers, reached
+from conformance.wire.layout import Layout, Mask, Op
+from conformance.wire.liveness import bits, live, numbers, reached
 from conformance.wire.types import Field
-
-if TYPE_CHECKING:
-    from conformance.wire.batch import BatchMessage
-    from conformance.wire.body import Body
 
 __all__ = ["Lookup", "batch_to_arrow", "column_to_arrow", "no_dictionaries"]
 
@@ -40,13 +38,13 @@ def no_dictionaries(field: Field, made: pa.DataType) -> pa.Array | None:
 def batch_to_arrow(batch: BatchMessage, lookup: Lookup = no_dictionaries) -> pa.RecordBatch:
     """``batch`` as a :class:`pyarrow.RecordBatch`, of the schema that it was read with."""
     body = _sound(batch)
-    schema, decoder, length = batch.schema.to_arrow(), _Decoder(body, lookup), batch.length or 0
+    schema, decoder, length = schema_to_arrow(batch.schema), _Decoder(body, lookup), batch.length or 0
     try:
         tops = [op for op in body.plan.ops if op.parent is None]
         columns = [decoder.array(op, made, length) for op, made in zip(tops, schema.types, strict=True)]
         if not columns:
             return _without_columns(length)
-        made = pa.Array.from_buffers(batch.schema.to_struct(), length, [None], 0, 0, columns)
+        made = pa.Array.from_buffers(schema_to_struct(batch.schema), length, [None], 0, 0, columns)
         decoded = pa.RecordBatch.from_struct_array(made)
         return decoded.replace_schema_metadata(schema.metadata) if schema.metadata else decoded
     except (pa.ArrowException, ValueError, OverflowError, RecursionError) as error:

@@ -18,6 +18,7 @@ __all__ = [
     "UnsupportedHereError",
     "field_to_arrow",
     "schema_to_arrow",
+    "schema_to_struct",
     "type_to_arrow",
 ]
 
@@ -42,10 +43,29 @@ class UnsupportedHereError(DecodingError):
 
 
 def schema_to_arrow(schema: Schema) -> pa.Schema:
-    """``schema`` as a :class:`pyarrow.Schema`; metadata pairs without key or value become empty strings.
+    """``schema`` as a :class:`pyarrow.Schema`, built field by field and once.
 
-    Intervals that pyarrow has no class for are :class:`~conformance.wire.intervals.IntervalType`.
+    Metadata pairs without key or value become empty strings, dictionary-encoded fields dictionary types. Intervals
+    that pyarrow has no class for are :class:`~conformance.wire.intervals.IntervalType`.
+
+    Raises:
+        UnsupportedHereError: the installed pyarrow lacks a type.
     """
+    made: pa.Schema | None = schema.memo.get(schema_to_arrow)
+    if made is None:
+        made = schema.memo[schema_to_arrow] = _schema(schema)
+    return made
+
+
+def schema_to_struct(schema: Schema) -> pa.DataType:
+    """The columns of ``schema`` as the fields of a struct type, for building batches; made once."""
+    made: pa.DataType | None = schema.memo.get(schema_to_struct)
+    if made is None:
+        made = schema.memo[schema_to_struct] = pa.struct(list(schema_to_arrow(schema)))
+    return made
+
+
+def _schema(schema: Schema) -> pa.Schema:
     try:
         return pa.schema([field_to_arrow(field) for field in schema.fields], metadata=_metadata(schema.metadata))
     except (pa.ArrowException, ValueError, TypeError, OverflowError, RecursionError) as error:

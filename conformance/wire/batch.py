@@ -6,9 +6,10 @@ This module decides whether a batch has the nodes and buffers that its schema re
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.wire.body import Body
+from conformance.wire.columns import judge_columns
 from conformance.wire.compression import Budget
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import Run, Table
@@ -22,11 +23,9 @@ from conformance.wire.messages import (
     read_following,
     read_frame,
 )
+from conformance.wire.plan import plan_of
 from conformance.wire.swapping import swap
 from conformance.wire.types import Endianness, Schema
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["BatchMessage", "BufferRange", "Node", "judge_batch", "judge_data", "read_batch"]
 
@@ -86,16 +85,6 @@ class BatchMessage:
     def decodable(self) -> bool:
         """Whether every buffer can be followed safely; faults of values alone do not prevent it."""
         return self.body is not None and not self.body.broken
-
-    def to_arrow(self) -> pa.RecordBatch:
-        """The batch as pyarrow's, built from the verified buffers and never by an IPC reader.
-
-        Raises :class:`conformance.wire.arrow.UndecodableError` where faults make that unsafe, and its
-        :class:`~conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
-        """
-        from conformance.wire.arrays import batch_to_arrow  # noqa: PLC0415  # arrays know batches, not the reverse
-
-        return batch_to_arrow(self)
 
 
 def read_batch(data: Bytes, schema: Schema, budget: Budget | None = None) -> BatchMessage:
@@ -160,7 +149,7 @@ def judge_data(
         place = base + (frame.root or header).place("version")
         observed = f"{message.version} after a schema of {schema.version}"
         report(faults, Rule.MESSAGE_VERSION_DIFFERS, (place, place + 2), "Message.version", observed)
-    plan = schema.plan(union_validity=message.version == _V4)
+    plan = plan_of(schema, union_validity=message.version == _V4)
     if _lost(header, "nodes", nodes_run) or _lost(header, "buffers", buffers_run):
         return
     nodes_at = base + (nodes_run.start if nodes_run else header.start)
@@ -186,10 +175,7 @@ def judge_data(
     if schema.endianness is Endianness.BIG:
         swap(body)
     batch.body = body
-    starts = body.starts
-    for op in plan.ops:
-        number = op.index
-        op.judge(body, op, nodes[2 * number], nodes[2 * number + 1], starts[number])
+    judge_columns(body)
 
 
 def _codec(header: Table, compression: Table | None) -> str:

@@ -12,8 +12,7 @@ from typing import Final
 
 from conformance.wire.compression import Budget, decompress
 from conformance.wire.faults import Fault, Rule, report
-from conformance.wire.layout import Op, Plan
-from conformance.wire.liveness import Mask
+from conformance.wire.layout import Mask, Op, Plan
 
 __all__ = ["Body"]
 

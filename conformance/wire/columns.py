@@ -9,32 +9,20 @@ large ones in chunks that stay in the processor's cache.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 
+from conformance.wire.body import Body
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Layout, Op
 from conformance.wire.liveness import bits, numbers, reached
 from conformance.wire.text import judge_text
+from conformance.wire.values import judge_values
 from conformance.wire.views import judge_views
 
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
-
-__all__ = [
-    "judge_binary",
-    "judge_bool",
-    "judge_fixed",
-    "judge_fixed_size_list",
-    "judge_list",
-    "judge_list_view",
-    "judge_null",
-    "judge_run_end_encoded",
-    "judge_struct",
-    "judge_union",
-    "judge_view",
-]
+__all__ = ["judge_columns"]
 
 SMALL: Final = 512
 """Values up to which plain Python beats numpy."""
@@ -156,28 +144,28 @@ def _first_fall(array: np.ndarray[Any, Any]) -> int:
 # --- the layouts ------------------------------------------------------------------------------------
 
 
-def judge_null(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _null(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A Null field has no buffers and only nulls."""
     del first
     if nulls != length:
         body.node_fault(Rule.NULL_NULL_COUNT, op, f"a null count of {nulls} for {length} slots")
 
 
-def judge_bool(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _bool(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A Bool field has a bitmap of values; its spare bits are free."""
     _validity(body, op, length, nulls, first)
     _enough(body, op, first + 1, (length + 7) >> 3, rule=Rule.DATA_TOO_SMALL, length=length)
 
 
-def judge_fixed(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _fixed(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A field of fixed-size values, dictionary indices among them; values are looked at only where a rule says so."""
     _validity(body, op, length, nulls, first)
     content = _enough(body, op, first + 1, length * op.width, rule=Rule.DATA_TOO_SMALL, length=length)
-    if op.values is not None and length and content is not None:
-        op.values(body, op, length, content, first + 1)
+    if op.value_rule is not None and length and content is not None:
+        judge_values(body, op, op.value_rule, content, first + 1)
 
 
-def judge_binary(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _binary(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """Bytes or text of variable size: offsets into a data buffer."""
     _validity(body, op, length, nulls, first)
     data = body.contents[first + 2]
@@ -189,13 +177,13 @@ def judge_binary(body: Body, op: Op, length: int, nulls: int, first: int) -> Non
         judge_text(body, op, length, first, span=bounds)
 
 
-def judge_list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A list or map: offsets into the child."""
     _validity(body, op, length, nulls, first)
     _offsets(body, op, length, first + 1, limit=body.nodes[2 * op.children[0].index], unit="slots")
 
 
-def judge_list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A list view: offset and size per slot, in any order, all of them inside the child."""
     _validity(body, op, length, nulls, first)
     needed = length * op.width
@@ -217,7 +205,7 @@ def judge_list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> 
         body.broke(op)
 
 
-def judge_fixed_size_list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _fixed_size_list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A fixed-size list: the child is as long as all lists together, null ones too."""
     _validity(body, op, length, nulls, first)
     child, size = op.children[0], op.field.type.list_size
@@ -228,7 +216,7 @@ def judge_fixed_size_list(body: Body, op: Op, length: int, nulls: int, first: in
         body.broke(op)
 
 
-def judge_struct(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _struct(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A struct: a bitmap of its own, children as long as itself."""
     _validity(body, op, length, nulls, first)
     nodes = body.nodes
@@ -242,7 +230,7 @@ def judge_struct(body: Body, op: Op, length: int, nulls: int, first: int) -> Non
                 body.broke(op)
 
 
-def judge_union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A union: type ids that it declares, and for a dense one offsets into the children."""
     if nulls:
         body.node_fault(Rule.UNION_NULL_COUNT, op, f"a null count of {nulls}")
@@ -303,7 +291,7 @@ def _dense_offsets(
             body.fault(Rule.UNION_OFFSET_ORDER, op, number, observed, slot=slot, width=4)
 
 
-def judge_run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """Run ends that rise strictly to the field's length, and a value for each of them."""
     del first
     ends, values = op.children
@@ -334,7 +322,7 @@ def judge_run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: in
         body.broke(op)
 
 
-def judge_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+def _view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """Views of 16 bytes: short values inline, longer ones in one of the field's data buffers."""
     _validity(body, op, length, nulls, first)
     content = _enough(body, op, first + 1, 16 * length, rule=Rule.DATA_TOO_SMALL, length=length)
@@ -344,3 +332,28 @@ def judge_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
         body.broke(op)
     elif content is not None and length:
         judge_views(body, op, length, first + 1, content=content, buffers=buffers)
+
+
+_JUDGES: Final[dict[Layout, Callable[[Body, Op, int, int, int], None]]] = {
+    Layout.NULL: _null,
+    Layout.BOOL: _bool,
+    Layout.FIXED: _fixed,
+    Layout.BINARY: _binary,
+    Layout.VIEW: _view,
+    Layout.LIST: _list,
+    Layout.LIST_VIEW: _list_view,
+    Layout.FIXED_SIZE_LIST: _fixed_size_list,
+    Layout.STRUCT: _struct,
+    Layout.SPARSE_UNION: _union,
+    Layout.DENSE_UNION: _union,
+    Layout.RUN_END_ENCODED: _run_end_encoded,
+}
+"""Each judges one node: (body, op, length, null count, number of the first buffer)."""
+
+
+def judge_columns(body: Body) -> None:
+    """Judge every node of a batch, parents before their children."""
+    nodes, starts = body.nodes, body.starts
+    for op in body.plan.ops:
+        number = op.index
+        _JUDGES[op.layout](body, op, nodes[2 * number], nodes[2 * number + 1], starts[number])

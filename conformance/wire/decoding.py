@@ -11,17 +11,14 @@ import bisect
 import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from conformance.wire.arrays import batch_to_arrow, column_to_arrow
 from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError
+from conformance.wire.batch import BatchMessage
+from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.types import Field
-
-if TYPE_CHECKING:
-    from conformance.wire.batch import BatchMessage
-    from conformance.wire.dictionaries import DictionaryMessage
 
 __all__ = ["decode"]
 

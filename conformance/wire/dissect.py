@@ -68,15 +68,6 @@ class Dissection:
     faults: tuple[Fault, ...]
     schema: Schema | None
 
-    def lines(self, *, width: int = 110, only: Collection[SectionKind] = ()) -> list[str]:
-        """The dump as text: offset, bytes, meaning and value, with faults at their place.
-
-        ``only`` limits it to sections of these kinds; what is wrong elsewhere is then counted.
-        """
-        from conformance.wire.dump import lines  # noqa: PLC0415  # dump sets dissections, not the reverse
-
-        return lines(self, width=width, only=only)
-
     def to_json(self, *, only: Collection[SectionKind] = ()) -> dict[str, Any]:
         """The dump as JSON values; the bytes of a region are cut to its first 64. All faults are among them.
 

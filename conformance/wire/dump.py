@@ -9,14 +9,12 @@ import bisect
 import dataclasses
 import enum
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from conformance.contain.text import safe
+from conformance.wire.dissect import Dissection, Region, SectionKind
 from conformance.wire.faults import Fault, Severity
 from conformance.wire.preview import shorten
-
-if TYPE_CHECKING:
-    from conformance.wire.dissect import Dissection, Region, SectionKind
 
 __all__ = ["Row", "RowKind", "lines", "rows"]
 

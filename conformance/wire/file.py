@@ -10,20 +10,21 @@ import collections
 import dataclasses
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pyarrow as pa
+
+from conformance.wire.arrow import UndecodableError
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.blocks import Listed, follow_blocks
 from conformance.wire.compression import Budget
+from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.footer import HEAD, MAGIC, Footer, Tail, judge_footer, read_tail
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.stream import MAX_PER_RULE, StreamReading, read_embedded
 from conformance.wire.types import Schema
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["FileReading", "read_file"]
 
@@ -68,9 +69,6 @@ class FileReading:
         Raises :class:`conformance.wire.arrow.UndecodableError` where there is no footer with a schema, or faults leave
         no safe way, and its :class:`~conformance.wire.arrow.UnsupportedHereError` for what the installed pyarrow lacks.
         """
-        from conformance.wire.arrow import UndecodableError  # noqa: PLC0415  # judging bytes needs no decoding
-        from conformance.wire.decoding import decode  # noqa: PLC0415
-
         if self.schema is None:
             raise UndecodableError("there is no footer with a schema that batches could be read by")
         return list(decode(self.dictionaries, self.batches, [len(self.dictionaries)] * len(self.batches)))

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from conformance.wire.faults import Rule
 from conformance.wire.types import Field, Schema, join_path
 
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
+__all__ = ["Layout", "Mask", "Op", "Plan", "Role"]
 
-__all__ = ["Layout", "Op", "Plan", "Role"]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+"""Something about each of the first slots of a field."""
 
 
 class Role(enum.StrEnum):
@@ -49,19 +51,13 @@ class Layout(enum.StrEnum):
     RUN_END_ENCODED = "run-end encoded"
 
 
-Judge = Callable[["Body", "Op", int, int, int], None]
-"""Judges one node: (body, op, length, null count, number of the first buffer)."""
-
-ValueRule = Callable[["Body", "Op", int, memoryview, int], None]
-"""Judges the values of one data buffer: (body, op, length, the buffer's bytes, its number)."""
-
-
 @dataclasses.dataclass(slots=True, eq=False)
 class Op:
     """One field of the pre-order walk.
 
     ``width`` is the size in bytes of a value of a fixed-size layout, or of an offset of a variable-size one.
-    ``null_rule`` is the rule that nulls in this field break, None where they are allowed.
+    ``null_rule`` is the rule that nulls in this field break, None where they are allowed; ``value_rule`` the one that
+    values of a fixed-size layout may break.
     ``first`` numbers the op's first buffer, not counting the data buffers of view fields before it.
     """
 
@@ -73,10 +69,9 @@ class Op:
     first: int
     width: int
     null_rule: Rule | None
-    judge: Judge
-    values: ValueRule | None = None
+    value_rule: Rule | None = None
     parameter: Any = None
-    """What ``values`` needs to know: a bound, a precision."""
+    """What ``value_rule`` needs to know: a bound, a precision. Of a variable-size layout, whether it holds text."""
     children: list[Op] = dataclasses.field(default_factory=list)
 
     @property

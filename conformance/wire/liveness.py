@@ -7,19 +7,15 @@ Liveness is worked out only where a value looks wrong, so that clean batches nev
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from conformance.wire.layout import Layout, Op
+from conformance.wire.body import Body
+from conformance.wire.layout import Layout, Mask, Op
 
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
-
-__all__ = ["Mask", "bits", "live", "numbers", "reached"]
-
-Mask: TypeAlias = npt.NDArray[np.bool_]
+__all__ = ["bits", "live", "numbers", "reached"]
 
 
 def live(body: Body, op: Op, length: int) -> Mask | None:

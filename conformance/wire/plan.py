@@ -7,25 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.wire.columns import (
-    judge_binary,
-    judge_bool,
-    judge_fixed,
-    judge_fixed_size_list,
-    judge_list,
-    judge_list_view,
-    judge_null,
-    judge_run_end_encoded,
-    judge_struct,
-    judge_union,
-    judge_view,
-)
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Layout, Op, Plan, Role
 from conformance.wire.types import Field, Schema, Type, TypeKind
-from conformance.wire.values import DecimalBounds, judge_date64, judge_decimal, judge_indices, judge_time
+from conformance.wire.values import DecimalBounds
 
-__all__ = ["Plan", "compile_plan"]
+__all__ = ["plan_of"]
 
 _BITMAP: Final = (Role.VALIDITY,)
 _FIXED: Final = (Role.VALIDITY, Role.DATA)
@@ -51,26 +38,21 @@ _LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[Role, ...], int]]] = {
 }
 """Layout, buffers, and offset (or view) width per kind; kinds of fixed width and unions are worked out."""
 
-_JUDGES: Final = {
-    Layout.NULL: judge_null,
-    Layout.BOOL: judge_bool,
-    Layout.FIXED: judge_fixed,
-    Layout.BINARY: judge_binary,
-    Layout.VIEW: judge_view,
-    Layout.LIST: judge_list,
-    Layout.LIST_VIEW: judge_list_view,
-    Layout.FIXED_SIZE_LIST: judge_fixed_size_list,
-    Layout.STRUCT: judge_struct,
-    Layout.SPARSE_UNION: judge_union,
-    Layout.DENSE_UNION: judge_union,
-    Layout.RUN_END_ENCODED: judge_run_end_encoded,
-}
-
 _DAY: Final = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
-def compile_plan(schema: Schema, *, union_validity: bool) -> Plan:
-    """The plan of ``schema``; ``union_validity`` gives unions the validity bitmap that they have under V4."""
+def plan_of(schema: Schema, *, union_validity: bool = False) -> Plan:
+    """How a batch of ``schema`` is laid out, compiled on first use.
+
+    ``union_validity`` gives unions the validity bitmap that they have under V4.
+    """
+    plan: Plan | None = schema.memo.get((plan_of, union_validity))
+    if plan is None:
+        plan = schema.memo[plan_of, union_validity] = _compile(schema, union_validity=union_validity)
+    return plan
+
+
+def _compile(schema: Schema, *, union_validity: bool) -> Plan:
     compiler = _Compiler(union_validity=union_validity)
     for field in schema.fields:
         compiler.add(field, None)
@@ -95,7 +77,6 @@ class _Compiler:
             first=self.buffers,
             width=width,
             null_rule=_null_rule(field, parent),
-            judge=_JUDGES[layout],
         )
         _constrain(op)
         self.ops.append(op)
@@ -134,12 +115,12 @@ def _constrain(op: Op) -> None:
     made: Type = op.field.type
     if op.field.dictionary is not None:
         if op.field.dictionary.index_type.signed:
-            op.values = judge_indices
+            op.value_rule = Rule.DICTIONARY_INDEX_NEGATIVE
     elif made.kind is TypeKind.DECIMAL:
-        op.values, op.parameter = judge_decimal, DecimalBounds.of(made.bit_width, made.precision)
+        op.value_rule, op.parameter = Rule.DECIMAL_PRECISION, DecimalBounds.of(made.bit_width, made.precision)
     elif made.kind is TypeKind.TIME:
-        op.values, op.parameter = judge_time, _DAY[made.unit]
+        op.value_rule, op.parameter = Rule.TIME_RANGE, _DAY[made.unit]
     elif made.kind is TypeKind.DATE and made.unit == "ms":
-        op.values = judge_date64
+        op.value_rule = Rule.DATE64_WHOLE_DAYS
     elif made.kind in (TypeKind.UTF8, TypeKind.LARGE_UTF8, TypeKind.UTF8_VIEW):
         op.parameter = True  # the variable-size judges check text only

@@ -5,13 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from conformance.wire.body import Body
 from conformance.wire.layout import Layout, Op, Role
 from conformance.wire.types import Type, TypeKind
-
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
 
 __all__ = ["preview", "preview_values", "shorten"]
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 import collections
 import dataclasses
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pyarrow as pa
+
+from conformance.wire.arrow import UndecodableError, schema_to_arrow
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.compression import Budget
+from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.schema import schema_of
 from conformance.wire.types import Schema
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["StreamReading", "read_embedded", "read_stream"]
 
@@ -60,19 +61,14 @@ class StreamReading:
         Raises :class:`conformance.wire.arrow.UndecodableError` where there is no schema, or faults leave no safe way,
         and its :class:`~conformance.wire.arrow.UnsupportedHereError` for what the installed pyarrow lacks.
         """
-        from conformance.wire.arrow import UndecodableError  # noqa: PLC0415  # judging bytes needs no decoding
-        from conformance.wire.decoding import decode  # noqa: PLC0415
-
         if self.schema is None:
             raise UndecodableError("there is no schema that batches could be read by")
         return list(decode(self.dictionaries, self.batches, self.defined))
 
     def to_arrow(self) -> pa.Table:
         """All rows as one table; raises as :meth:`to_batches` does."""
-        import pyarrow as pa  # noqa: PLC0415
-
         batches = self.to_batches()
-        schema = self.schema.to_arrow() if self.schema is not None else None
+        schema = schema_to_arrow(self.schema) if self.schema is not None else None
         return pa.Table.from_batches(batches, schema)
 
 

@@ -7,15 +7,13 @@ the inline bytes and the prefix of a view (https://arrow.apache.org/docs/format/
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from conformance.wire.body import Body
 from conformance.wire.layout import Op, Role
 from conformance.wire.types import TypeKind
-
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
 
 __all__ = ["swap"]
 

@@ -6,17 +6,15 @@ Only where that fails are the bytes classified one by one and the faulty slots t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from conformance.wire.body import Body
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Op
 from conformance.wire.liveness import live, numbers
-
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
 
 __all__ = ["faulty_text", "is_ascii", "is_plain", "judge_text"]
 

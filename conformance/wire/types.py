@@ -7,15 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Final
 
 from conformance.wire.messages import KeyValues
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from conformance.wire.plan import Plan
 
 __all__ = ["Dictionary", "Endianness", "Field", "Schema", "Type", "TypeKind"]
 
@@ -150,41 +145,13 @@ class Schema:
     metadata: KeyValues = ()
     features: tuple[str, ...] = ()
     version: str = "V5"
-    _plans: dict[bool, Plan] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
-    _arrow: list[Any] = dataclasses.field(default_factory=list, init=False, repr=False, compare=False)
+    memo: dict[Hashable, Any] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out for this schema, by whoever did."""
 
     def walk(self) -> Iterator[tuple[str, Field]]:
         """All fields in pre-order, each with its dotted path."""
         for field in self.fields:
             yield from field.walk()
-
-    def plan(self, *, union_validity: bool = False) -> Plan:
-        """How a batch of this schema is laid out, compiled on first use; ``union_validity`` is true under V4."""
-        plan = self._plans.get(union_validity)
-        if plan is None:
-            from conformance.wire.plan import compile_plan  # noqa: PLC0415  # plan knows Schema, not the reverse
-
-            plan = self._plans[union_validity] = compile_plan(self, union_validity=union_validity)
-        return plan
-
-    def to_arrow(self) -> pa.Schema:
-        """This schema as pyarrow's, built field by field and once; dictionary-encoded fields become dictionary types.
-
-        Raises :class:`conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
-        """
-        import pyarrow as pa  # noqa: PLC0415  # types themselves need no pyarrow
-
-        from conformance.wire.arrow import schema_to_arrow  # noqa: PLC0415  # arrow knows Schema, not the reverse
-
-        if not self._arrow:
-            made = schema_to_arrow(self)
-            self._arrow.extend((made, pa.struct(list(made))))
-        return self._arrow[0]
-
-    def to_struct(self) -> pa.DataType:
-        """The columns of this schema as the fields of a struct type, for building batches."""
-        self.to_arrow()
-        return self._arrow[1]
 
 
 CHILDREN: Final[dict[TypeKind, int | None]] = {

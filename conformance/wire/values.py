@@ -8,19 +8,17 @@ from __future__ import annotations
 import dataclasses
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from conformance.wire.body import Body
 from conformance.wire.faults import Rule
-from conformance.wire.layout import Op
-from conformance.wire.liveness import Mask, live
+from conformance.wire.layout import Mask, Op
+from conformance.wire.liveness import live
 
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
-
-__all__ = ["DecimalBounds", "judge_date64", "judge_decimal", "judge_indices", "judge_time"]
+__all__ = ["DecimalBounds", "judge_values"]
 
 SMALL: Final = 64
 """Values up to which plain Python beats numpy."""
@@ -28,6 +26,11 @@ CHUNK: Final = 1 << 16
 
 _DAY_MS: Final = 86_400_000
 _CODES: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
+
+
+def judge_values(body: Body, op: Op, rule: Rule, content: memoryview, number: int) -> None:
+    """Judge the values in buffer ``number``, which holds one for each slot of ``op``, under the op's ``value_rule``."""
+    _JUDGES[rule](body, op, body.nodes[2 * op.index], content, number)
 
 
 def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Callable[[int, int], Mask]) -> None:
@@ -54,7 +57,7 @@ def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Callable[[int, i
         body.fault(rule, op, number, f"{value} in slot {slot} ({count} such slots)", slot=slot, width=width)
 
 
-def judge_time(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+def _time(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
     """A time of day lies between midnight and midnight."""
     limit: int = op.parameter
     if length <= SMALL:
@@ -70,13 +73,13 @@ def judge_time(body: Body, op: Op, length: int, content: memoryview, number: int
     _report(body, op, number, Rule.TIME_RANGE, wrong)
 
 
-def judge_date64(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+def _date64(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
     """A date in milliseconds is a whole number of days."""
     array = np.frombuffer(content, "<i8", length)
     _report(body, op, number, Rule.DATE64_WHOLE_DAYS, lambda start, stop: array[start:stop] % _DAY_MS != 0)
 
 
-def judge_indices(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+def _indices(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
     """A dictionary index is not negative."""
     array = np.frombuffer(content, f"<i{op.width}", length)
     _report(body, op, number, Rule.DICTIONARY_INDEX_NEGATIVE, lambda start, stop: array[start:stop] < 0)
@@ -105,7 +108,7 @@ def _words(value: int, width: int) -> tuple[int, ...]:
     return (*words, int.from_bytes(raw[-8:], "little", signed=True))
 
 
-def judge_decimal(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
+def _decimal(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
     """A decimal has no more digits than its precision."""
     bounds: DecimalBounds = op.parameter
     top, bottom = bounds.above[-1], bounds.below[-1]
@@ -151,3 +154,11 @@ def _beyond(high: npt.NDArray[Any], low: npt.NDArray[Any], bounds: DecimalBounds
         tied_below &= column == down
     outside: Mask = above | below | tied_above | tied_below
     return outside
+
+
+_JUDGES: Final[dict[Rule, Callable[[Body, Op, int, memoryview, int], None]]] = {
+    Rule.DICTIONARY_INDEX_NEGATIVE: _indices,
+    Rule.DECIMAL_PRECISION: _decimal,
+    Rule.TIME_RANGE: _time,
+    Rule.DATE64_WHOLE_DAYS: _date64,
+}

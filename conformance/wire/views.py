@@ -7,18 +7,16 @@ Views may overlap and repeat, so that nothing here ever gathers the bytes of all
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from conformance.wire.body import Body
 from conformance.wire.faults import Rule
-from conformance.wire.layout import Op
-from conformance.wire.liveness import Mask, live
+from conformance.wire.layout import Mask, Op
+from conformance.wire.liveness import live
 from conformance.wire.text import faulty_text, is_ascii
-
-if TYPE_CHECKING:
-    from conformance.wire.body import Body
 
 __all__ = ["judge_views"]
 

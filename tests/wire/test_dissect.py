@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire import Dissection, RegionKind, Rule, dissect, read_schema
+from conformance.wire import lines as dump_lines
 from conformance.wire.dump import RowKind, rows
 from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA, INT
 from tests.wire.corpus import batches, compressed, pair
@@ -31,7 +32,7 @@ def test_every_byte_is_covered_and_known(name: str) -> None:
     for dissection in (dissect(schema_bytes), dissect(data, schema)):
         _assert_covered(dissection)
         assert [region for region in dissection.regions if region.kind is RegionKind.UNKNOWN] == []
-        assert all(len(line) <= 110 for line in dissection.lines())
+        assert all(len(line) <= 110 for line in dump_lines(dissection))
 
 
 def test_dump_reads_as_a_person_reads() -> None:
@@ -39,7 +40,7 @@ def test_dump_reads_as_a_person_reads() -> None:
     batch = pa.RecordBatch.from_pydict({"id": pa.array([1, None, 3]), "name": pa.array(["anna", None, "zo\u00eb"])})
     schema_bytes, data = pair(batch)
 
-    text = "\n".join(dissect(data, read_schema(schema_bytes).schema).lines())
+    text = "\n".join(dump_lines(dissect(data, read_schema(schema_bytes).schema)))
 
     for line in (
         "0x0000  ff ff ff ff              continuation word       Arrow 0.15 and later",
@@ -58,7 +59,7 @@ def test_dump_reads_as_a_person_reads() -> None:
 
 def test_schema_dump_names_types_and_strings() -> None:
     """A reference to a string shows the string, a type byte its name."""
-    lines = dissect(GOOD_SCHEMA).lines()
+    lines = dump_lines(dissect(GOOD_SCHEMA))
 
     assert any(line.endswith("'x'") and "name" in line for line in lines)
     assert any(line.endswith("type_type               Int") for line in lines)
@@ -82,7 +83,7 @@ def test_faults_stand_at_their_place() -> None:
     """The row after the bytes that are wrong says what is wrong with them."""
     data = batch_message(1, [(1, 0)], [b"", i4(86_400)])
 
-    lines = dissect(data, column(pa.time32("s"))).lines()
+    lines = dump_lines(dissect(data, column(pa.time32("s"))))
 
     at = next(number for number, line in enumerate(lines) if "time.range" in line)
     assert lines[at].strip().startswith("!! time.range: x data: 86400 in slot 0")
@@ -107,7 +108,7 @@ def test_cut_bytes_are_dissected_up_to_the_break(size: int) -> None:
 
     _assert_covered(dissection)
     assert dissection.faults
-    assert any("!!" in line for line in dissection.lines())
+    assert any("!!" in line for line in dump_lines(dissection))
 
 
 def test_long_buffers_are_collapsed() -> None:

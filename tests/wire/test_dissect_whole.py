@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire import Dissection, Kind, RegionKind, Rule, SectionKind, dissect
+from conformance.wire import lines as dump_lines
 from conformance.wire.dump import rows
 from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA
 from tests.wire.breaking_files import FILES, GOOD_FILE, GOOD_SPARSE, GOOD_TENSOR, TENSORS
@@ -69,7 +70,7 @@ def test_tensor_values_are_shown() -> None:
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(np.arange(10.0)), sink)
 
-    assert any("0.0, 1.0, 2.0, 3.0, 4.0, 5.0, … 10 in all" in line for line in dissect(sink.getvalue()).lines())
+    assert any("0.0, 1.0, 2.0, 3.0, 4.0, 5.0, … 10 in all" in line for line in dump_lines(dissect(sink.getvalue())))
 
 
 def test_file_is_set_in_sections() -> None:
@@ -80,7 +81,7 @@ def test_file_is_set_in_sections() -> None:
         *(SectionKind.OTHER, SectionKind.SCHEMA, SectionKind.BATCHES, SectionKind.BATCHES),
         *(SectionKind.OTHER, SectionKind.FOOTER),
     ]
-    lines = dissection.lines()
+    lines = dump_lines(dissection)
     assert lines[0].startswith("── head of the file, bytes 0 to 8 ")
     assert sum(line.endswith("· RecordBatch") for line in lines) == 2
     assert any("length of the footer" in line for line in lines)
@@ -90,7 +91,7 @@ def test_dump_is_limited_to_what_is_asked_for() -> None:
     """Of a dump of some sections nothing else is shown, and what is wrong elsewhere is counted."""
     dissection = dissect(FILES[Rule.FOOTER_SCHEMA_DIFFERS])
 
-    footer = dissection.lines(only=[SectionKind.FOOTER])
+    footer = dump_lines(dissection, only=[SectionKind.FOOTER])
     both = [row.text for row in rows(dissection, only=[SectionKind.SCHEMA, SectionKind.DICTIONARIES])]
 
     assert footer[0].startswith("── footer of the file")
@@ -150,7 +151,7 @@ def test_broken_bytes_are_covered_and_told(rule: Rule) -> None:
     """Whatever is wrong, every byte has its region and the fault stands in the dump and in its JSON form."""
     dissection = _covered(dissect(FILES.get(rule) or TENSORS[rule]))
 
-    assert any(rule in line for line in dissection.lines())
+    assert any(rule in line for line in dump_lines(dissection))
     assert rule in {fault["rule"] for fault in json.loads(json.dumps(dissection.to_json()))["faults"]}
 
 
@@ -159,7 +160,7 @@ def test_cut_files_are_dissected_up_to_the_break(size: int) -> None:
     """A truncated file prints what is there, all of it, and says what it lacks."""
     dissection = _covered(dissect(GOOD_FILE[:size], kind=Kind.FILE))
 
-    assert any("!!" in line for line in dissection.lines())
+    assert any("!!" in line for line in dump_lines(dissection))
 
 
 @pytest.mark.parametrize("kind", list(Kind))

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from conformance.wire import Schema, dissect, read_batch, read_messages, read_schema
+from conformance.wire import Schema, batch_to_arrow, dissect, read_batch, read_messages, read_schema
+from conformance.wire import lines as dump_lines
 from conformance.wire.arrow import DecodingError
 from tests.wire.corpus import batches, compressed, pair
 
@@ -66,12 +67,12 @@ def test_mutated_bytes_are_read_in_time(seed: int) -> None:
         other = read_schema(schema_bytes).schema
         for read in (read_batch(data, schema), *([read_batch(data, other)] if other else [])):
             try:
-                read.to_arrow().validate()
+                batch_to_arrow(read).validate()
             except DecodingError:
                 assert read.faults or not read.schema.fields or read.body is not None
         for dissection in (dissect(schema_bytes), dissect(data, schema)):
             _assert_covered(dissection.regions, len(dissection.data))
-            dissection.lines()
+            dump_lines(dissection)
             dissection.to_json()
         read_messages(data)
 

@@ -76,7 +76,7 @@ def _made(view: IpcView) -> list[Written]:
     if not view.expected or schema is None:
         return []
     try:
-        return [Written(view, view.expected, schema.to_arrow())]
+        return [Written(view, view.expected, wire.schema_to_arrow(schema))]
     except DecodingError:
         return []
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from conformance.wire.arrow import UnsupportedHereError, type_to_arrow
+from conformance.wire.arrow import UnsupportedHereError, schema_to_arrow, type_to_arrow
 from conformance.wire.integration.form import IntegrationError, Json, schema_from
 from conformance.wire.intervals import IntervalType
 from conformance.wire.types import Field, Type, TypeKind
@@ -32,7 +32,7 @@ def read_integration(document: Json) -> Integration:
     :class:`~conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
     """
     schema = schema_from(document.get("schema") or {})
-    arrow = schema.to_arrow()
+    arrow = schema_to_arrow(schema)
     reader = _Reader({each["id"]: each["data"] for each in document.get("dictionaries") or ()})
     batches = []
     for number, batch in enumerate(document.get("batches") or ()):

@@ -8,24 +8,23 @@ import itertools
 import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.wire.arrow import UndecodableError
+from conformance.wire.batch import BatchMessage
+from conformance.wire.body import Body
+from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.integration.form import IntegrationError, schema_to
 from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
 from conformance.wire.layout import Layout, Op
 from conformance.wire.liveness import bits, live, numbers
+from conformance.wire.plan import plan_of
 from conformance.wire.stream import read_stream
 from conformance.wire.types import Field, Schema, Type, TypeKind
-
-if TYPE_CHECKING:
-    from conformance.wire.batch import BatchMessage
-    from conformance.wire.body import Body
-    from conformance.wire.dictionaries import DictionaryMessage
 
 __all__ = ["write_integration"]
 
@@ -140,7 +139,7 @@ def _columns(batch: BatchMessage, schema: Schema) -> list[dict[str, Any]]:
     if body is None or not batch.decodable:
         raise UndecodableError("the batch cannot be decoded: " + "; ".join(map(str, batch.violations[:3])))
     # The fields may say more than those that the body was judged by; places are the same.
-    plan = schema.plan(union_validity=any(op.layout in _UNIONS and op.has_validity for op in body.plan.ops))
+    plan = plan_of(schema, union_validity=any(op.layout in _UNIONS and op.has_validity for op in body.plan.ops))
     return [_column(body, op) for op in plan.ops if op.parent is None]
 
 
