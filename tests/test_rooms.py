@@ -1,77 +1,32 @@
-"""The rooms' order: a room imports only from rooms below it."""
+"""The table of packages in the documentation, and what judging bytes needs.
+
+The imports themselves are checked by import-linter (``[tool.importlinter]`` in pyproject.toml).
+"""
 
 from __future__ import annotations
 
-import ast
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
 from pathlib import Path
 
-import pytest
-
-import conformance
-
-PACKAGE = Path(conformance.__file__).parent
-FLOORS = (
-    ("contain", "disk"),
-    ("_codec",),
-    ("records",),
-    ("_jsonschema",),
-    ("wire",),
-    ("contract",),
-    ("generate",),
-    ("targets",),
-    ("readers",),
-    ("reference",),
-    ("engine",),
-    ("drift",),
-    ("campaign",),
-    ("report",),
-    ("cli", "pytest_plugin"),
-    ("__main__",),
-)
-FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "_data" not in path.relative_to(PACKAGE).parts)
-"""Every module; what an installed package carries as data, adapters among it, is no room."""
+ROOT = Path(__file__).resolve().parents[1]
 
 
-def room_of(path: Path) -> str:
-    """The room that a module of the package stands in."""
-    first = path.relative_to(PACKAGE).parts[0]
-    return first.removesuffix(".py")
+def test_the_documented_order_is_the_checked_one() -> None:
+    """The table of docs/architecture.md lists the packages, from the lowest up, in the order that is checked."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = next(one["layers"] for one in settings["contracts"] if one["type"] == "layers")
+    checked = [set(re.findall(r"\w+", layer)) for layer in reversed(layers)]
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
+    documented = [name for row in rows for name in re.findall(r"`(\w+)(?:/|\.py)`", row)]
 
+    places = [next(number for number, layer in enumerate(checked) if name in layer) for name in documented]
 
-def imported_rooms(path: Path) -> Iterator[str]:
-    """Every room that a module imports anything from, at run time or for its annotations."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "conformance":
-            yield from (alias.name for alias in node.names if alias.name in FLOOR)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("conformance."):
-            yield str(node.module).split(".")[1]
-        elif isinstance(node, ast.Import):
-            names = (alias.name.split(".") for alias in node.names)
-            yield from (parts[1] for parts in names if parts[0] == "conformance" and len(parts) > 1)
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_downward(path: Path) -> None:
-    """A module imports only from its own room and from rooms on lower floors."""
-    room = room_of(path)
-    if room == "__init__":
-        assert list(imported_rooms(path)) == []
-        return
-
-    upward = {other for other in imported_rooms(path) if other != room and FLOOR[other] >= FLOOR[room]}
-
-    assert upward == set()
-
-
-def test_every_room_has_a_floor() -> None:
-    """No room stands outside the order."""
-    rooms = {room_of(path) for path in MODULES} - {"__init__"}
-
-    assert rooms <= set(FLOOR)
+    assert places == sorted(places)
+    hidden = {name for layer in checked for name in layer if name.startswith("_")}
+    assert set(documented) == {name for layer in checked for name in layer} - hidden
 
 
 def test_judging_bytes_needs_pyarrow_and_numpy_only() -> None:
