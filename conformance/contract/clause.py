@@ -1,7 +1,8 @@
 """What a clause is, and the register of all of them.
 
-A clause is one requirement: a function in a chapter module under :func:`clause`, whose docstring is the text that
-``conformance explain`` prints. It is asked about *subjects* (a message, a session, a read), one at a time,
+A clause is one requirement: a row of a table where it reports what rules of the wire require
+(:mod:`conformance.contract.rules`), else a function in a chapter module under :func:`clause`, whose docstring is the
+text that ``conformance explain`` prints. It is asked about *subjects* (a message, a session, a read), one at a time,
 and yields a :class:`Violation` for each thing that is wrong with the one it got. It never asks for a verdict:
 a clause without subjects in an exchange was not observed, and :mod:`conformance.contract.judge` says so.
 """
@@ -16,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from conformance.records import Level
+from conformance.wire import Rule
 
 if TYPE_CHECKING:
     from conformance.contract.view import View
@@ -28,6 +30,7 @@ __all__ = [
     "MAX_FINDINGS",
     "MESSAGES",
     "PROFILES",
+    "SEQUENCES",
     "Clause",
     "Facet",
     "FacetSelector",
@@ -48,6 +51,8 @@ MESSAGES: Final = PROFILES[:2]
 """The profiles of messages that are given one by one, each in bytes of its own."""
 IPC: Final = PROFILES[2:]
 """The profiles of whole streams, files and tensors."""
+SEQUENCES: Final = PROFILES[2:4]
+"""The profiles of sequences of batches: a stream by itself, and the one inside a file."""
 ANY_MESSAGE: Final = PROFILES
 """The rule is Arrow's own and about any message: every writer is held to it."""
 ANY_BATCH: Final = PROFILES[:4]
@@ -126,7 +131,7 @@ class Clause:
     ``id`` is dotted: chapter, then what is required; it is never reused and never renamed.
     ``breaks`` names the public client that goes wrong, and how; empty where no client is known to.
     ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one of them.
-    ``role`` says who is held to it.
+    ``role`` says who is held to it; ``rules`` are those of the wire whose faults it reports.
     """
 
     id: str
@@ -138,6 +143,7 @@ class Clause:
     over: Selector[Any]
     check: Check[Any]
     role: Role = Role.BYTES
+    rules: tuple[Rule, ...] = ()
 
     @property
     def chapter(self) -> str:
@@ -165,22 +171,27 @@ def clause(
     breaks: str = "",
     profiles: tuple[str, ...] = PROFILES[:1],
     role: Role = Role.BYTES,
+    rules: tuple[Rule, ...] = (),
+    says: str = "",
 ) -> Callable[[Check[S]], Check[S]]:
     """Register the decorated function as the clause ``clause_id``; its docstring becomes the explanation.
 
+    ``says`` is the explanation where several clauses share one function. ``rules`` are those of the wire whose faults
+    the function reports.
+
     Raises:
-        ValueError: the id is taken, an unknown profile is named, or the function has no docstring.
+        ValueError: the id is taken, an unknown profile is named, or there is no explanation.
     """
 
     def register(check: Check[S]) -> Check[S]:
-        explanation = inspect.cleandoc(check.__doc__ or "")
+        explanation = inspect.cleandoc(says or check.__doc__ or "")
         if not explanation:
             raise ValueError(f"clause {clause_id}: expected a docstring that explains it, got none")
         if clause_id in _REGISTER:
             raise ValueError(f"clause {clause_id}: the id is taken; ids are never reused")
         if unknown := set(profiles) - set(PROFILES):
             raise ValueError(f"clause {clause_id}: expected profiles out of {PROFILES}, got {sorted(unknown)}")
-        _REGISTER[clause_id] = Clause(clause_id, level, explanation, source, breaks, profiles, over, check, role)
+        _REGISTER[clause_id] = Clause(clause_id, level, explanation, source, breaks, profiles, over, check, role, rules)
         return check
 
     return register

@@ -1,4 +1,4 @@
-"""The byte facet: schema and batch messages as subjects, and the faults of the wire as violations.
+"""The byte facet: schema and batch messages as subjects.
 
 The selectors here know at a glance whether the wire found anything at all, so that the many clauses on the form of
 messages cost nothing where a message is well formed.
@@ -9,33 +9,27 @@ from __future__ import annotations
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from conformance import wire
 from conformance.contract.clause import MAX_FINDINGS, Violation
 from conformance.contract.raised import Raised, attempt, raise_or_give
 from conformance.contract.view import BatchBytes, SchemaBytes, View
-from conformance.wire import Fault, Header, Rule, Severity
+from conformance.wire import Header, Rule, Severity
 
 __all__ = [
-    "NOT_ASKED",
     "Message",
     "Messages",
     "Shown",
     "batches",
     "bodies",
-    "broken",
     "is_message",
     "legible_schemas",
     "messages",
     "per_schema",
     "prefixed",
     "schemas",
-    "sized",
-    "untidy",
-    "violation",
     "written",
     "written_batches",
     "written_schemas",
@@ -197,44 +191,3 @@ def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation
         return _FACET.found(message, check)
 
     return remembered
-
-
-NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
-    {
-        Rule.FLATBUF_UNKNOWN_SLOT: "a later format may add slots, and readers pass over those they do not know",
-        Rule.FLATBUF_OVERLAP: "encoders may share what is equal, and no reader writes to the metadata",
-        Rule.KEY_VALUE_KEY_REPEATED: "the format does not forbid it; a column's metadata is asked as data",
-        Rule.SCHEMA_FIELDS_MISSING: "an absent vector is an empty one; which columns there are is asked as data",
-        Rule.SCHEMA_NAME_MISSING: "an absent name is an empty one; which names columns have is asked as data",
-        Rule.SCHEMA_ENDIANNESS_BIG: "asked as data, of the schema and not of the fault",
-        Rule.MESSAGE_VERSION_V4: "the format permits V4, which differs from V5 in the layout of unions only",
-        Rule.BUFFER_ORDER: "the format permits any order: readers find buffers by their offsets",
-        Rule.OFFSETS_FIRST_NONZERO: "the format permits it: a slice need not be rebased before it is written",
-        Rule.COMPRESSION_EMPTY_WITHOUT_FRAME: "encoders in use write an empty buffer as a length of 0 alone",
-        Rule.STREAM_END_MISSING: "to close the transport after a whole message ends a stream as the marker does",
-    }
-)
-"""Rules of the wire about which no clause asks, each with the reason why."""
-
-
-def broken(message: Message, *rules: Rule) -> Iterable[Violation]:
-    """A violation for each fault under one of ``rules``."""
-    faults = message.faults
-    return [violation(fault) for fault in faults if fault.rule in rules] if faults else ()
-
-
-def untidy(message: Message, *rules: Rule) -> Iterable[Violation]:
-    """As :func:`broken`, but nothing where the format itself is violated: disorder then follows from that."""
-    violated = any(fault.severity is Severity.VIOLATION for fault in message.faults)
-    return () if violated else broken(message, *rules)
-
-
-def sized(message: Message, *rules: Rule) -> Iterable[Violation]:
-    """As :func:`broken`, but nothing where the body has no length: what lies inside and behind it is then unknown."""
-    unknown = any(fault.rule is Rule.MESSAGE_BODY_LENGTH_NEGATIVE for fault in message.faults)
-    return () if unknown else broken(message, *rules)
-
-
-def violation(fault: Fault) -> Violation:
-    """What the wire found, as a clause reports it."""
-    return Violation(fault.required, fault.observed, fault.path, fault.start, fault.end)

@@ -15,77 +15,63 @@ from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE, MESSAGES, Violat
 from conformance.contract.messages import (
     Message,
     batches,
-    broken,
     legible_schemas,
     per_schema,
     prefixed,
     schemas,
-    sized,
-    untidy,
     written,
     written_batches,
     written_schemas,
 )
+from conformance.contract.rules import ANY_VIOLATION, broken, must, rule_clauses, should
 from conformance.contract.view import BatchBytes, SchemaBytes
-from conformance.records import Level
 from conformance.wire import Header, Rule
 
 ENCAPSULATION: Final = "https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format"
-STREAM: Final = "https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format"
-MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.fbs"
-SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
-SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
 ARROW_PROTO: Final = "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/arrow.proto"
 GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
 WHOLE_STREAM: Final = "https://github.com/goccy/bigquery-emulator/issues/398"
 SCHEMA_AND_BATCH: Final = "https://github.com/goccy/bigquery-emulator/issues/493"
 TRAILING_MARKER: Final = "https://github.com/jjviscomi/bqemulator/pull/31"
 
+LENGTH: Final = "every client takes the first bytes of the metadata for a length"
+NEXT: Final = "readers of schema and batches as one stream take the bytes for the next message"
+
 NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 ANY: Final = MESSAGES
 """The rule is Arrow's own, and about bytes that hold one message: any writer of such is held to it."""
 
+# A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
 
 # --- the prefix and what it announces ---------------------------------------------------------------
 
+# fmt: off
+rule_clauses(schemas, ANY,
+    must("framing.schema-not-empty", Rule.PREFIX_EMPTY,
+      "every client: `Tried reading schema message, was null or length 0` in pyarrow",
+      """`serialized_schema` holds bytes.
 
-@clause(
-    "framing.schema-not-empty",
-    over=schemas,
-    source=ARROW_PROTO,
-    breaks="every client: `Tried reading schema message, was null or length 0` in pyarrow",
-    profiles=ANY,
+      A response without a schema leaves the whole `arrow_schema` field unset; a set field with no bytes in it is
+      neither a schema nor the absence of one.
+      """, source=ARROW_PROTO),
+    must("framing.batch-not-empty", Rule.PREFIX_EMPTY,
+      "google-cloud-bigquery-storage (Python): `EOFError: End of Arrow stream`; stream readers yield no rows",
+      """`serialized_record_batch` holds bytes.
+
+      No rows means no response, or a RecordBatch message of length 0; a set field with no bytes in it is neither.
+      """, source=ARROW_PROTO, over=batches),
 )
-def schema_not_empty(schema: SchemaBytes) -> Iterable[Violation]:
-    """`serialized_schema` holds bytes.
-
-    A response without a schema leaves the whole `arrow_schema` field unset; a set field with no bytes in it is
-    neither a schema nor the absence of one.
-    """
-    return broken(schema, Rule.PREFIX_EMPTY)
-
-
-@clause(
-    "framing.batch-not-empty",
-    over=batches,
-    source=ARROW_PROTO,
-    breaks="google-cloud-bigquery-storage (Python): `EOFError: End of Arrow stream`; stream readers yield no rows",
-    profiles=ANY,
-)
-def batch_not_empty(batch: BatchBytes) -> Iterable[Violation]:
-    """`serialized_record_batch` holds bytes.
-
-    No rows means no response, or a RecordBatch message of length 0; a set field with no bytes in it is neither.
-    """
-    return broken(batch, Rule.PREFIX_EMPTY)
+# fmt: on
+_PREFIX: Final = (Rule.PREFIX_TRUNCATED, Rule.PREFIX_CONTINUATION_MISSING)
 
 
 @clause(
     "framing.schema-prefix",
     over=schemas,
     source=ENCAPSULATION,
-    breaks="every client takes the first bytes of the metadata for a length",
+    breaks=LENGTH,
     profiles=ANY,
+    rules=_PREFIX,
 )
 def schema_prefix(schema: SchemaBytes) -> Iterator[Violation]:
     """The schema starts with the prefix of an encapsulated message, and is not a bare FlatBuffers message.
@@ -99,8 +85,9 @@ def schema_prefix(schema: SchemaBytes) -> Iterator[Violation]:
     "framing.batch-prefix",
     over=batches,
     source=ENCAPSULATION,
-    breaks="every client takes the first bytes of the metadata for a length",
+    breaks=LENGTH,
     profiles=ANY,
+    rules=_PREFIX,
 )
 def batch_prefix(batch: BatchBytes) -> Iterator[Violation]:
     """The batch starts with the prefix of an encapsulated message, and is not a bare FlatBuffers message and a body.
@@ -126,6 +113,7 @@ def _is_legacy(message: Message) -> bool:
     over=written,
     source=GUIDE,
     breaks="nanoarrow: `Expected prefix 8 prefix header bytes but found 4` for such a batch after a modern schema",
+    rules=(Rule.PREFIX_CONTINUATION_MISSING,),
 )
 def not_legacy(message: Message) -> Iterable[Violation]:
     """A message starts with the continuation word FF FF FF FF: legacy framing belongs to v1beta1.
@@ -137,53 +125,33 @@ def not_legacy(message: Message) -> Iterable[Violation]:
     return broken(message, Rule.PREFIX_CONTINUATION_MISSING) if _is_legacy(message) else ()
 
 
-@clause("framing.metadata-length", over=prefixed, source=ENCAPSULATION, breaks="every client", profiles=ANY_MESSAGE)
-def metadata_length(message: Message) -> Iterable[Violation]:
-    """The metadata length in the prefix is not negative, and as many bytes follow."""
-    return broken(message, Rule.PREFIX_LENGTH_NEGATIVE, Rule.METADATA_TRUNCATED) if _has_prefix(message) else ()
+# fmt: off
+rule_clauses(prefixed, ANY_MESSAGE,
+    must("framing.metadata-length", (Rule.PREFIX_LENGTH_NEGATIVE, Rule.METADATA_TRUNCATED), "every client",
+      "The metadata length in the prefix is not negative, and as many bytes follow.",
+      unless=[Rule.PREFIX_CONTINUATION_MISSING]),
+    must("framing.metadata-alignment", Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8,
+      "readers that map the body in place; Arrow C++ refuses such messages in files",
+      """Prefix, metadata and the padding after it end on a multiple of eight bytes, where the body begins.
 
+      The announced length counts the padding. Any multiple of eight will do: 64 is recommended, the service pads to 8.
+      """),
+    should("framing.metadata-padding", Rule.METADATA_PADDING_NONZERO, unless=ANY_VIOLATION, says=
+      """The padding between metadata and body is zero.
 
-def _has_prefix(message: Message) -> bool:
-    return not any(fault.rule is Rule.PREFIX_CONTINUATION_MISSING for fault in message.faults)
-
-
-@clause(
-    "framing.metadata-alignment",
-    over=prefixed,
-    source=ENCAPSULATION,
-    breaks="readers that map the body in place; Arrow C++ refuses such messages in files",
-    profiles=ANY_MESSAGE,
+      The bytes are free by the format; writers are asked not to publish stale memory in them.
+      """),
 )
-def metadata_alignment(message: Message) -> Iterable[Violation]:
-    """Prefix, metadata and the padding after it end on a multiple of eight bytes, where the body begins.
-
-    The announced length counts the padding. Any multiple of eight will do: 64 is recommended, the service pads to 8.
-    """
-    return broken(message, Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8)
-
-
-@clause("framing.metadata-padding", over=prefixed, source=SECURITY, level=Level.SHOULD, profiles=ANY_MESSAGE)
-def metadata_padding(message: Message) -> Iterable[Violation]:
-    """The padding between metadata and body is zero.
-
-    The bytes are free by the format; writers are asked not to publish stale memory in them.
-    """
-    return untidy(message, Rule.METADATA_PADDING_NONZERO)
-
 
 # --- which message, and that there is one -----------------------------------------------------------
 
-
-@clause(
-    "framing.schema-header-kind",
-    over=written_schemas,
-    source=ARROW_PROTO,
-    breaks="every client: `Expected IPC message of type schema but got record batch`",
-    profiles=ANY,
+rule_clauses(written_schemas, ANY,
+    must("framing.schema-header-kind", Rule.MESSAGE_HEADER_KIND,
+      "every client: `Expected IPC message of type schema but got record batch`",
+      "The message in `serialized_schema` has a Schema header.", source=ARROW_PROTO),
 )
-def schema_header_kind(schema: SchemaBytes) -> Iterable[Violation]:
-    """The message in `serialized_schema` has a Schema header."""
-    return broken(schema, Rule.MESSAGE_HEADER_KIND)
+# fmt: on
+_KIND: Final = (Rule.MESSAGE_HEADER_KIND,)
 
 
 @clause(
@@ -195,6 +163,7 @@ def schema_header_kind(schema: SchemaBytes) -> Iterable[Violation]:
         "the Go sample decodes an empty table"
     ),
     profiles=ANY,
+    rules=_KIND,
 )
 def batch_without_schema(batch: BatchBytes) -> Iterator[Violation]:
     """`serialized_record_batch` does not begin with a Schema message.
@@ -211,6 +180,7 @@ def batch_without_schema(batch: BatchBytes) -> Iterator[Violation]:
     source=ARROW_PROTO,
     breaks="every client: a dictionary has no field to arrive in, so the codes stand for nothing",
     profiles=ANY,
+    rules=_KIND,
 )
 def batch_without_dictionary(batch: BatchBytes) -> Iterator[Violation]:
     """`serialized_record_batch` does not begin with a DictionaryBatch message.
@@ -220,7 +190,14 @@ def batch_without_dictionary(batch: BatchBytes) -> Iterator[Violation]:
     return _headed(batch, Header.DICTIONARY_BATCH)
 
 
-@clause("framing.batch-header-kind", over=written_batches, source=ARROW_PROTO, breaks="every client", profiles=ANY)
+@clause(
+    "framing.batch-header-kind",
+    over=written_batches,
+    source=ARROW_PROTO,
+    breaks="every client",
+    profiles=ANY,
+    rules=_KIND,
+)
 def batch_header_kind(batch: BatchBytes) -> Iterator[Violation]:
     """The message in `serialized_record_batch` has a RecordBatch header, and not a tensor's."""
     return _headed(batch, Header.TENSOR, Header.SPARSE_TENSOR)
@@ -238,6 +215,7 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
     source=SCHEMA_AND_BATCH,
     breaks="Go: `RowIterator` reads the batch behind the schema first, then stops before the real ones",
     profiles=ANY,
+    rules=(Rule.MESSAGE_SECOND_MESSAGE,),
 )
 def schema_without_batch(schema: SchemaBytes) -> Iterator[Violation]:
     """No record batch follows the schema.
@@ -247,7 +225,13 @@ def schema_without_batch(schema: SchemaBytes) -> Iterator[Violation]:
     return _followed(schema, schema.message.extra, batch=True)
 
 
-@clause("framing.schema-single-message", over=written_schemas, source=ENCAPSULATION, profiles=ANY)
+@clause(
+    "framing.schema-single-message",
+    over=written_schemas,
+    source=ENCAPSULATION,
+    profiles=ANY,
+    rules=(Rule.MESSAGE_SECOND_MESSAGE,),
+)
 def schema_single_message(schema: SchemaBytes) -> Iterator[Violation]:
     """`serialized_schema` holds one message: no second schema and no dictionary follow."""
     return _followed(schema, schema.message.extra, batch=False)
@@ -258,68 +242,29 @@ def _followed(schema: SchemaBytes, extra: Iterable[wire.Message], *, batch: bool
     yield from (one for one in broken(schema, Rule.MESSAGE_SECOND_MESSAGE) if one.start in starts)
 
 
-@clause(
-    "framing.batch-single-message",
-    over=written_batches,
-    source=WHOLE_STREAM,
-    breaks="Python, Java and Trino read the first message only: the rows of the others are lost without an error",
-    profiles=ANY,
+# fmt: off
+rule_clauses(written_batches, ANY,
+    must("framing.batch-single-message", Rule.MESSAGE_SECOND_MESSAGE,
+      "Python, Java and Trino read the first message only: the rows of the others are lost without an error",
+      "`serialized_record_batch` holds one message, and no second one behind it.", source=WHOLE_STREAM),
+    must("framing.schema-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
+      "Go, Node, Rust and every other reader of schema and batches as one stream: no rows, and no error",
+      """No end-of-stream marker follows the schema.
+
+      The marker (FF FF FF FF 00 00 00 00) ends a stream. A client that puts the batches behind the schema and reads a
+      stream finds its end before the first row. `pyarrow.ipc.read_schema` ignores the marker, which hides it.
+      """, source=TRAILING_MARKER, over=written_schemas),
+    must("framing.batch-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
+      "Spark and ADBC join all batches of a stream: they stop after the first one, without an error",
+      "No end-of-stream marker follows the record batch, or stands in its place.",
+      unless=[Rule.MESSAGE_BODY_LENGTH_NEGATIVE]),
+    must("framing.schema-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, NEXT,
+      "Nothing that is no message follows the schema: the field is as long as its message.", over=written_schemas),
+    must("framing.batch-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, f"{NEXT}; strict ones refuse",
+      "Nothing that is no message follows the record batch: the field is as long as its message.",
+      unless=[Rule.MESSAGE_BODY_LENGTH_NEGATIVE]),
 )
-def batch_single_message(batch: BatchBytes) -> Iterable[Violation]:
-    """`serialized_record_batch` holds one message, and no second one behind it."""
-    return broken(batch, Rule.MESSAGE_SECOND_MESSAGE)
-
-
-@clause(
-    "framing.schema-without-end-of-stream",
-    over=written_schemas,
-    source=TRAILING_MARKER,
-    breaks="Go, Node, Rust and every other reader of schema and batches as one stream: no rows, and no error",
-    profiles=ANY,
-)
-def schema_without_end_of_stream(schema: SchemaBytes) -> Iterable[Violation]:
-    """No end-of-stream marker follows the schema.
-
-    The marker (FF FF FF FF 00 00 00 00) ends a stream. A client that puts the batches behind the schema and reads a
-    stream finds its end before the first row. `pyarrow.ipc.read_schema` ignores the marker, which hides it.
-    """
-    return broken(schema, Rule.MESSAGE_END_OF_STREAM)
-
-
-@clause(
-    "framing.batch-without-end-of-stream",
-    over=written_batches,
-    source=STREAM,
-    breaks="Spark and ADBC join all batches of a stream: they stop after the first one, without an error",
-    profiles=ANY,
-)
-def batch_without_end_of_stream(batch: BatchBytes) -> Iterable[Violation]:
-    """No end-of-stream marker follows the record batch, or stands in its place."""
-    return sized(batch, Rule.MESSAGE_END_OF_STREAM)
-
-
-@clause(
-    "framing.schema-without-trailing-bytes",
-    over=written_schemas,
-    source=ENCAPSULATION,
-    breaks="readers of schema and batches as one stream take the bytes for the next message",
-    profiles=ANY,
-)
-def schema_without_trailing_bytes(schema: SchemaBytes) -> Iterable[Violation]:
-    """Nothing that is no message follows the schema: the field is as long as its message."""
-    return broken(schema, Rule.MESSAGE_TRAILING_BYTES)
-
-
-@clause(
-    "framing.batch-without-trailing-bytes",
-    over=written_batches,
-    source=ENCAPSULATION,
-    breaks="readers of schema and batches as one stream take the bytes for the next message; strict ones refuse",
-    profiles=ANY,
-)
-def batch_without_trailing_bytes(batch: BatchBytes) -> Iterable[Violation]:
-    """Nothing that is no message follows the record batch: the field is as long as its message."""
-    return sized(batch, Rule.MESSAGE_TRAILING_BYTES)
+# fmt: on
 
 
 @clause(
@@ -343,25 +288,12 @@ def schema_without_dictionary(schema: wire.Schema) -> Iterator[Violation]:
 
 # --- the body that the message announces -------------------------------------------------------------
 
-
-@clause(
-    "framing.batch-body-complete",
-    over=written_batches,
-    source=ENCAPSULATION,
-    breaks="every client; Polars 2.1 reads a batch that lacks its last byte",
-    profiles=ANY,
+# fmt: off
+rule_clauses(written_batches, ANY,
+    must("framing.batch-body-complete", Rule.MESSAGE_BODY_TRUNCATED,
+      "every client; Polars 2.1 reads a batch that lacks its last byte",
+      "As many body bytes are there as the message announces, the padding at its end included."),
+    must("framing.schema-without-body", Rule.MESSAGE_SCHEMA_WITH_BODY,
+      says="A Schema message has no body: its body length is 0.", over=written_schemas, profiles=ANY_BATCH),
 )
-def batch_body_complete(batch: BatchBytes) -> Iterable[Violation]:
-    """As many body bytes are there as the message announces, the padding at its end included."""
-    return broken(batch, Rule.MESSAGE_BODY_TRUNCATED)
-
-
-@clause(
-    "framing.schema-without-body",
-    over=written_schemas,
-    source="https://arrow.apache.org/docs/format/Columnar.html#schema-message",
-    profiles=ANY_BATCH,
-)
-def schema_without_body(schema: SchemaBytes) -> Iterable[Violation]:
-    """A Schema message has no body: its body length is 0."""
-    return broken(schema, Rule.MESSAGE_SCHEMA_WITH_BODY)
+# fmt: on

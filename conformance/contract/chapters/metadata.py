@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.clause import SEQUENCES, Role, Violation, clause
 from conformance.contract.ipc.selectors import AsData
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.view import SchemaBytes
@@ -18,7 +18,6 @@ from conformance.records import Level
 COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
 CANONICAL: Final = "https://arrow.apache.org/docs/format/CanonicalExtensions.html"
-SEQUENCES: Final = ("ipc-stream", "ipc-file")
 
 NAME: Final = "ARROW:extension:name"
 PARAMETERS: Final = "ARROW:extension:metadata"

@@ -5,15 +5,14 @@ As with messages, the selectors know at a glance whether the wire found anything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final, Generic, TypeVar
 
-from conformance.contract.clause import Subject, Violation
+from conformance.contract.clause import Subject
 from conformance.contract.ipc.messages import Container, is_noise
 from conformance.contract.ipc.view import IpcView
-from conformance.contract.messages import violation
 from conformance.contract.view import View
-from conformance.wire import Header, Kind, Rule, Severity
+from conformance.wire import Header, Kind
 
 __all__ = [
     "AsData",
@@ -26,10 +25,8 @@ __all__ = [
     "encoded_files",
     "files",
     "footers",
-    "remarked",
     "sparse",
     "streams",
-    "told",
     "whole_tensors",
 ]
 
@@ -140,14 +137,3 @@ dense: Final = Wholes("dense tensors", lambda view: _headed(view, Header.TENSOR)
 """A dense tensor."""
 sparse: Final = Wholes("sparse tensors", lambda view: _headed(view, Header.SPARSE_TENSOR))
 """A sparse tensor."""
-
-
-def told(whole: Container, *rules: Rule) -> Iterable[Violation]:
-    """A violation for each fault of the whole under one of ``rules``."""
-    return [violation(fault) for fault in whole.faults if fault.rule in rules]
-
-
-def remarked(whole: Container, *rules: Rule) -> Iterable[Violation]:
-    """As :func:`told`, but nothing where the format itself is violated: disorder then follows from that."""
-    violated = any(fault.severity is Severity.VIOLATION for fault in whole.faults)
-    return () if violated else told(whole, *rules)

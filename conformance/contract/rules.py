@@ -1,0 +1,146 @@
+"""Rules of the wire as clauses: the rows of the chapters' tables, and how each becomes a clause.
+
+Most clauses on bytes decide nothing: they say what a rule of :mod:`conformance.wire` requires, who asks for it and who
+breaks without it. Such a clause is a row, under :data:`must` or :data:`should`, in the table of its chapter. What the
+row leaves out is the rule's: its source, and its words as the explanation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from conformance.contract.clause import Role, Selector, Subject, Violation, clause
+from conformance.records import Level
+from conformance.wire import Fault, Rule, Severity
+
+__all__ = ["ANY_VIOLATION", "NOT_ASKED", "Faulty", "Row", "broken", "must", "rule_clauses", "should"]
+
+FORMAT: Final = "https://github.com/apache/arrow/blob/main/format/"
+"""Where the files lie that rules name as their source."""
+
+ANY_VIOLATION: Final = frozenset(rule for rule in Rule if rule.severity is Severity.VIOLATION)
+"""What the format itself forbids; disorder that it permits may follow from it."""
+
+NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
+    {
+        Rule.FLATBUF_UNKNOWN_SLOT: "a later format may add slots, and readers pass over those they do not know",
+        Rule.FLATBUF_OVERLAP: "encoders may share what is equal, and no reader writes to the metadata",
+        Rule.KEY_VALUE_KEY_REPEATED: "the format does not forbid it; a column's metadata is asked as data",
+        Rule.SCHEMA_FIELDS_MISSING: "an absent vector is an empty one; which columns there are is asked as data",
+        Rule.SCHEMA_NAME_MISSING: "an absent name is an empty one; which names columns have is asked as data",
+        Rule.SCHEMA_ENDIANNESS_BIG: "asked as data, of the schema and not of the fault",
+        Rule.MESSAGE_VERSION_V4: "the format permits V4, which differs from V5 in the layout of unions only",
+        Rule.BUFFER_ORDER: "the format permits any order: readers find buffers by their offsets",
+        Rule.OFFSETS_FIRST_NONZERO: "the format permits it: a slice need not be rebased before it is written",
+        Rule.COMPRESSION_EMPTY_WITHOUT_FRAME: "encoders in use write an empty buffer as a length of 0 alone",
+        Rule.STREAM_END_MISSING: "to close the transport after a whole message ends a stream as the marker does",
+    }
+)
+"""Rules of the wire about which no clause asks, each with the reason why."""
+
+
+class Faulty(Subject, Protocol):
+    """A subject in which the wire may have found faults: a message, or the whole of a stream, file or tensor."""
+
+    @property
+    def faults(self) -> Sequence[Fault]: ...  # noqa: D102  # see the class
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """A clause that reports each fault under one of its rules; see :data:`must` for what the columns mean."""
+
+    id: str
+    level: Level
+    rules: tuple[Rule, ...]
+    breaks: str
+    says: str
+    source: str
+    unless: frozenset[Rule]
+    unless_there: frozenset[Rule]
+    over: Selector[Any] | None
+    profiles: tuple[str, ...]
+    role: Role
+
+    @property
+    def explanation(self) -> str:
+        """What the clause says: its own words, else those of its rules."""
+        words = "; ".join(rule.requirement for rule in self.rules)
+        return inspect.cleandoc(self.says) or f"{words[0].upper()}{words[1:]}."
+
+    def check(self, subject: Faulty) -> Iterable[Violation]:
+        """A violation for each fault that the clause is about."""
+        found = [fault for fault in subject.faults if fault.rule in self.rules]
+        if not found or (self.unless and any(fault.rule in self.unless for fault in subject.faults)):
+            return ()
+        there = {fault.path for fault in subject.faults if fault.rule in self.unless_there}
+        return [_violation(fault) for fault in found if fault.path not in there]
+
+
+def _row(
+    level: Level,
+    clause_id: str,
+    rules: Rule | tuple[Rule, ...],
+    breaks: str = "",
+    says: str = "",
+    *,
+    source: str = "",
+    unless: Collection[Rule] = (),
+    unless_there: Collection[Rule] = (),
+    over: Selector[Any] | None = None,
+    profiles: tuple[str, ...] = (),
+    role: Role = Role.BYTES,
+) -> Row:
+    rules = (rules,) if isinstance(rules, Rule) else rules
+    source = source or _source_of(rules[0])
+    return Row(
+        clause_id, level, rules, breaks, says, source, frozenset(unless), frozenset(unless_there), over, profiles, role
+    )
+
+
+must = functools.partial(_row, Level.MUST)
+"""The row of a clause: its id, the rule or rules that it reports, who breaks, and its explanation.
+
+The explanation is given where it says more than the rules, and ``source`` where it is not the first rule's. Where a
+rule of ``unless`` is broken as well, the clause reports nothing; where one of ``unless_there`` is, nothing at the same
+path: the fault then follows from the other one. ``over``, ``profiles`` and ``role`` are given where they differ from
+those of the table.
+"""
+should = functools.partial(_row, Level.SHOULD)
+"""As :data:`must`, at level SHOULD."""
+
+
+def rule_clauses(over: Selector[Any], profiles: tuple[str, ...], *rows: Row) -> None:
+    """Register a table: the clause of each row, in their order, about what ``over`` selects."""
+    for row in rows:
+        register = clause(
+            row.id,
+            over=row.over or over,
+            source=row.source,
+            level=row.level,
+            breaks=row.breaks,
+            profiles=row.profiles or profiles,
+            role=row.role,
+            rules=row.rules,
+            says=row.explanation,
+        )
+        register(row.check)
+
+
+def broken(subject: Faulty, *rules: Rule) -> list[Violation]:
+    """A violation for each fault under one of ``rules``, for clauses that decide which of them count."""
+    return [_violation(fault) for fault in subject.faults if fault.rule in rules]
+
+
+def _violation(fault: Fault) -> Violation:
+    return Violation(fault.required, fault.observed, fault.path, fault.start, fault.end)
+
+
+def _source_of(rule: Rule) -> str:
+    """The URL of a rule's source, which the wire names by its file where it is a definition of the format."""
+    return rule.source if rule.source.startswith("https://") else FORMAT + rule.source.partition(",")[0]
