@@ -257,7 +257,13 @@ _ANY: Final = Declarations()
 
 
 def about_columns(
-    clause_id: str, kind: BqType | None = None, *, source: str, breaks: str = "", level: Level = Level.MUST
+    clause_id: str,
+    kind: BqType | None = None,
+    *,
+    source: str,
+    breaks: str = "",
+    level: Level = Level.MUST,
+    says: str = "",
 ) -> Callable[[Check], Check]:
     """Register a clause on declared schemas (on those with columns of type ``kind``), whose findings are remembered."""
     over = _ANY if kind is None else Declarations(kind)
@@ -269,7 +275,7 @@ def about_columns(
         def remembered(one: Declared) -> Iterable[Violation]:
             return one.pairing.found(one, check)
 
-        clause(clause_id, over=over, source=source, breaks=breaks, level=level)(remembered)
+        clause(clause_id, over=over, source=source, breaks=breaks, level=level, says=says)(remembered)
         return check
 
     return register

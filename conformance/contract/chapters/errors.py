@@ -7,12 +7,13 @@ a split or two compressions is refused in the chapter on that; the codes of thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from conformance.contain.text import safe
 from conformance.contract.chapters.restriction import BAD_RESTRICTIONS
 from conformance.contract.clause import Violation, clause
+from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     EMULATOR_HANDLERS,
     MEASURED,
@@ -21,7 +22,7 @@ from conformance.contract.sources import (
     STORAGE_PROTO,
     STREAM_PROTO,
 )
-from conformance.contract.subjects import answered, once_per_view, refused, refused_as, to_refuse
+from conformance.contract.subjects import answered, once_per_view, refused_as, to_refuse
 from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 
@@ -103,101 +104,55 @@ def _codes(call: CallView) -> str:
 # --- requests that have to be refused -------------------------------------------------------------
 
 
-@clause(
-    "errors.unspecified-format-is-refused",
-    over=refused_as("data-format-unspecified"),
-    source=UNSPECIFIED_FORMAT,
-    breaks="programs that forgot the format: they fail on the service only",
-)
-def unspecified_format_is_refused(call: CallView) -> Iterator[Violation]:
-    """A request without a data format does not end in OK: no format is the default."""
-    yield from refused(call, "data_format unspecified")
+# A table reads as a table: id, reason, source, what a finding calls the request, and the explanation; then who breaks.
+# fmt: off
+refuses("errors.unspecified-format-is-refused", "data-format-unspecified", UNSPECIFIED_FORMAT,
+  "data_format unspecified",
+  "A request without a data format does not end in OK: no format is the default.",
+  breaks="programs that forgot the format: they fail on the service only")
+refuses("errors.bad-parent-is-refused", "bad-parent", BAD_PARENT,
+  lambda call: f"parent {call.request.parent!r}",
+  """A parent that is not ``projects/{project}`` does not end in OK.
+
+  It names who pays and whose quota counts; a server that takes anything hides a client that would fail at once.
+  """)
+refuses("errors.malformed-table-is-refused", "malformed-table", STREAM_PROTO,
+  lambda call: f"table {_table(call)!r}",
+  "A table that is not ``projects/*/datasets/*/tables/*`` does not end in OK, though a server could guess it.")
+refuses("errors.missing-table-is-refused", "missing-table", MISSING_TABLE,
+  lambda call: f"the table {_table(call)!r}, which does not exist",
+  "A table that does not exist does not end in OK: a session without streams would look like an empty table.",
+  breaks="every client: an empty result for a misspelt name")
+refuses("errors.preferred-above-maximum-is-refused", "preferred-exceeds-max", PREFERRED,
+  lambda call: (
+    f"preferred_min_stream_count {call.request.preferred_min_stream_count}, "
+    f"max_stream_count {call.request.max_stream_count}"
+  ),
+  "A ``preferred_min_stream_count`` above ``max_stream_count`` does not end in OK.")
+refuses("errors.negative-stream-count-is-refused", "negative-stream-count", STORAGE_PROTO,
+  lambda call: f"max_stream_count {call.request.max_stream_count}",
+  "A negative ``max_stream_count`` does not end in OK: the value has to be non-negative.")
+refuses("errors.long-trace-id-is-refused", "long-trace-id", STREAM_PROTO,
+  lambda call: f"a trace_id of {len(call.request.read_session.trace_id)} characters",
+  "A ``trace_id`` of more than 256 bytes does not end in OK: the proto sets that limit.", level=Level.SHOULD)
+refuses("errors.unknown-stream-is-refused", "unknown-stream", STORAGE_PROTO,
+  lambda call: f"the stream {_stream(call)!r}, which its session does not have",
+  "A stream that its session does not have does not end in OK: an empty answer would pass for its end.",
+  breaks="clients read nothing, or the rows of another stream")
+refuses("errors.unknown-session-is-refused", "unknown-session", INVENTED,
+  lambda call: f"the stream {_stream(call)!r} of no session",
+  "A stream of a session that never was does not end in OK; least of all with an invented schema.")
+refuses("errors.malformed-stream-is-refused", "malformed-stream", STORAGE_PROTO,
+  lambda call: f"the stream {_stream(call)!r}",
+  "A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` does not end in OK.")
+refuses("errors.split-of-unknown-stream-is-refused", "split-unknown-stream", STORAGE_PROTO,
+  lambda call: f"a split of {call.request.name!r}, which does not exist",
+  "A split of a stream that does not exist does not end in OK, and gives no children.")
+# fmt: on
 
 
-@clause("errors.bad-parent-is-refused", over=refused_as("bad-parent"), source=BAD_PARENT)
-def bad_parent_is_refused(call: CallView) -> Iterator[Violation]:
-    """A parent that is not ``projects/{project}`` does not end in OK.
-
-    It names who pays and whose quota counts; a server that takes anything hides a client that would fail at once.
-    """
-    yield from refused(call, f"parent {call.request.parent!r}")
-
-
-@clause("errors.malformed-table-is-refused", over=refused_as("malformed-table"), source=STREAM_PROTO)
-def malformed_table_is_refused(call: CallView) -> Iterator[Violation]:
-    """A table that is not ``projects/*/datasets/*/tables/*`` does not end in OK, though a server could guess it."""
-    yield from refused(call, f"table {call.request.read_session.table!r}")
-
-
-@clause(
-    "errors.missing-table-is-refused",
-    over=refused_as("missing-table"),
-    source=MISSING_TABLE,
-    breaks="every client: an empty result for a misspelt name",
-)
-def missing_table_is_refused(call: CallView) -> Iterator[Violation]:
-    """A table that does not exist does not end in OK: a session without streams would look like an empty table."""
-    yield from refused(call, f"the table {call.request.read_session.table!r}, which does not exist")
-
-
-@clause(
-    "errors.preferred-above-maximum-is-refused",
-    over=refused_as("preferred-exceeds-max"),
-    source=PREFERRED,
-)
-def preferred_above_maximum_is_refused(call: CallView) -> Iterator[Violation]:
-    """A ``preferred_min_stream_count`` above ``max_stream_count`` does not end in OK."""
-    request = call.request
-    observed = (
-        f"preferred_min_stream_count {request.preferred_min_stream_count}, max_stream_count {request.max_stream_count}"
-    )
-    yield from refused(call, observed)
-
-
-@clause("errors.negative-stream-count-is-refused", over=refused_as("negative-stream-count"), source=STORAGE_PROTO)
-def negative_stream_count_is_refused(call: CallView) -> Iterator[Violation]:
-    """A negative ``max_stream_count`` does not end in OK: the value has to be non-negative."""
-    yield from refused(call, f"max_stream_count {call.request.max_stream_count}")
-
-
-@clause(
-    "errors.long-trace-id-is-refused",
-    over=refused_as("long-trace-id"),
-    source=STREAM_PROTO,
-    level=Level.SHOULD,
-)
-def long_trace_id_is_refused(call: CallView) -> Iterator[Violation]:
-    """A ``trace_id`` of more than 256 bytes does not end in OK: the proto sets that limit."""
-    yield from refused(call, f"a trace_id of {len(call.request.read_session.trace_id)} characters")
-
-
-@clause(
-    "errors.unknown-stream-is-refused",
-    over=refused_as("unknown-stream"),
-    source=STORAGE_PROTO,
-    breaks="clients read nothing, or the rows of another stream",
-)
-def unknown_stream_is_refused(call: CallView) -> Iterator[Violation]:
-    """A stream that its session does not have does not end in OK: an empty answer would pass for its end."""
-    yield from refused(call, f"the stream {_stream(call)!r}, which its session does not have")
-
-
-@clause("errors.unknown-session-is-refused", over=refused_as("unknown-session"), source=INVENTED)
-def unknown_session_is_refused(call: CallView) -> Iterator[Violation]:
-    """A stream of a session that never was does not end in OK; least of all with an invented schema."""
-    yield from refused(call, f"the stream {_stream(call)!r} of no session")
-
-
-@clause("errors.malformed-stream-is-refused", over=refused_as("malformed-stream"), source=STORAGE_PROTO)
-def malformed_stream_is_refused(call: CallView) -> Iterator[Violation]:
-    """A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` does not end in OK."""
-    yield from refused(call, f"the stream {_stream(call)!r}")
-
-
-@clause("errors.split-of-unknown-stream-is-refused", over=refused_as("split-unknown-stream"), source=STORAGE_PROTO)
-def split_of_unknown_stream_is_refused(call: CallView) -> Iterator[Violation]:
-    """A split of a stream that does not exist does not end in OK, and gives no children."""
-    yield from refused(call, f"a split of {call.request.name!r}, which does not exist")
+def _table(call: CallView) -> str:
+    return str(call.request.read_session.table)
 
 
 def _stream(call: CallView) -> str:
@@ -215,100 +170,53 @@ def _classified(*reasons: str) -> Callable[[View], list[CallView]]:
     ]
 
 
-def _has_its_code(call: CallView) -> Iterator[Violation]:
-    if call.raw.status not in call.expected_codes:
-        yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
+def _has_its_code(
+    clause_id: str, reasons: Sequence[str], source: str, says: str, *, breaks: str = "", level: Level = Level.MUST
+) -> None:
+    """Register the clause that refusals for one of ``reasons`` have a code that the contract permits."""
+
+    def check(call: CallView) -> Iterator[Violation]:
+        if call.raw.status not in call.expected_codes:
+            yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
+
+    clause(clause_id, over=_classified(*reasons), source=source, level=level, breaks=breaks, says=says)(check)
 
 
-@clause(
-    "errors.unspecified-format-has-its-code", over=_classified("data-format-unspecified"), source=UNSPECIFIED_FORMAT
-)
-def unspecified_format_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A request without a data format is refused with INVALID_ARGUMENT, as the service does it.
+# A table reads as a table: id, reasons, source and explanation; then who breaks.
+# fmt: off
+_has_its_code("errors.unspecified-format-has-its-code", ["data-format-unspecified"], UNSPECIFIED_FORMAT,
+  """A request without a data format is refused with INVALID_ARGUMENT, as the service does it.
 
-    A client can tell the mistake in its request from a table that is absent or a server that is down.
-    """
-    yield from _has_its_code(call)
+  A client can tell the mistake in its request from a table that is absent or a server that is down.
+  """)
+_has_its_code("errors.bad-parent-has-its-code", ["bad-parent"], BAD_PARENT,
+  "A parent that is no project is refused with INVALID_ARGUMENT: the request is wrong, not the project.")
+_has_its_code("errors.missing-table-has-its-code", ["missing-table"], MISSING_TABLE,
+  "A table that does not exist is refused with NOT_FOUND, or PERMISSION_DENIED for who may not know.",
+  breaks="clients that create a table where there is none")
+_has_its_code("errors.unknown-column-has-its-code", ["unknown-column"], NODE_LIVE_TEST,
+  "A selected field that does not exist is refused with INVALID_ARGUMENT: the request is wrong, not the table.")
+_has_its_code("errors.bad-restriction-has-its-code",
+  [reason for reason in BAD_RESTRICTIONS if reason != "restriction-too-long"], BAD_FILTER,
+  """A restriction that cannot be applied is refused with INVALID_ARGUMENT, whatever is wrong with it.
 
+  NOT_FOUND would say that the table is absent, and a code of the server's own trouble that trying again may help.
+  """)
+_has_its_code("errors.long-restriction-has-its-code", ["restriction-too-long"], LONG_FILTER,
+  "A restriction above the limit is refused with INVALID_ARGUMENT, not with RESOURCE_EXHAUSTED: it never fits.")
+_has_its_code("errors.preferred-above-maximum-has-its-code", ["preferred-exceeds-max"], PREFERRED,
+  "A wish for more streams than the maximum is refused with INVALID_ARGUMENT: the two contradict each other.")
+_has_its_code("errors.snapshot-outside-window-has-its-code", ["snapshot-outside-window"], MEASURED,
+  "A snapshot time outside the time travel window is refused with INVALID_ARGUMENT, as was measured.",
+  level=Level.SHOULD)
+_has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
+  ["malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session", "malformed-stream",
+   "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset"], STORAGE_PROTO,
+  """A bad request whose refusal by the service is on no public record ends in a code that fits it.
 
-@clause("errors.bad-parent-has-its-code", over=_classified("bad-parent"), source=BAD_PARENT)
-def bad_parent_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A parent that is no project is refused with INVALID_ARGUMENT: the request is wrong, not the project."""
-    yield from _has_its_code(call)
-
-
-@clause(
-    "errors.missing-table-has-its-code",
-    over=_classified("missing-table"),
-    source=MISSING_TABLE,
-    breaks="clients that create a table where there is none",
-)
-def missing_table_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A table that does not exist is refused with NOT_FOUND, or PERMISSION_DENIED for who may not know."""
-    yield from _has_its_code(call)
-
-
-@clause(
-    "errors.unknown-column-has-its-code",
-    over=_classified("unknown-column"),
-    source=NODE_LIVE_TEST,
-)
-def unknown_column_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A selected field that does not exist is refused with INVALID_ARGUMENT: the request is wrong, not the table."""
-    yield from _has_its_code(call)
-
-
-@clause(
-    "errors.bad-restriction-has-its-code",
-    over=_classified(*(reason for reason in BAD_RESTRICTIONS if reason != "restriction-too-long")),
-    source=BAD_FILTER,
-)
-def bad_restriction_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A restriction that cannot be applied is refused with INVALID_ARGUMENT, whatever is wrong with it.
-
-    NOT_FOUND would say that the table is absent, and a code of the server's own trouble that trying again may help.
-    """
-    yield from _has_its_code(call)
-
-
-@clause("errors.long-restriction-has-its-code", over=_classified("restriction-too-long"), source=LONG_FILTER)
-def long_restriction_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A restriction above the limit is refused with INVALID_ARGUMENT, not with RESOURCE_EXHAUSTED: it never fits."""
-    yield from _has_its_code(call)
-
-
-@clause("errors.preferred-above-maximum-has-its-code", over=_classified("preferred-exceeds-max"), source=PREFERRED)
-def preferred_above_maximum_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A wish for more streams than the maximum is refused with INVALID_ARGUMENT: the two contradict each other."""
-    yield from _has_its_code(call)
-
-
-@clause(
-    "errors.snapshot-outside-window-has-its-code",
-    over=_classified("snapshot-outside-window"),
-    source=MEASURED,
-    level=Level.SHOULD,
-)
-def snapshot_outside_window_has_its_code(call: CallView) -> Iterator[Violation]:
-    """A snapshot time outside the time travel window is refused with INVALID_ARGUMENT, as was measured."""
-    yield from _has_its_code(call)
-
-
-@clause(
-    "errors.unrecorded-refusal-has-a-fitting-code",
-    over=_classified(
-        "malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session",
-        "malformed-stream", "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset",
-    ),
-    source=STORAGE_PROTO,
-    level=Level.SHOULD,
-)  # fmt: skip
-def unrecorded_refusal_has_a_fitting_code(call: CallView) -> Iterator[Violation]:
-    """A bad request whose refusal by the service is on no public record ends in a code that fits it.
-
-    INVALID_ARGUMENT, NOT_FOUND and their like fit; UNIMPLEMENTED or UNAUTHENTICATED say something else.
-    """
-    yield from _has_its_code(call)
+  INVALID_ARGUMENT, NOT_FOUND and their like fit; UNIMPLEMENTED or UNAUTHENTICATED say something else.
+  """, level=Level.SHOULD)
+# fmt: on
 
 
 # --- texts ----------------------------------------------------------------------------------------
@@ -339,6 +247,6 @@ def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
 )
 def missing_table_is_named(call: CallView) -> Iterator[Violation]:
     """The refusal of a table that does not exist names it, as the service's does."""
-    name = call.request.read_session.table.rpartition("/")[2]
+    name = _table(call).rpartition("/")[2]
     if safe(name) not in call.raw.details:
         yield Violation(f"a message with {name!r}", repr(call.raw.details))

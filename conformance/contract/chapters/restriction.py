@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing import selection_differs, unwanted_rows
+from conformance.contract.endings import refuses
 from conformance.contract.expected import expected_rows, visible_rows
 from conformance.contract.sources import (
     EMULATOR_SERVICER,
@@ -30,7 +31,6 @@ from conformance.contract.subjects import (
     Feature,
     SessionRead,
     once_per_view,
-    refused,
     refused_as,
     served,
     whole_or_refused,
@@ -144,95 +144,44 @@ def _with_null(session: SessionView) -> set[int]:
     return (found & set(visible_rows(view, session))) - set(expected_rows(view, session))
 
 
-@clause("restriction.comparison", over=_of_form(Form.COMPARISON), source=STREAM_PROTO, breaks=BREAKS)
-def comparison(subject: Subject) -> Iterator[Violation]:
-    """A comparison of a column with a literal selects exactly the rows for which it is TRUE."""
-    yield from _selects(subject)
+def _selected_by(clause_id: str, form: Form, source: str, says: str, *, breaks: str = BREAKS) -> None:
+    """Register the clause that restrictions of one form select exactly the rows for which they are TRUE."""
+    clause(clause_id, over=_of_form(form), source=source, breaks=breaks, says=says)(_selects)
 
 
-@clause("restriction.and-or", over=_of_form(Form.LOGIC), source=SQL_OPERATORS, breaks=BREAKS)
-def and_or(subject: Subject) -> Iterator[Violation]:
-    """AND binds closer than OR, parentheses closer than both, and the rows are those for which the whole is TRUE."""
-    yield from _selects(subject)
+# A table reads as a table: id, form, source and explanation; then who breaks.
+# fmt: off
+_selected_by("restriction.comparison", Form.COMPARISON, STREAM_PROTO,
+  "A comparison of a column with a literal selects exactly the rows for which it is TRUE.")
+_selected_by("restriction.and-or", Form.LOGIC, SQL_OPERATORS,
+  "AND binds closer than OR, parentheses closer than both, and the rows are those for which the whole is TRUE.")
+_selected_by("restriction.not", Form.NOT, SQL_OPERATORS,
+  "NOT selects the rows for which what follows is FALSE, and those alone: NULL stays NULL.")
+_selected_by("restriction.in-list", Form.IN, SQL_OPERATORS,
+  "IN selects the rows whose value is one of the list, NOT IN those whose value is none of it.")
+_selected_by("restriction.between", Form.BETWEEN, STREAM_PROTO,
+  "BETWEEN selects the rows whose value lies between the bounds, both included.")
+_selected_by("restriction.is-null", Form.IS_NULL, STREAM_PROTO,
+  "IS NULL selects the rows without a value, IS NOT NULL those with one.")
+_selected_by("restriction.like", Form.LIKE, SQL_OPERATORS,
+  "LIKE matches the whole string: ``%`` stands for any characters, ``_`` for one, all others for themselves.")
+_selected_by("restriction.double-quoted-literal", Form.DOUBLE_QUOTED, SQL_LITERALS,
+  "A text in double quotes is a string literal, as in the proto's own examples, and never the name of a column.")
+_selected_by("restriction.temporal-literal", Form.TEMPORAL, STREAM_PROTO,
+  "Dates and timestamps compare with DATE and TIMESTAMP literals as instants, not as texts.")
+_selected_by("restriction.nested-field", Form.NESTED_FIELD, SQL_OPERATORS,
+  "A field of a record is named by its path; in a row whose record is NULL it is NULL.")
+_selected_by("restriction.keyword-inside-a-literal", Form.KEYWORD_LITERAL, EMULATOR_SERVICER,
+  "Words inside a string literal are data: a restriction is not refused, nor read otherwise, because of them.",
+  breaks="every client that filters on text: valid filters are refused for a word in it")
+_selected_by("restriction.keyword-as-a-name", Form.KEYWORD_NAME, EMULATOR_SERVICER,
+  """A column may be named like a statement (``update``, ``merge``): words that are not reserved are names.
 
-
-@clause("restriction.not", over=_of_form(Form.NOT), source=SQL_OPERATORS, breaks=BREAKS)
-def not_(subject: Subject) -> Iterator[Violation]:
-    """NOT selects the rows for which what follows is FALSE, and those alone: NULL stays NULL."""
-    yield from _selects(subject)
-
-
-@clause("restriction.in-list", over=_of_form(Form.IN), source=SQL_OPERATORS, breaks=BREAKS)
-def in_list(subject: Subject) -> Iterator[Violation]:
-    """IN selects the rows whose value is one of the list, NOT IN those whose value is none of it."""
-    yield from _selects(subject)
-
-
-@clause("restriction.between", over=_of_form(Form.BETWEEN), source=STREAM_PROTO, breaks=BREAKS)
-def between(subject: Subject) -> Iterator[Violation]:
-    """BETWEEN selects the rows whose value lies between the bounds, both included."""
-    yield from _selects(subject)
-
-
-@clause("restriction.is-null", over=_of_form(Form.IS_NULL), source=STREAM_PROTO, breaks=BREAKS)
-def is_null(subject: Subject) -> Iterator[Violation]:
-    """IS NULL selects the rows without a value, IS NOT NULL those with one."""
-    yield from _selects(subject)
-
-
-@clause("restriction.like", over=_of_form(Form.LIKE), source=SQL_OPERATORS, breaks=BREAKS)
-def like(subject: Subject) -> Iterator[Violation]:
-    """LIKE matches the whole string: ``%`` stands for any characters, ``_`` for one, all others for themselves."""
-    yield from _selects(subject)
-
-
-@clause("restriction.double-quoted-literal", over=_of_form(Form.DOUBLE_QUOTED), source=SQL_LITERALS, breaks=BREAKS)
-def double_quoted_literal(subject: Subject) -> Iterator[Violation]:
-    """A text in double quotes is a string literal, as in the proto's own examples, and never the name of a column."""
-    yield from _selects(subject)
-
-
-@clause("restriction.temporal-literal", over=_of_form(Form.TEMPORAL), source=STREAM_PROTO, breaks=BREAKS)
-def temporal_literal(subject: Subject) -> Iterator[Violation]:
-    """Dates and timestamps compare with DATE and TIMESTAMP literals as instants, not as texts."""
-    yield from _selects(subject)
-
-
-@clause("restriction.nested-field", over=_of_form(Form.NESTED_FIELD), source=SQL_OPERATORS, breaks=BREAKS)
-def nested_field(subject: Subject) -> Iterator[Violation]:
-    """A field of a record is named by its path; in a row whose record is NULL it is NULL."""
-    yield from _selects(subject)
-
-
-@clause(
-    "restriction.keyword-inside-a-literal",
-    over=_of_form(Form.KEYWORD_LITERAL),
-    source=EMULATOR_SERVICER,
-    breaks="every client that filters on text: valid filters are refused for a word in it",
-)
-def keyword_inside_a_literal(subject: Subject) -> Iterator[Violation]:
-    """Words inside a string literal are data: a restriction is not refused, nor read otherwise, because of them."""
-    yield from _selects(subject)
-
-
-@clause(
-    "restriction.keyword-as-a-name",
-    over=_of_form(Form.KEYWORD_NAME),
-    source=EMULATOR_SERVICER,
-    breaks="every client of a table with such a column",
-)
-def keyword_as_a_name(subject: Subject) -> Iterator[Violation]:
-    """A column may be named like a statement (``update``, ``merge``): words that are not reserved are names.
-
-    A restriction on such a column is not refused because of its name.
-    """
-    yield from _selects(subject)
-
-
-@clause("restriction.nothing-selected", over=_of_form(Form.NOTHING), source=SQL_WHERE, breaks=BREAKS)
-def nothing_selected(subject: Subject) -> Iterator[Violation]:
-    """A restriction that is TRUE for no row is served, and yields no row."""
-    yield from _selects(subject)
+  A restriction on such a column is not refused because of its name.
+  """, breaks="every client of a table with such a column")
+_selected_by("restriction.nothing-selected", Form.NOTHING, SQL_WHERE,
+  "A restriction that is TRUE for no row is served, and yields no row.")
+# fmt: on
 
 
 @once_per_view
@@ -257,16 +206,17 @@ def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
 # --- restrictions to refuse -----------------------------------------------------------------------
 
 
-@clause(
-    "restriction.malformed-is-refused",
-    over=refused_as("malformed-restriction"),
-    source=STREAM_PROTO,
-    breaks="clients whose filter has a mistake",
-)
-def malformed_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction that is no SQL expression does not end in OK, however a server would put it into a query."""
-    yield from refused(call, _text(call))
+def _text(call: CallView) -> str:
+    assert isinstance(call, SessionView)
+    return f"the restriction {call.step.row_restriction!r}"
 
+
+# A table reads as a table: id, reason, source, what a finding calls the request, and the explanation; then who breaks.
+# fmt: off
+refuses("restriction.malformed-is-refused", "malformed-restriction", STREAM_PROTO, _text,
+  "A restriction that is no SQL expression does not end in OK, however a server would put it into a query.",
+  breaks="clients whose filter has a mistake")
+# fmt: on
 
 BAD_RESTRICTIONS: Final = (
     "malformed-restriction",
@@ -299,54 +249,20 @@ def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
             yield Violation("no rows", observed, field="row_restriction", call=read.index)
 
 
-@clause("restriction.too-long-is-refused", over=refused_as("restriction-too-long"), source=QUOTAS)
-def too_long_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction of more than 1,048,576 bytes does not end in OK."""
-    yield from refused(
-        call, f"a restriction of {len(call.request.read_session.read_options.row_restriction)} characters"
-    )
-
-
-@clause("restriction.unknown-column-is-refused", over=refused_as("restriction-unknown-column"), source=STREAM_PROTO)
-def unknown_column_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction on a column that the table does not have does not end in OK: it can hold for no row."""
-    yield from refused(call, _text(call))
-
-
-@clause("restriction.aggregate-is-refused", over=refused_as("restriction-aggregate"), source=STREAM_PROTO)
-def aggregate_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction with an aggregate function does not end in OK: aggregates are not supported."""
-    yield from refused(call, _text(call))
-
-
-@clause(
-    "restriction.subquery-is-refused",
-    over=refused_as("restriction-subquery"),
-    source=STREAM_PROTO,
-    level=Level.SHOULD,
-)
-def subquery_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction with a subquery does not end in OK: it is one expression over the columns of the table."""
-    yield from refused(call, _text(call))
-
-
-@clause(
-    "restriction.second-statement-is-refused",
-    over=refused_as("restriction-statement"),
-    source=STREAM_PROTO,
-    breaks="every user of the server: a filter becomes a way to run SQL",
-)
-def second_statement_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction that ends its expression and begins a statement, or comments the rest away, does not end in OK."""
-    yield from refused(call, _text(call))
-
-
-@clause("restriction.not-boolean-is-refused", over=refused_as("restriction-not-boolean"), source=STREAM_PROTO)
-def not_boolean_is_refused(call: CallView) -> Iterator[Violation]:
-    """A restriction that is an expression of another type than BOOL does not end in OK."""
-    yield from refused(call, _text(call))
-
-
-def _text(call: CallView) -> str:
-    assert isinstance(call, SessionView)
-    return f"the restriction {call.step.row_restriction!r}"
+# fmt: off
+refuses("restriction.too-long-is-refused", "restriction-too-long", QUOTAS,
+  lambda call: f"a restriction of {len(call.request.read_session.read_options.row_restriction)} characters",
+  "A restriction of more than 1,048,576 bytes does not end in OK.")
+refuses("restriction.unknown-column-is-refused", "restriction-unknown-column", STREAM_PROTO, _text,
+  "A restriction on a column that the table does not have does not end in OK: it can hold for no row.")
+refuses("restriction.aggregate-is-refused", "restriction-aggregate", STREAM_PROTO, _text,
+  "A restriction with an aggregate function does not end in OK: aggregates are not supported.")
+refuses("restriction.subquery-is-refused", "restriction-subquery", STREAM_PROTO, _text,
+  "A restriction with a subquery does not end in OK: it is one expression over the columns of the table.",
+  level=Level.SHOULD)
+refuses("restriction.second-statement-is-refused", "restriction-statement", STREAM_PROTO, _text,
+  "A restriction that ends its expression and begins a statement, or comments the rest away, does not end in OK.",
+  breaks="every user of the server: a filter becomes a way to run SQL")
+refuses("restriction.not-boolean-is-refused", "restriction-not-boolean", STREAM_PROTO, _text,
+  "A restriction that is an expression of another type than BOOL does not end in OK.")
+# fmt: on

@@ -170,55 +170,36 @@ def _written(pairs: object) -> str:
     return f"metadata {pairs}" if pairs else "no metadata"
 
 
-@about_columns(
-    "schema.metadata-datetime", BqType.DATETIME, source=LIVE_TEST, breaks="DATETIME looks like a TIMESTAMP without zone"
-)
-def metadata_datetime(declared: Declared) -> Iterator[Violation]:
-    """DATETIME is marked by `ARROW:extension:name` = `google:sqlType:datetime`, and nothing else."""
-    return _unmarked(declared, BqType.DATETIME)
+def _marked(clause_id: str, kind: BqType, says: str, breaks: str, *, source: str = LIVE_TEST) -> None:
+    """Register the clause on the marks of one type."""
+
+    def check(declared: Declared) -> Iterator[Violation]:
+        return _unmarked(declared, kind)
+
+    about_columns(clause_id, kind, source=source, breaks=breaks, says=says)(check)
 
 
-@about_columns("schema.metadata-json", BqType.JSON, source=LIVE_TEST, breaks="JSON cannot be told from STRING")
-def metadata_json(declared: Declared) -> Iterator[Violation]:
-    """JSON is marked by `ARROW:extension:name` = `google:sqlType:json`, and nothing else."""
-    return _unmarked(declared, BqType.JSON)
+# A table reads as a table: id, type, explanation, who breaks.
+# fmt: off
+_marked("schema.metadata-datetime", BqType.DATETIME,
+  "DATETIME is marked by `ARROW:extension:name` = `google:sqlType:datetime`, and nothing else.",
+  "DATETIME looks like a TIMESTAMP without zone")
+_marked("schema.metadata-json", BqType.JSON,
+  "JSON is marked by `ARROW:extension:name` = `google:sqlType:json`, and nothing else.",
+  "JSON cannot be told from STRING")
+_marked("schema.metadata-geography", BqType.GEOGRAPHY,
+  """GEOGRAPHY is marked by name and encoding.
 
-
-@about_columns(
-    "schema.metadata-geography",
-    BqType.GEOGRAPHY,
-    source=LIVE_TEST,
-    breaks="GEOGRAPHY cannot be told from STRING, https://github.com/googleapis/python-bigquery/issues/894",
-)
-def metadata_geography(declared: Declared) -> Iterator[Violation]:
-    """GEOGRAPHY is marked by name and encoding.
-
-    `ARROW:extension:name` is `google:sqlType:geography`, and `ARROW:extension:metadata` is exactly
-    `{"encoding": "WKT"}`, with one space after the colon.
-    """
-    return _unmarked(declared, BqType.GEOGRAPHY)
-
-
-@about_columns(
-    "schema.metadata-interval",
-    BqType.INTERVAL,
-    source="https://github.com/airbytehq/airbyte",
-    breaks="clients that choose their type by the mark",
-)
-def metadata_interval(declared: Declared) -> Iterator[Violation]:
-    """INTERVAL is marked by `ARROW:extension:name` = `google:sqlType:interval`, and nothing else."""
-    return _unmarked(declared, BqType.INTERVAL)
-
-
-@about_columns(
-    "schema.metadata-range",
-    BqType.RANGE,
-    source="https://github.com/airbytehq/airbyte",
-    breaks="a RANGE cannot be told from a RECORD of start and end",
-)
-def metadata_range(declared: Declared) -> Iterator[Violation]:
-    """RANGE is marked by `google:sqlType` = `range`: under a key of its own, and not as an extension type."""
-    return _unmarked(declared, BqType.RANGE)
+  `ARROW:extension:name` is `google:sqlType:geography`, and `ARROW:extension:metadata` is exactly
+  `{"encoding": "WKT"}`, with one space after the colon.
+  """, "GEOGRAPHY cannot be told from STRING, https://github.com/googleapis/python-bigquery/issues/894")
+_marked("schema.metadata-interval", BqType.INTERVAL,
+  "INTERVAL is marked by `ARROW:extension:name` = `google:sqlType:interval`, and nothing else.",
+  "clients that choose their type by the mark", source="https://github.com/airbytehq/airbyte")
+_marked("schema.metadata-range", BqType.RANGE,
+  "RANGE is marked by `google:sqlType` = `range`: under a key of its own, and not as an extension type.",
+  "a RANGE cannot be told from a RECORD of start and end", source="https://github.com/airbytehq/airbyte")
+# fmt: on
 
 
 @about_columns(

@@ -7,7 +7,7 @@ choice (:mod:`conformance.contract.mapping`), every choice is permitted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation
@@ -30,14 +30,38 @@ SPARK: Final = "Spark: `UnsupportedOperationException` for every vector but the 
 
 _MICROS: Final = Type(TypeKind.TIMESTAMP, bit_width=64, unit="us")
 _UTC: Final = Type(TypeKind.TIMESTAMP, bit_width=64, unit="us", timezone="UTC")
+_TEXT: Final = Type(TypeKind.UTF8)
 _DATE: Final = Type(TypeKind.DATE, bit_width=32, unit="day")
 _BOUNDS: Final = {BqType.DATE: _DATE, BqType.DATETIME: _MICROS, BqType.TIMESTAMP: _UTC}
 
 
-def _differing(declared: Declared, kind: BqType, wanted: Type) -> Iterator[Violation]:
+Check = Callable[[Declared, BqType], Iterator[Violation]]
+
+
+def _about(clause_id: str, kind: BqType, check: Check, says: str, breaks: str = SPARK, *, source: str = GUIDE) -> None:
+    """Register a clause on the columns of one type, whose check is that of others, too."""
+
+    def check_type(declared: Declared) -> Iterator[Violation]:
+        return check(declared, kind)
+
+    about_columns(clause_id, kind, source=source, breaks=breaks, says=says)(check_type)
+
+
+def _is(wanted: Type) -> Check:
+    """The check that a type has this one Arrow type, exactly."""
+
+    def check(declared: Declared, kind: BqType) -> Iterator[Violation]:
+        for pair in declared.of(kind):
+            if pair.element.type != wanted:
+                yield Violation(str(wanted), _shown(pair.element), pair.path)
+
+    return check
+
+
+def _in_micros(declared: Declared, kind: BqType) -> Iterator[Violation]:
     for pair in declared.of(kind):
-        if pair.element.type != wanted:
-            yield Violation(str(wanted), _shown(pair.element), pair.path)
+        if pair.element.type.kind is not TypeKind.TIMESTAMP or pair.element.type.unit != "us":
+            yield Violation("a timestamp in microseconds", _shown(pair.element), pair.path)
 
 
 def _shown(field: Field) -> str:
@@ -46,64 +70,25 @@ def _shown(field: Field) -> str:
 
 # --- scalars ----------------------------------------------------------------------------------------
 
-
-@about_columns("types.int64", BqType.INT64, source=GUIDE, breaks=SPARK)
-def int64(declared: Declared) -> Iterator[Violation]:
-    """INT64 is a signed integer of 64 bits."""
-    return _differing(declared, BqType.INT64, Type(TypeKind.INT, bit_width=64, signed=True))
-
-
-@about_columns("types.float64", BqType.FLOAT64, source=GUIDE, breaks=SPARK)
-def float64(declared: Declared) -> Iterator[Violation]:
-    """FLOAT64 is a floating-point number of double precision."""
-    return _differing(declared, BqType.FLOAT64, Type(TypeKind.FLOATING_POINT, bit_width=64))
-
-
-@about_columns("types.bool", BqType.BOOL, source=GUIDE, breaks=SPARK)
-def bool_(declared: Declared) -> Iterator[Violation]:
-    """BOOL is a boolean of one bit, not an integer."""
-    return _differing(declared, BqType.BOOL, Type(TypeKind.BOOL))
-
-
-@about_columns("types.string", BqType.STRING, source=GUIDE, breaks=SPARK)
-def string(declared: Declared) -> Iterator[Violation]:
-    """STRING is utf8 with 32-bit offsets: not large, not a view, and whatever its length parameter."""
-    return _differing(declared, BqType.STRING, Type(TypeKind.UTF8))
-
-
-@about_columns("types.bytes", BqType.BYTES, source=GUIDE, breaks="clients hand text to code that expects bytes")
-def bytes_(declared: Declared) -> Iterator[Violation]:
-    """BYTES is binary with 32-bit offsets: not large, not a view, not fixed-size, not text."""
-    return _differing(declared, BqType.BYTES, Type(TypeKind.BINARY))
-
-
-@about_columns(
-    "types.date",
-    BqType.DATE,
-    source=GUIDE,
-    breaks="schema mismatches: https://github.com/apache/arrow-adbc/pull/2446",
-)
-def date(declared: Declared) -> Iterator[Violation]:
-    """DATE is a date of 32 bits that counts days."""
-    return _differing(declared, BqType.DATE, _DATE)
-
-
-@about_columns("types.time", BqType.TIME, source=GUIDE, breaks=SPARK)
-def time(declared: Declared) -> Iterator[Violation]:
-    """TIME is a time of 64 bits that counts microseconds."""
-    return _differing(declared, BqType.TIME, Type(TypeKind.TIME, bit_width=64, unit="us"))
-
-
-def _not_in_micros(declared: Declared, kind: BqType) -> Iterator[Violation]:
-    for pair in declared.of(kind):
-        if pair.element.type.kind is not TypeKind.TIMESTAMP or pair.element.type.unit != "us":
-            yield Violation("a timestamp in microseconds", _shown(pair.element), pair.path)
-
-
-@about_columns("types.datetime", BqType.DATETIME, source=GUIDE, breaks=SPARK)
-def datetime(declared: Declared) -> Iterator[Violation]:
-    """DATETIME is a timestamp that counts microseconds. Whether it has a zone is asked on its own."""
-    return _not_in_micros(declared, BqType.DATETIME)
+# A table reads as a table: id, type, what it is checked for and the explanation; then who breaks.
+# fmt: off
+_about("types.int64", BqType.INT64, _is(Type(TypeKind.INT, bit_width=64, signed=True)),
+  "INT64 is a signed integer of 64 bits.")
+_about("types.float64", BqType.FLOAT64, _is(Type(TypeKind.FLOATING_POINT, bit_width=64)),
+  "FLOAT64 is a floating-point number of double precision.")
+_about("types.bool", BqType.BOOL, _is(Type(TypeKind.BOOL)), "BOOL is a boolean of one bit, not an integer.")
+_about("types.string", BqType.STRING, _is(_TEXT),
+  "STRING is utf8 with 32-bit offsets: not large, not a view, and whatever its length parameter.")
+_about("types.bytes", BqType.BYTES, _is(Type(TypeKind.BINARY)),
+  "BYTES is binary with 32-bit offsets: not large, not a view, not fixed-size, not text.",
+  "clients hand text to code that expects bytes")
+_about("types.date", BqType.DATE, _is(_DATE), "DATE is a date of 32 bits that counts days.",
+  "schema mismatches: https://github.com/apache/arrow-adbc/pull/2446")
+_about("types.time", BqType.TIME, _is(Type(TypeKind.TIME, bit_width=64, unit="us")),
+  "TIME is a time of 64 bits that counts microseconds.")
+_about("types.datetime", BqType.DATETIME, _in_micros,
+  "DATETIME is a timestamp that counts microseconds. Whether it has a zone is asked on its own.")
+# fmt: on
 
 
 @about_columns(
@@ -119,12 +104,11 @@ def datetime_without_zone(declared: Declared) -> Iterator[Violation]:
             yield Violation("no time zone", f"the time zone {pair.element.type.timezone}", pair.path)
 
 
-@about_columns(
-    "types.timestamp", BqType.TIMESTAMP, source=GUIDE, breaks="https://github.com/apache/arrow-adbc/pull/3364"
-)
-def timestamp(declared: Declared) -> Iterator[Violation]:
-    """TIMESTAMP is a timestamp that counts microseconds. Its zone is asked on its own."""
-    return _not_in_micros(declared, BqType.TIMESTAMP)
+# fmt: off
+_about("types.timestamp", BqType.TIMESTAMP, _in_micros,
+  "TIMESTAMP is a timestamp that counts microseconds. Its zone is asked on its own.",
+  "https://github.com/apache/arrow-adbc/pull/3364")
+# fmt: on
 
 
 @about_columns(
@@ -143,7 +127,7 @@ def timestamp_utc(declared: Declared) -> Iterator[Violation]:
 # --- decimals ---------------------------------------------------------------------------------------
 
 
-def _not_decimal(declared: Declared, kind: BqType) -> Iterator[Violation]:
+def _is_decimal(declared: Declared, kind: BqType) -> Iterator[Violation]:
     for pair in declared.of(kind):
         widths, found = decimal_widths(pair.column), pair.element.type
         if found.kind is not TypeKind.DECIMAL or found.bit_width not in widths:
@@ -151,81 +135,35 @@ def _not_decimal(declared: Declared, kind: BqType) -> Iterator[Violation]:
             yield Violation(wanted, _shown(pair.element), pair.path)
 
 
-def _other_parameters(declared: Declared, kind: BqType) -> Iterator[Violation]:
+def _has_parameters(declared: Declared, kind: BqType) -> Iterator[Violation]:
     for pair in declared.of(kind):
         wanted, found = decimal_parameters(pair.column), pair.element.type
         if found.kind is TypeKind.DECIMAL and (found.precision, found.scale) != wanted:
             yield Violation(f"precision {wanted[0]} and scale {wanted[1]}", str(found), pair.path)
 
 
-@about_columns(
-    "types.numeric",
-    BqType.NUMERIC,
-    source=GUIDE,
-    breaks="digits are lost in floats: https://github.com/Recidiviz/bigquery-emulator/pull/45",
-)
-def numeric(declared: Declared) -> Iterator[Violation]:
-    """NUMERIC is a decimal of 128 bits."""
-    return _not_decimal(declared, BqType.NUMERIC)
+DIGITS_LOST: Final = "digits are lost in floats: https://github.com/Recidiviz/bigquery-emulator/pull/45"
+WRONG_SCALE: Final = "values are off by powers of ten where a reader trusts the table's scale"
 
-
-@about_columns(
-    "types.numeric-parameters",
-    BqType.NUMERIC,
-    source="https://github.com/abdolence/bigquery-rs",
-    breaks="values are off by powers of ten where a reader trusts the table's scale",
-)
-def numeric_parameters(declared: Declared) -> Iterator[Violation]:
-    """NUMERIC has precision 38 and scale 9; NUMERIC(P, S) of a base table has precision P and scale S."""
-    return _other_parameters(declared, BqType.NUMERIC)
-
-
-@about_columns(
-    "types.bignumeric",
-    BqType.BIGNUMERIC,
-    source=GUIDE,
-    breaks="digits are lost in floats: https://github.com/Recidiviz/bigquery-emulator/pull/45",
-)
-def bignumeric(declared: Declared) -> Iterator[Violation]:
-    """BIGNUMERIC is a decimal of 256 bits; one whose precision fits into 128 bits may have those."""
-    return _not_decimal(declared, BqType.BIGNUMERIC)
-
-
-@about_columns(
-    "types.bignumeric-parameters",
-    BqType.BIGNUMERIC,
-    source=GUIDE,
-    breaks="values are off by powers of ten where a reader trusts the table's scale",
-)
-def bignumeric_parameters(declared: Declared) -> Iterator[Violation]:
-    """BIGNUMERIC has precision 76 and scale 38; BIGNUMERIC(P, S) of a base table has precision P and scale S."""
-    return _other_parameters(declared, BqType.BIGNUMERIC)
-
+# fmt: off
+_about("types.numeric", BqType.NUMERIC, _is_decimal, "NUMERIC is a decimal of 128 bits.", DIGITS_LOST)
+_about("types.numeric-parameters", BqType.NUMERIC, _has_parameters,
+  "NUMERIC has precision 38 and scale 9; NUMERIC(P, S) of a base table has precision P and scale S.",
+  WRONG_SCALE, source="https://github.com/abdolence/bigquery-rs")
+_about("types.bignumeric", BqType.BIGNUMERIC, _is_decimal,
+  "BIGNUMERIC is a decimal of 256 bits; one whose precision fits into 128 bits may have those.", DIGITS_LOST)
+_about("types.bignumeric-parameters", BqType.BIGNUMERIC, _has_parameters,
+  "BIGNUMERIC has precision 76 and scale 38; BIGNUMERIC(P, S) of a base table has precision P and scale S.",
+  WRONG_SCALE)
 
 # --- types in the storage of another ----------------------------------------------------------------
 
-
-@about_columns("types.json", BqType.JSON, source=GUIDE, breaks=SPARK)
-def json(declared: Declared) -> Iterator[Violation]:
-    """JSON is utf8 with 32-bit offsets, and holds the text."""
-    return _differing(declared, BqType.JSON, Type(TypeKind.UTF8))
-
-
-@about_columns("types.geography", BqType.GEOGRAPHY, source=GUIDE, breaks=SPARK)
-def geography(declared: Declared) -> Iterator[Violation]:
-    """GEOGRAPHY is utf8 with 32-bit offsets, and holds WKT."""
-    return _differing(declared, BqType.GEOGRAPHY, Type(TypeKind.UTF8))
-
-
-@about_columns(
-    "types.interval",
-    BqType.INTERVAL,
-    source="https://github.com/airbytehq/airbyte",
-    breaks="clients that read months, days and nanoseconds",
-)
-def interval(declared: Declared) -> Iterator[Violation]:
-    """INTERVAL is an interval of months, days and nanoseconds."""
-    return _differing(declared, BqType.INTERVAL, Type(TypeKind.INTERVAL, bit_width=128, unit="month-day-nano"))
+_about("types.json", BqType.JSON, _is(_TEXT), "JSON is utf8 with 32-bit offsets, and holds the text.")
+_about("types.geography", BqType.GEOGRAPHY, _is(_TEXT), "GEOGRAPHY is utf8 with 32-bit offsets, and holds WKT.")
+_about("types.interval", BqType.INTERVAL, _is(Type(TypeKind.INTERVAL, bit_width=128, unit="month-day-nano")),
+  "INTERVAL is an interval of months, days and nanoseconds.",
+  "clients that read months, days and nanoseconds", source="https://github.com/airbytehq/airbyte")
+# fmt: on
 
 
 # --- composite types --------------------------------------------------------------------------------
