@@ -14,7 +14,7 @@ import enum
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from conformance.records import Level
 from conformance.wire import Rule
@@ -31,6 +31,7 @@ __all__ = [
     "MESSAGES",
     "PROFILES",
     "SEQUENCES",
+    "AtCall",
     "Clause",
     "Facet",
     "FacetSelector",
@@ -81,6 +82,14 @@ class Subject(Protocol):
 
     @property
     def response(self) -> int | None: ...  # noqa: D102  # see the class
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AtCall:
+    """What a clause is asked about that stands at one call, and in no single response of it."""
+
+    call: int
+    response: ClassVar[int | None] = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

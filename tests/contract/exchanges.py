@@ -285,7 +285,7 @@ CHAPTERS: Final = frozenset(
 def call_clauses() -> list[Clause]:
     """Every clause of the chapters on calls."""
     load_chapters()
-    return [clause for clause in CLAUSES.values() if clause.check.__module__.rpartition(".")[2] in CHAPTERS]
+    return [clause for clause in CLAUSES.values() if clause.chapter in CHAPTERS]
 
 
 def failed(found: Sequence[Verdict]) -> set[str]:

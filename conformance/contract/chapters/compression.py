@@ -13,6 +13,7 @@ from typing import Final
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing import exactly
+from conformance.contract.endings import refuses, serves
 from conformance.contract.sources import ARROW_PROTO, EMULATOR_SERVICER, RECORDED, STORAGE_PROTO, STREAM_PROTO
 from conformance.contract.subjects import (
     Feature,
@@ -20,9 +21,6 @@ from conformance.contract.subjects import (
     feature,
     once_per_view,
     read_feature,
-    refused,
-    refused_as,
-    served,
     valid_reads,
     valid_sessions,
     whole_sessions,
@@ -52,16 +50,13 @@ def _session(call: CallView) -> SessionView:
 # --- buffers inside the batch ---------------------------------------------------------------------
 
 
-@clause(
-    "compression.request-is-served",
-    over=_with_feature(Feature.BODY_CODEC),
-    source=RECORDED,
-    breaks="python-bigquery, which always asks for LZ4_FRAME",
-)
-def request_is_served(call: CallView) -> Iterator[Violation]:
-    """A session that asks for LZ4_FRAME or ZSTD buffers, and a read of it, end in OK."""
-    yield from served(call, f"buffer_compression {_session(call).step.buffer_compression}")
-
+# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# fmt: off
+serves("compression.request-is-served", _with_feature(Feature.BODY_CODEC), RECORDED,
+  lambda call: f"buffer_compression {_session(call).step.buffer_compression}",
+  "A session that asks for LZ4_FRAME or ZSTD buffers, and a read of it, end in OK.",
+  breaks="python-bigquery, which always asks for LZ4_FRAME")
+# fmt: on
 
 _CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
 """The codecs that a record batch can declare, by their names in a request; an unknown one is no codec's at all."""
@@ -91,40 +86,30 @@ def _batches(view: View) -> list[Asked]:
     return found
 
 
-def _asked_for(codec: str) -> Callable[[View], list[Asked]]:
-    return lambda view: [
-        batch for batch in _batches(view) if batch.asked == codec and (batch.codec or batch.size > WORTHWHILE)
-    ]
+def _is_applied(clause_id: str, codec: str) -> None:
+    """Register the clause that one codec is applied where it was asked for."""
+
+    def select(view: View) -> list[Asked]:
+        asked = (batch for batch in _batches(view) if batch.asked == codec)
+        return [batch for batch in asked if batch.codec or batch.size > WORTHWHILE]
+
+    def check(batch: Asked) -> Iterator[Violation]:
+        if not batch.codec:
+            observed = f"no compression of {batch.size} bytes"
+            yield Violation(f"buffers compressed with {batch.asked}", observed, field="RecordBatch.compression")
+
+    clause(
+        clause_id,
+        over=select,
+        source=EMULATOR_SERVICER,
+        level=Level.SHOULD,
+        breaks="tests of a client's decompression, which then test nothing",
+        says=f"Where {codec} was asked for, a record batch of more than 1 KiB is compressed.",
+    )(check)
 
 
-def _is_applied(batch: Asked) -> Iterator[Violation]:
-    if not batch.codec:
-        required = f"buffers compressed with {batch.asked}"
-        yield Violation(required, f"no compression of {batch.size} bytes", field="RecordBatch.compression")
-
-
-@clause(
-    "compression.lz4-frame-is-applied",
-    over=_asked_for("LZ4_FRAME"),
-    source=EMULATOR_SERVICER,
-    level=Level.SHOULD,
-    breaks="tests of a client's decompression, which then test nothing",
-)
-def lz4_frame_is_applied(batch: Asked) -> Iterator[Violation]:
-    """Where LZ4_FRAME was asked for, a record batch of more than 1 KiB is compressed."""
-    yield from _is_applied(batch)
-
-
-@clause(
-    "compression.zstd-is-applied",
-    over=_asked_for("ZSTD"),
-    source=EMULATOR_SERVICER,
-    level=Level.SHOULD,
-    breaks="tests of a client's decompression, which then test nothing",
-)
-def zstd_is_applied(batch: Asked) -> Iterator[Violation]:
-    """Where ZSTD was asked for, a record batch of more than 1 KiB is compressed."""
-    yield from _is_applied(batch)
+_is_applied("compression.lz4-frame-is-applied", "LZ4_FRAME")
+_is_applied("compression.zstd-is-applied", "ZSTD")
 
 
 @clause(
@@ -151,29 +136,27 @@ def none_without_asking(batch: Asked) -> Iterator[Violation]:
         yield Violation("no compression", batch.codec, field="RecordBatch.compression")
 
 
-@clause(
-    "compression.rows-are-the-same",
-    over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.BODY_CODEC],
-    source=ARROW_PROTO,
-    breaks="every client that asks for compression",
-)
-def rows_are_the_same(whole: SessionRead) -> Iterator[Violation]:
-    """The rows of a session with compressed buffers are those of the table, once each."""
-    yield from exactly(whole)
+def _rows_are_the_same(clause_id: str, name: Feature, source: str, says: str, breaks: str) -> None:
+    """Register the clause that one kind of compression changes no row."""
 
+    def select(view: View) -> list[SessionRead]:
+        return [whole for whole in whole_sessions(view) if whole.feature is name]
+
+    clause(clause_id, over=select, source=source, breaks=breaks, says=says)(exactly)
+
+
+# fmt: off
+_rows_are_the_same("compression.rows-are-the-same", Feature.BODY_CODEC, ARROW_PROTO,
+  "The rows of a session with compressed buffers are those of the table, once each.",
+  "every client that asks for compression")
 
 # --- the whole payload ----------------------------------------------------------------------------
 
-
-@clause(
-    "compression.payload-request-is-served",
-    over=_with_feature(Feature.RESPONSE_CODEC),
-    source=PAYLOAD_CODEC,
-    breaks="the Spark connector with response compression",
-)
-def payload_request_is_served(call: CallView) -> Iterator[Violation]:
-    """A session that asks for LZ4 payloads, and a read of it, end in OK."""
-    yield from served(call, f"response_compression_codec {_session(call).step.response_compression}")
+serves("compression.payload-request-is-served", _with_feature(Feature.RESPONSE_CODEC), PAYLOAD_CODEC,
+  lambda call: f"response_compression_codec {_session(call).step.response_compression}",
+  "A session that asks for LZ4 payloads, and a read of it, end in OK.",
+  breaks="the Spark connector with response compression")
+# fmt: on
 
 
 @once_per_view
@@ -257,18 +240,12 @@ def _lz4_length(block: bytes, at: int, nibble: int) -> tuple[int, int]:
     return length, at
 
 
-@clause(
-    "compression.payload-rows-are-the-same",
-    over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.RESPONSE_CODEC],
-    source=STREAM_PROTO,
-    breaks="the Spark connector with response compression",
-)
-def payload_rows_are_the_same(whole: SessionRead) -> Iterator[Violation]:
-    """The rows of a session with compressed payloads are those of the table, once each."""
-    yield from exactly(whole)
-
-
-@clause("compression.both-are-refused", over=refused_as("both-compressions"), source=STREAM_PROTO, level=Level.SHOULD)
-def both_are_refused(call: CallView) -> Iterator[Violation]:
-    """A request for compressed buffers and compressed payloads at once does not end in OK: they do not combine."""
-    yield from refused(call, "both compressions at once")
+# fmt: off
+_rows_are_the_same("compression.payload-rows-are-the-same", Feature.RESPONSE_CODEC, STREAM_PROTO,
+  "The rows of a session with compressed payloads are those of the table, once each.",
+  "the Spark connector with response compression")
+refuses("compression.both-are-refused", "both-compressions", STREAM_PROTO,
+  "both compressions at once",
+  "A request for compressed buffers and compressed payloads at once does not end in OK: they do not combine.",
+  level=Level.SHOULD)
+# fmt: on

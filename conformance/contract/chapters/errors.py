@@ -104,7 +104,7 @@ def _codes(call: CallView) -> str:
 # --- requests that have to be refused -------------------------------------------------------------
 
 
-# A table reads as a table: id, reason, source, what a finding calls the request, and the explanation; then who breaks.
+# A table reads as a table: id, reason, source, what a finding calls the request, explanation; then who breaks.
 # fmt: off
 refuses("errors.unspecified-format-is-refused", "data-format-unspecified", UNSPECIFIED_FORMAT,
   "data_format unspecified",

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing import first_read, responses_with_schema, schema_differs
 from conformance.contract.sources import JAVA_LIVE_TEST, OFFSETS, STORAGE_PROTO
 from conformance.contract.subjects import (
@@ -43,22 +43,13 @@ class Place(enum.StrEnum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(AtCall):
     """A read from an offset above zero, beside the whole read of its stream."""
 
     read: ReadView
     whole: ReadView
     rows: int
     place: Place
-
-    @property
-    def call(self) -> int:
-        """The call from the offset."""
-        return self.read.index
-
-    @property
-    def response(self) -> None:
-        """No single response."""
 
 
 @once_per_view
@@ -71,7 +62,7 @@ def resumed(view: View) -> list[Resumed]:
             whole = first_read(read)
             rows = rows_of(whole)
             assert rows is not None
-            found.append(Resumed(read, whole, len(rows), _place(read.offset, whole, len(rows))))
+            found.append(Resumed(read.index, read, whole, len(rows), _place(read.offset, whole, len(rows))))
     return found
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing import selection_differs
+from conformance.contract.endings import refuses
 from conformance.contract.expected import expected_columns
 from conformance.contract.rowmatch import row_hashes, shape
 from conformance.contract.sources import (
@@ -29,8 +30,6 @@ from conformance.contract.subjects import (
     answered,
     feature,
     once_per_view,
-    refused,
-    refused_as,
     served,
     whole_or_refused,
     whole_sessions,
@@ -39,6 +38,7 @@ from conformance.contract.view import CallView, SessionView, View
 from conformance.records import Column, Level
 from conformance.wire import Field
 
+PRUNING: Final = "Spark's pruning of nested schemas"
 NESTED: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
 
 
@@ -173,42 +173,31 @@ def _record_children(field: Field) -> tuple[Field, ...]:
     return field.children[0].children if str(field.type) == "list" and field.children else field.children
 
 
-def _shape(session: SessionView, what: str) -> Iterator[Violation]:
-    """What is wrong with a session that selects inside records: refused, or other children."""
-    if not session.ok:
-        yield from served(session, what)
-    elif (fields := _fields(session)) is not None:
-        wanted = expected_columns(session.view.case.table.columns, session.step.selected_fields)
-        yield from _children_differ(wanted or (), fields)
+def _keeps_records(
+    clause_id: str, paths: Paths, source: str, what: str, says: str, *, breaks: str = "", level: Level = Level.MUST
+) -> None:
+    """Register the clause that a session which selects inside records is served, and gives these children."""
+
+    def check(session: SessionView) -> Iterator[Violation]:
+        if not session.ok:
+            yield from served(session, f"{what} {list(session.step.selected_fields)}")
+        elif (fields := _fields(session)) is not None:
+            wanted = expected_columns(session.view.case.table.columns, session.step.selected_fields)
+            yield from _children_differ(wanted or (), fields)
+
+    clause(clause_id, over=_selecting(paths), source=source, level=level, breaks=breaks, says=says)(check)
 
 
-@clause(
-    "projection.nested-path-keeps-its-record",
-    over=_selecting(Paths.NESTED),
-    source=NESTED,
-    breaks="Spark's pruning of nested schemas",
-)
-def nested_path_keeps_its_record(session: SessionView) -> Iterator[Violation]:
-    """A dotted path is served, and gives the record with the named field only, at every level."""
-    yield from _shape(session, f"the nested path in {list(session.step.selected_fields)}")
-
-
-@clause(
-    "projection.paths-into-one-record-merge",
-    over=_selecting(Paths.MERGED),
-    source=NESTED,
-    level=Level.SHOULD,
-    breaks="Spark's pruning of nested schemas",
-)
-def paths_into_one_record_merge(session: SessionView) -> Iterator[Violation]:
-    """Two dotted paths into one record are served, and give one record with both fields in the table's order."""
-    yield from _shape(session, f"the paths {list(session.step.selected_fields)}")
-
-
-@clause("projection.record-comes-whole", over=_selecting(Paths.RECORD), source=STREAM_PROTO)
-def record_comes_whole(session: SessionView) -> Iterator[Violation]:
-    """The name of a RECORD is served, and gives it with all its fields at every level of nesting."""
-    yield from _shape(session, f"the records in {list(session.step.selected_fields)}")
+# A table reads as a table: id, paths, source, what a finding calls the request, explanation; then who breaks.
+# fmt: off
+_keeps_records("projection.nested-path-keeps-its-record", Paths.NESTED, NESTED, "the nested path in",
+  "A dotted path is served, and gives the record with the named field only, at every level.", breaks=PRUNING)
+_keeps_records("projection.paths-into-one-record-merge", Paths.MERGED, NESTED, "the paths",
+  "Two dotted paths into one record are served, and give one record with both fields in the table's order.",
+  breaks=PRUNING, level=Level.SHOULD)
+_keeps_records("projection.record-comes-whole", Paths.RECORD, STREAM_PROTO, "the records in",
+  "The name of a RECORD is served, and gives it with all its fields at every level of nesting.")
+# fmt: on
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -241,23 +230,19 @@ def a_name_twice_gives_no_column_twice(session: SessionView) -> Iterator[Violati
         yield Violation(f"columns {wanted}, or a refusal", str(came), field="arrow_schema")
 
 
-@clause(
-    "projection.unknown-column-is-refused",
-    over=refused_as("unknown-column"),
-    source=NODE_LIVE_TEST,
-    breaks="clients read other columns than they believe",
-)
-def unknown_column_is_refused(call: CallView) -> Iterator[Violation]:
-    """A name that the table does not have is not ignored: the request does not end in OK.
-
-    Leaving the name out, or sending all columns where none is known, hides the mistake.
-    """
-    yield from refused(call, f"a column that does not exist among {list(_selected(call))}")
-
-
-def _selected(call: CallView) -> Sequence[str]:
+def _selected(call: CallView) -> list[str]:
     assert isinstance(call, SessionView)
-    return call.step.selected_fields
+    return list(call.step.selected_fields)
+
+
+# fmt: off
+refuses("projection.unknown-column-is-refused", "unknown-column", NODE_LIVE_TEST,
+  lambda call: f"a column that does not exist among {_selected(call)}",
+  """A name that the table does not have is not ignored: the request does not end in OK.
+
+  Leaving the name out, or sending all columns where none is known, hides the mistake.
+  """, breaks="clients read other columns than they believe")
+# fmt: on
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ precision, padding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import functools
+from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import IPC, Role, Violation, clause
@@ -26,19 +27,17 @@ ANSWERS: Final = ("rows", "refused", "unsupported")
 MAX_DIFFERENCES: Final = 5
 MEMORY: Final = "whoever decodes what others wrote: memory of the process, or rows that were never written, come back"
 
-Check = Callable[[Read], Iterable[Violation]]
+_clause = functools.partial(clause, profiles=IPC, role=Role.READER)
 
 
 # --- whatever the bytes -------------------------------------------------------------------------------
 
 
-@clause(
+@_clause(
     "reader.survives",
     over=Asked(*ANSWERS, *ENDED),
     source=SECURITY,
     breaks="whoever decodes what others wrote: a few bytes end the process, hold a thread for ever or take all memory",
-    profiles=IPC,
-    role=Role.READER,
 )
 def survives(read: Read) -> Iterator[Violation]:
     """Whatever the bytes, a reader answers: it neither dies, nor hangs, nor takes more memory than it was given."""
@@ -46,14 +45,12 @@ def survives(read: Read) -> Iterator[Violation]:
         yield Violation("rows or an error", read.said, read.answer.reader)
 
 
-@clause(
+@_clause(
     "reader.well-defined-error",
     over=Asked("refused"),
     source=SECURITY,
     level=Level.SHOULD,
     breaks="callers that handle the library's errors: a broken assertion passes them by and ends the thread or process",
-    profiles=IPC,
-    role=Role.READER,
 )
 def well_defined_error(read: Read) -> Iterator[Violation]:
     """A refusal is an error of the library's interface, and not a broken assertion of its own (a panic)."""
@@ -61,13 +58,11 @@ def well_defined_error(read: Read) -> Iterator[Violation]:
         yield Violation("an error that callers can handle", f"a panic: {read.said}", read.answer.reader)
 
 
-@clause(
+@_clause(
     "reader.rows-true",
     over=Asked("rows"),
     source=COLUMNAR,
     breaks="whoever uses the rows: they are wrong, and nothing says so",
-    profiles=IPC,
-    role=Role.READER,
 )
 def rows_true(read: Read) -> Iterator[Violation]:
     """Rows that a reader returns are those that were written: the same columns, the same values, in the same order.
@@ -81,14 +76,12 @@ def rows_true(read: Read) -> Iterator[Violation]:
             yield Violation("the rows that were written", difference, read.answer.reader)
 
 
-@clause(
+@_clause(
     "reader.statistics",
     over=Counted("rows"),
     source="https://arrow.apache.org/docs/python/generated/pyarrow.ipc.ReadStats.html",
     level=Level.SHOULD,
     breaks="whoever watches a pipeline by them: deltas or replaced dictionaries are not seen, or seen where none are",
-    profiles=IPC,
-    role=Role.READER,
 )
 def statistics(read: Read) -> Iterator[Violation]:
     """What a reader says that it counted in a stream is what the stream holds.
@@ -105,9 +98,7 @@ def statistics(read: Read) -> Iterator[Violation]:
 # --- what is to be refused ----------------------------------------------------------------------------
 
 
-def _refuses(
-    group: str, text: str, source: str = SECURITY, breaks: str = MEMORY, *, level: Level = Level.MUST
-) -> Check:
+def _refuses(group: str, text: str, source: str = SECURITY, breaks: str = MEMORY, *, level: Level = Level.MUST) -> None:
     """Make the clause that input which breaks rules of one group is refused."""
     clause_id = f"reader.refuses.{group}"
 
@@ -115,10 +106,8 @@ def _refuses(
         if read.answer.outcome == "rows":
             yield Violation("an error", f"rows, although {read.expectation.reason}", read.answer.reader)
 
-    refuses.__doc__ = text
     over = Asked(*ANSWERS, clause=clause_id)
-    register = clause(clause_id, over=over, source=source, breaks=breaks, level=level, profiles=IPC, role=Role.READER)
-    return register(refuses)
+    _clause(clause_id, over=over, source=source, breaks=breaks, level=level, says=text)(refuses)
 
 
 _refuses(
@@ -204,20 +193,16 @@ _refuses(
 # --- what is to be accepted ---------------------------------------------------------------------------
 
 
-def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> Check:
+def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> None:
     """Make the clause that legal input with one feature is accepted; the feature says how binding that is."""
 
     def accepts(read: Read) -> Iterator[Violation]:
         if read.answer.outcome == "refused":
             yield Violation("rows", read.said, read.answer.reader)
 
-    accepts.__doc__ = text
     over = Asked("rows", "refused", clause=feature.clause)
     level = LEVEL_OF[feature]
-    register = clause(
-        feature.clause, over=over, source=source, breaks=breaks, level=level, profiles=IPC, role=Role.READER
-    )
-    return register(accepts)
+    _clause(feature.clause, over=over, source=source, breaks=breaks, level=level, says=text)(accepts)
 
 
 INTERCHANGE: Final = "whoever exchanges data with another implementation"

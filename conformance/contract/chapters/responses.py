@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import Selector, Violation, clause
 from conformance.contract.comparing import exactly
+from conformance.contract.endings import serves
 from conformance.contract.sources import EMULATOR_HANDLERS, STORAGE_PROTO
 from conformance.contract.subjects import (
     Feature,
@@ -17,7 +18,6 @@ from conformance.contract.subjects import (
     is_child,
     once_per_view,
     read_feature,
-    served,
     valid_reads,
     whole_sessions,
 )
@@ -50,48 +50,25 @@ def _large_sessions(view: View) -> list[SessionRead]:
     return [whole for whole in whole_sessions(view) if whole.feature is Feature.LARGE]
 
 
-@clause(
-    "responses.wide-rows-are-served",
-    over=lambda view: _large_reads(view) if _is_wide(view) else [],
-    source=STORAGE_PROTO,
-    breaks="every client: rows of several MiB are legal up to 128 MB",
-)
-def wide_rows_are_served(read: ReadView) -> Iterator[Violation]:
-    """A read of rows of several MiB each ends in OK: a row may have up to 128 MB."""
-    yield from served(read, f"rows of {read.view.table.nbytes // read.view.table.num_rows} bytes")
+def _arrive(clause_id: str, over: Selector[SessionRead], source: str, says: str) -> None:
+    """Register the clause that the rows of large sessions all arrive, once."""
+    clause(clause_id, over=over, source=source, breaks="every client", says=says)(exactly)
 
 
-@clause(
-    "responses.wide-rows-arrive",
-    over=lambda view: _large_sessions(view) if _is_wide(view) else [],
-    source=STORAGE_PROTO,
-    breaks="every client",
-)
-def wide_rows_arrive(whole: SessionRead) -> Iterator[Violation]:
-    """Rows of several MiB each all arrive, once: none is left out because it is large."""
-    yield from exactly(whole)
-
-
-@clause(
-    "responses.many-rows-are-served",
-    over=lambda view: [] if _is_wide(view) else _large_reads(view),
-    source=LARGE_RESPONSES,
-    breaks="every client",
-)
-def many_rows_are_served(read: ReadView) -> Iterator[Violation]:
-    """A read of a table beyond every default limit on the size of a message ends in OK."""
-    yield from served(read, f"a table of {read.view.table.nbytes} bytes")
-
-
-@clause(
-    "responses.many-rows-arrive",
-    over=lambda view: [] if _is_wide(view) else _large_sessions(view),
-    source=LARGE_RESPONSES,
-    breaks="every client",
-)
-def many_rows_arrive(whole: SessionRead) -> Iterator[Violation]:
-    """The rows of a table beyond every default limit on the size of a message all arrive, once."""
-    yield from exactly(whole)
+# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# fmt: off
+serves("responses.wide-rows-are-served", lambda view: _large_reads(view) if _is_wide(view) else [], STORAGE_PROTO,
+  lambda read: f"rows of {read.view.table.nbytes // read.view.table.num_rows} bytes",
+  "A read of rows of several MiB each ends in OK: a row may have up to 128 MB.",
+  breaks="every client: rows of several MiB are legal up to 128 MB")
+_arrive("responses.wide-rows-arrive", lambda view: _large_sessions(view) if _is_wide(view) else [], STORAGE_PROTO,
+  "Rows of several MiB each all arrive, once: none is left out because it is large.")
+serves("responses.many-rows-are-served", lambda view: [] if _is_wide(view) else _large_reads(view), LARGE_RESPONSES,
+  lambda read: f"a table of {read.view.table.nbytes} bytes",
+  "A read of a table beyond every default limit on the size of a message ends in OK.", breaks="every client")
+_arrive("responses.many-rows-arrive", lambda view: [] if _is_wide(view) else _large_sessions(view), LARGE_RESPONSES,
+  "The rows of a table beyond every default limit on the size of a message all arrive, once.")
+# fmt: on
 
 
 @once_per_view

@@ -211,7 +211,7 @@ def _text(call: CallView) -> str:
     return f"the restriction {call.step.row_restriction!r}"
 
 
-# A table reads as a table: id, reason, source, what a finding calls the request, and the explanation; then who breaks.
+# A table reads as a table: id, reason, source, what a finding calls the request, explanation; then who breaks.
 # fmt: off
 refuses("restriction.malformed-is-refused", "malformed-restriction", STREAM_PROTO, _text,
   "A restriction that is no SQL expression does not end in OK, however a server would put it into a query.",

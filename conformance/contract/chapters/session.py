@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.endings import serves
 from conformance.contract.expected import expected_rows, has_columns
 from conformance.contract.sources import MEASURED, RECORDED, STORAGE_PROTO, STREAM_PROTO, STRICT_CLIENT
 from conformance.contract.subjects import (
@@ -19,7 +20,6 @@ from conformance.contract.subjects import (
     created,
     feature,
     once_per_view,
-    served,
     valid_sessions,
     whole_sessions,
 )
@@ -49,68 +49,36 @@ def _with_feature(*features: Feature) -> Any:
 # --- valid requests are served --------------------------------------------------------------------
 
 
-@clause(
-    "session.plain-request-is-served",
-    over=_with_feature(Feature.PLAIN, Feature.LARGE, Feature.ABANDONED, Feature.APPEND),
-    source=STORAGE_PROTO,
-    breaks="every client: it has nothing to read",
-)
-def plain_request_is_served(session: SessionView) -> Iterator[Violation]:
-    """CreateReadSession for a table that exists, in a known format and with no special wish, ends in OK.
+# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# fmt: off
+serves("session.plain-request-is-served",
+  _with_feature(Feature.PLAIN, Feature.LARGE, Feature.ABANDONED, Feature.APPEND), STORAGE_PROTO,
+  "a plain request for an existing table",
+  """CreateReadSession for a table that exists, in a known format and with no special wish, ends in OK.
 
-    Requests with a wish (a restriction, a projection, several streams, ...) are judged by the clause on that wish.
-    """
-    yield from served(session, "a plain request for an existing table")
+  Requests with a wish (a restriction, a projection, several streams, ...) are judged by the clause on that wish.
+  """, breaks="every client: it has nothing to read")
+serves("session.options-may-be-absent", _with_feature(Feature.NO_OPTIONS), NO_OPTIONS,
+  "a request without read_options",
+  """A request without the ``read_options`` message is served like one with an empty message.
 
+  The field is optional: its absence means all columns, all rows and the default serialization.
+  """, breaks="clients that set no read options: the reported server process died")
+serves("session.several-streams-may-be-asked", _with_feature(Feature.SEVERAL_STREAMS), ONE_STREAM_ONLY,
+  lambda session: f"max_stream_count {session.step.max_stream_count}",
+  "``max_stream_count`` above one is an upper bound: a server with fewer streams to give serves the request.",
+  breaks="the Spark connector, unless parallelism is forced to 1")
+serves("session.preferred-count-may-be-asked", _with_feature(Feature.PREFERRED_STREAMS), RECORDED,
+  lambda session: f"preferred_min_stream_count {session.step.preferred_min_stream_count}",
+  """``preferred_min_stream_count`` is a wish: a server that cannot give so many streams serves the request.
 
-@clause(
-    "session.options-may-be-absent",
-    over=_with_feature(Feature.NO_OPTIONS),
-    source=NO_OPTIONS,
-    breaks="clients that set no read options: the reported server process died",
-)
-def options_may_be_absent(session: SessionView) -> Iterator[Violation]:
-    """A request without the ``read_options`` message is served like one with an empty message.
-
-    The field is optional: its absence means all columns, all rows and the default serialization.
-    """
-    yield from served(session, "a request without read_options")
-
-
-@clause(
-    "session.several-streams-may-be-asked",
-    over=_with_feature(Feature.SEVERAL_STREAMS),
-    source=ONE_STREAM_ONLY,
-    breaks="the Spark connector, unless parallelism is forced to 1",
-)
-def several_streams_may_be_asked(session: SessionView) -> Iterator[Violation]:
-    """``max_stream_count`` above one is an upper bound: a server with fewer streams to give serves the request."""
-    yield from served(session, f"max_stream_count {session.step.max_stream_count}")
-
-
-@clause(
-    "session.preferred-count-may-be-asked",
-    over=_with_feature(Feature.PREFERRED_STREAMS),
-    source=RECORDED,
-    breaks="the Spark, Go and Node clients, which always send one",
-)
-def preferred_count_may_be_asked(session: SessionView) -> Iterator[Violation]:
-    """``preferred_min_stream_count`` is a wish: a server that cannot give so many streams serves the request.
-
-    The service answered a wish for two streams of a ten-row table with one.
-    """
-    yield from served(session, f"preferred_min_stream_count {session.step.preferred_min_stream_count}")
-
-
-@clause(
-    "session.parent-may-be-another-project",
-    over=_with_feature(Feature.FOREIGN_PARENT),
-    source=FOREIGN_PARENT,
-    breaks="every reader of a public dataset, which bills its own project",
-)
-def parent_may_be_another_project(session: SessionView) -> Iterator[Violation]:
-    """The session's parent, the project that is billed, need not be the project of the table."""
-    yield from served(session, f"parent {session.request.parent!r} and table {session.request.read_session.table!r}")
+  The service answered a wish for two streams of a ten-row table with one.
+  """, breaks="the Spark, Go and Node clients, which always send one")
+serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PARENT), FOREIGN_PARENT,
+  lambda session: f"parent {session.request.parent!r} and table {session.request.read_session.table!r}",
+  "The session's parent, the project that is billed, need not be the project of the table.",
+  breaks="every reader of a public dataset, which bills its own project")
+# fmt: on
 
 
 @once_per_view

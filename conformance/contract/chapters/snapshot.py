@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing import first_read, rows_differ, rows_that_came
+from conformance.contract.endings import refuses
 from conformance.contract.expected import visible_rows
 from conformance.contract.rowmatch import show_row
 from conformance.contract.sources import GUIDE, JAVA_LIVE_TEST, MEASURED, NODE_LIVE_TEST, STREAM_PROTO, STRICT_CLIENT
@@ -19,14 +20,12 @@ from conformance.contract.subjects import (
     created,
     feature,
     once_per_view,
-    refused,
-    refused_as,
     served,
     valid_sessions,
     whole_reads,
     whole_sessions,
 )
-from conformance.contract.view import CallView, ReadView, SessionView, View
+from conformance.contract.view import ReadView, SessionView, View
 from conformance.records import AppendRows, Level
 
 BREAKS: Final = "Spark and Beam: their workers read streams minutes after the session was made"
@@ -164,14 +163,9 @@ def time_is_echoed(session: SessionView) -> Iterator[Violation]:
         yield Violation(required, observed, field="table_modifiers.snapshot_time")
 
 
-@clause(
-    "snapshot.time-outside-the-window-is-refused",
-    over=refused_as("snapshot-outside-window"),
-    source=MEASURED,
-    breaks="clients that read the present and take it for the past",
-)
-def time_outside_the_window_is_refused(call: CallView) -> Iterator[Violation]:
-    """A request for a time before any time travel window does not end in OK."""
-    assert isinstance(call, SessionView)
-    modifiers = call.request.read_session.table_modifiers
-    yield from refused(call, f"snapshot_time {modifiers.snapshot_time.seconds} s after the epoch")
+# fmt: off
+refuses("snapshot.time-outside-the-window-is-refused", "snapshot-outside-window", MEASURED,
+  lambda call: f"snapshot_time {call.request.read_session.table_modifiers.snapshot_time.seconds} s after the epoch",
+  "A request for a time before any time travel window does not end in OK.",
+  breaks="clients that read the present and take it for the past")
+# fmt: on

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing import rows_differ
 from conformance.contract.sources import BEAM_SOURCE, EMULATOR_HANDLERS, STORAGE_PROTO
 from conformance.contract.subjects import (
@@ -92,22 +92,13 @@ def children_are_below_the_session(split: SplitView) -> Iterator[Violation]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Family:
+class Family(AtCall):
     """A split whose parent and both children were read wholly."""
 
     split: SplitView
     parent: ReadView
     primary: ReadView
     remainder: ReadView
-
-    @property
-    def call(self) -> int:
-        """The split's call."""
-        return self.split.index
-
-    @property
-    def response(self) -> None:
-        """No single response."""
 
 
 def _whole_read_of(view: View, stream: str) -> ReadView | None:
@@ -124,7 +115,7 @@ def families(view: View) -> list[Family]:
     for split in _divided(view):
         parent, primary, remainder = (_whole_read_of(view, n) for n in (split.request.name, *children_of(split)))
         if parent is not None and primary is not None and remainder is not None:
-            found.append(Family(split, parent, primary, remainder))
+            found.append(Family(split.index, split, parent, primary, remainder))
     return found
 
 
@@ -189,20 +180,11 @@ def child_is_served(read: ReadView) -> Iterator[Violation]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ChildResumed:
+class ChildResumed(AtCall):
     """A read of a child from an offset above zero, beside a whole read of it."""
 
     read: ReadView
     rows: int
-
-    @property
-    def call(self) -> int:
-        """The call from the offset."""
-        return self.read.index
-
-    @property
-    def response(self) -> None:
-        """No single response."""
 
 
 def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
@@ -213,7 +195,7 @@ def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
                 whole = _whole_read_of(view, read.stream)
                 rows = None if whole is None else rows_of(whole)
                 if rows is not None and (read.offset > len(rows)) == beyond:
-                    found.append(ChildResumed(read, len(rows)))
+                    found.append(ChildResumed(read.index, read, len(rows)))
         return found
 
     return select
@@ -266,21 +248,12 @@ def beyond_the_child_has_its_code(resume: ChildResumed) -> Iterator[Violation]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(AtCall):
     """Splits each of a child of the one before, more of them than the first parent has rows."""
 
     last: SplitView
     rows: int
     length: int
-
-    @property
-    def call(self) -> int:
-        """The last split's call."""
-        return self.last.index
-
-    @property
-    def response(self) -> None:
-        """No single response."""
 
 
 @once_per_view
@@ -297,7 +270,7 @@ def _chains(view: View) -> list[Chain]:
         read = _whole_read_of(view, first.request.name)
         rows = None if read is None else rows_of(read)
         if rows is not None and length > 1 and (length > len(rows) or not any(children_of(last))):
-            found.append(Chain(last, len(rows), length))
+            found.append(Chain(last.index, last, len(rows), length))
     return found
 
 

@@ -6,12 +6,13 @@ divided into batches; that names, types and values come back is not.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.clause import SEQUENCES, Role, Violation, clause
 from conformance.contract.ipc.written import EXTENSION_NAME, Written, encoded_pairs, kind_of, rows_written, written
 from conformance.records import Level
 from conformance.wire import differences
@@ -21,19 +22,20 @@ SCHEMA_MESSAGE: Final = f"{COLUMNAR}#schema-message"
 METADATA: Final = f"{COLUMNAR}#custom-application-metadata"
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
 ENCODED: Final = f"{COLUMNAR}#dictionary-encoded-layout"
-SEQUENCES: Final = ("ipc-stream", "ipc-file")
 MAX_DIFFERENCES: Final = 5
 LOST: Final = "whoever reads what was written: it is not what was given"
 
+_clause = functools.partial(clause, over=written, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
 
-@clause("written.names", over=written, source=SCHEMA_MESSAGE, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+
+@_clause("written.names", source=SCHEMA_MESSAGE)
 def names(one: Written) -> Iterator[Violation]:
     """The columns have the names that were given, in their order; names may repeat, be empty and hold anything."""
     if one.found.names != one.schema.names:
         yield Violation(f"the columns {_clip(one.schema.names)}", _clip(one.found.names))
 
 
-@clause("written.types", over=written, source=SCHEMA_MESSAGE, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+@_clause("written.types", source=SCHEMA_MESSAGE)
 def types(one: Written) -> Iterator[Violation]:
     """Every field, at any depth, has the type that was given, with all its parameters.
 
@@ -45,14 +47,11 @@ def types(one: Written) -> Iterator[Violation]:
             yield Violation(f"{pair.given.type}", f"{pair.found.type}", pair.path)
 
 
-@clause(
+@_clause(
     "written.nullable",
-    over=written,
     source=SCHEMA_MESSAGE,
     level=Level.SHOULD,
     breaks="readers that compare schemas, or turn what is not nullable into types of their own",
-    profiles=SEQUENCES,
-    role=Role.WRITER,
 )
 def nullable(one: Written) -> Iterator[Violation]:
     """Every field is nullable as it was given: no layout depends on it, but it is kept for faithful round trips."""
@@ -65,14 +64,11 @@ def _nullable(field: pa.Field) -> str:
     return "nullable" if field.nullable else "not nullable"
 
 
-@clause(
+@_clause(
     "written.child-names",
-    over=written,
     source=SCHEMA_MESSAGE,
     level=Level.SHOULD,
     breaks="readers that compare schemas exactly",
-    profiles=SEQUENCES,
-    role=Role.WRITER,
 )
 def child_names(one: Written) -> Iterator[Violation]:
     """The fields below columns have the names that were given; those of lists and maps are conventional."""
@@ -81,7 +77,7 @@ def child_names(one: Written) -> Iterator[Violation]:
             yield Violation(repr(pair.given.name), repr(pair.found.name), pair.path)
 
 
-@clause("written.extension-names", over=written, source=EXTENSIONS, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+@_clause("written.extension-names", source=EXTENSIONS)
 def extension_names(one: Written) -> Iterator[Violation]:
     """A field of an extension type still names it, whether or not the library knows the type.
 
@@ -100,14 +96,10 @@ def _extension(field: pa.Field) -> str:
     return name.decode(errors="replace")
 
 
-@clause(
+@_clause(
     "written.field-metadata",
-    over=written,
     source=METADATA,
     level=Level.SHOULD,
-    breaks=LOST,
-    profiles=SEQUENCES,
-    role=Role.WRITER,
 )
 def field_metadata(one: Written) -> Iterator[Violation]:
     """Every pair of metadata that a field was given stands at that field; a writer may add its own."""
@@ -116,14 +108,10 @@ def field_metadata(one: Written) -> Iterator[Violation]:
             yield Violation(f"the pairs {_clip(missing)}", _clip(pair.found.metadata or {}), pair.path)
 
 
-@clause(
+@_clause(
     "written.schema-metadata",
-    over=written,
     source=METADATA,
     level=Level.SHOULD,
-    breaks=LOST,
-    profiles=SEQUENCES,
-    role=Role.WRITER,
 )
 def schema_metadata(one: Written) -> Iterator[Violation]:
     """Every pair of metadata that the schema was given stands at the schema; a writer may add its own."""
@@ -136,14 +124,12 @@ def _missing(given: Mapping[bytes, bytes] | None, found: Mapping[bytes, bytes] |
     return {key: value for key, value in (given or {}).items() if there.get(key) != value}
 
 
-@clause(
+@_clause(
     "written.encoding",
     over=encoded_pairs,
     source=ENCODED,
     level=Level.SHOULD,
     breaks="readers that keep categories: they get plain values, or indices of another width",
-    profiles=SEQUENCES,
-    role=Role.WRITER,
 )
 def encoding(one: Written) -> Iterator[Violation]:
     """A dictionary-encoded field stays one, with indices of its type, and ordered if it was."""
@@ -158,7 +144,7 @@ def _encoding(field: pa.Field) -> str:
     return f"{'ordered ' if field.type.ordered else ''}indices of {field.type.index_type}"
 
 
-@clause("written.rows", over=rows_written, source=COLUMNAR, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
+@_clause("written.rows", over=rows_written, source=COLUMNAR)
 def rows(one: Written) -> Iterator[Violation]:
     """The rows are those that were given: the same values and nulls, in the same order, none lost and none twice."""
     assert one.rows is not None, "only what can be decoded is compared"
