@@ -5,50 +5,50 @@ What the clauses of the chapters differ in is which calls they are about, and wh
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from conformance.contract.clause import Selector, Violation, clause
-from conformance.contract.subjects import refused, refused_as, served
-from conformance.contract.view import CallView
+from conformance.contract.subjects import refused, served
+from conformance.contract.view import CallView, ReadView
 from conformance.records import Level
 
-__all__ = ["refuses", "serves"]
-
-Request = str | Callable[[Any], str]
-"""What a finding calls the request: a text, or what makes one of the call."""
+__all__ = ["beyond_its_end", "refuses", "serves"]
 
 
-def serves(
-    clause_id: str,
-    over: Selector[Any],
-    source: str,
-    request: Request,
-    says: str,
-    *,
-    breaks: str = "",
-    level: Level = Level.MUST,
-) -> None:
-    """Register the clause that calls which ``over`` selects end in OK; ``says`` is its explanation."""
-    clause(clause_id, over=over, source=source, level=level, breaks=breaks, says=says)(_ends(served, request))
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ending:
+    """One way in which calls have to end; calling it registers a clause that they do."""
+
+    check: Callable[[CallView, str], Iterator[Violation]]
+
+    def __call__(
+        self,
+        clause_id: str,
+        over: Selector[Any],
+        source: str,
+        request: str | Callable[[Any], str],
+        says: str,
+        *,
+        breaks: str = "",
+        level: Level = Level.MUST,
+    ) -> None:
+        """Register a clause: what a finding calls the request is a text, or made of the call; ``says`` explains."""
+
+        def check(call: CallView) -> Iterator[Violation]:
+            return self.check(call, request if isinstance(request, str) else request(call))
+
+        clause(clause_id, over=over, source=source, level=level, breaks=breaks, says=says)(check)
 
 
-def refuses(
-    clause_id: str,
-    reason: str,
-    source: str,
-    request: Request,
-    says: str,
-    *,
-    breaks: str = "",
-    level: Level = Level.MUST,
-) -> None:
-    """Register the clause that calls which have to be refused for ``reason`` do not end in OK."""
-    over = refused_as(reason)
-    clause(clause_id, over=over, source=source, level=level, breaks=breaks, says=says)(_ends(refused, request))
+serves: Final = Ending(served)
+"""Calls end in OK."""
+refuses: Final = Ending(refused)
+"""Calls do not end in OK."""
 
 
-def _ends(
-    check: Callable[[CallView, str], Iterator[Violation]], request: Request
-) -> Callable[[CallView], Iterator[Violation]]:
-    return lambda call: check(call, request if isinstance(request, str) else request(call))
+def beyond_its_end(read: ReadView) -> Iterator[Violation]:
+    """The violation of a read from beyond the end of a stream that was refused with another code than the service's."""
+    if read.raw.status != "FAILED_PRECONDITION":
+        yield Violation("FAILED_PRECONDITION", read.raw.status, field="offset")

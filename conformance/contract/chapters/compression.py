@@ -21,6 +21,7 @@ from conformance.contract.subjects import (
     feature,
     once_per_view,
     read_feature,
+    refused_as,
     valid_reads,
     valid_sessions,
     whole_sessions,
@@ -244,7 +245,7 @@ def _lz4_length(block: bytes, at: int, nibble: int) -> tuple[int, int]:
 _rows_are_the_same("compression.payload-rows-are-the-same", Feature.RESPONSE_CODEC, STREAM_PROTO,
   "The rows of a session with compressed payloads are those of the table, once each.",
   "the Spark connector with response compression")
-refuses("compression.both-are-refused", "both-compressions", STREAM_PROTO,
+refuses("compression.both-are-refused", refused_as("both-compressions"), STREAM_PROTO,
   "both compressions at once",
   "A request for compressed buffers and compressed payloads at once does not end in OK: they do not combine.",
   level=Level.SHOULD)

@@ -104,48 +104,48 @@ def _codes(call: CallView) -> str:
 # --- requests that have to be refused -------------------------------------------------------------
 
 
-# A table reads as a table: id, reason, source, what a finding calls the request, explanation; then who breaks.
+# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
 # fmt: off
-refuses("errors.unspecified-format-is-refused", "data-format-unspecified", UNSPECIFIED_FORMAT,
+refuses("errors.unspecified-format-is-refused", refused_as("data-format-unspecified"), UNSPECIFIED_FORMAT,
   "data_format unspecified",
   "A request without a data format does not end in OK: no format is the default.",
   breaks="programs that forgot the format: they fail on the service only")
-refuses("errors.bad-parent-is-refused", "bad-parent", BAD_PARENT,
+refuses("errors.bad-parent-is-refused", refused_as("bad-parent"), BAD_PARENT,
   lambda call: f"parent {call.request.parent!r}",
   """A parent that is not ``projects/{project}`` does not end in OK.
 
   It names who pays and whose quota counts; a server that takes anything hides a client that would fail at once.
   """)
-refuses("errors.malformed-table-is-refused", "malformed-table", STREAM_PROTO,
+refuses("errors.malformed-table-is-refused", refused_as("malformed-table"), STREAM_PROTO,
   lambda call: f"table {_table(call)!r}",
   "A table that is not ``projects/*/datasets/*/tables/*`` does not end in OK, though a server could guess it.")
-refuses("errors.missing-table-is-refused", "missing-table", MISSING_TABLE,
+refuses("errors.missing-table-is-refused", refused_as("missing-table"), MISSING_TABLE,
   lambda call: f"the table {_table(call)!r}, which does not exist",
   "A table that does not exist does not end in OK: a session without streams would look like an empty table.",
   breaks="every client: an empty result for a misspelt name")
-refuses("errors.preferred-above-maximum-is-refused", "preferred-exceeds-max", PREFERRED,
+refuses("errors.preferred-above-maximum-is-refused", refused_as("preferred-exceeds-max"), PREFERRED,
   lambda call: (
     f"preferred_min_stream_count {call.request.preferred_min_stream_count}, "
     f"max_stream_count {call.request.max_stream_count}"
   ),
   "A ``preferred_min_stream_count`` above ``max_stream_count`` does not end in OK.")
-refuses("errors.negative-stream-count-is-refused", "negative-stream-count", STORAGE_PROTO,
+refuses("errors.negative-stream-count-is-refused", refused_as("negative-stream-count"), STORAGE_PROTO,
   lambda call: f"max_stream_count {call.request.max_stream_count}",
   "A negative ``max_stream_count`` does not end in OK: the value has to be non-negative.")
-refuses("errors.long-trace-id-is-refused", "long-trace-id", STREAM_PROTO,
+refuses("errors.long-trace-id-is-refused", refused_as("long-trace-id"), STREAM_PROTO,
   lambda call: f"a trace_id of {len(call.request.read_session.trace_id)} characters",
   "A ``trace_id`` of more than 256 bytes does not end in OK: the proto sets that limit.", level=Level.SHOULD)
-refuses("errors.unknown-stream-is-refused", "unknown-stream", STORAGE_PROTO,
+refuses("errors.unknown-stream-is-refused", refused_as("unknown-stream"), STORAGE_PROTO,
   lambda call: f"the stream {_stream(call)!r}, which its session does not have",
   "A stream that its session does not have does not end in OK: an empty answer would pass for its end.",
   breaks="clients read nothing, or the rows of another stream")
-refuses("errors.unknown-session-is-refused", "unknown-session", INVENTED,
+refuses("errors.unknown-session-is-refused", refused_as("unknown-session"), INVENTED,
   lambda call: f"the stream {_stream(call)!r} of no session",
   "A stream of a session that never was does not end in OK; least of all with an invented schema.")
-refuses("errors.malformed-stream-is-refused", "malformed-stream", STORAGE_PROTO,
+refuses("errors.malformed-stream-is-refused", refused_as("malformed-stream"), STORAGE_PROTO,
   lambda call: f"the stream {_stream(call)!r}",
   "A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` does not end in OK.")
-refuses("errors.split-of-unknown-stream-is-refused", "split-unknown-stream", STORAGE_PROTO,
+refuses("errors.split-of-unknown-stream-is-refused", refused_as("split-unknown-stream"), STORAGE_PROTO,
   lambda call: f"a split of {call.request.name!r}, which does not exist",
   "A split of a stream that does not exist does not end in OK, and gives no children.")
 # fmt: on

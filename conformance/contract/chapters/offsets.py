@@ -15,6 +15,7 @@ import numpy as np
 
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing import first_read, responses_with_schema, schema_differs
+from conformance.contract.endings import beyond_its_end
 from conformance.contract.sources import JAVA_LIVE_TEST, OFFSETS, STORAGE_PROTO
 from conformance.contract.subjects import (
     answered,
@@ -174,8 +175,7 @@ def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
 )
 def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
     """A read from an offset beyond the number of rows ends in FAILED_PRECONDITION, and not in OUT_OF_RANGE."""
-    if resume.read.raw.status != "FAILED_PRECONDITION":
-        yield Violation("FAILED_PRECONDITION", resume.read.raw.status, field="offset")
+    yield from beyond_its_end(resume.read)
 
 
 @clause("offsets.negative-is-refused", over=refused_as("negative-offset"), source=STORAGE_PROTO)

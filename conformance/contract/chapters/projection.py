@@ -30,6 +30,7 @@ from conformance.contract.subjects import (
     answered,
     feature,
     once_per_view,
+    refused_as,
     served,
     whole_or_refused,
     whole_sessions,
@@ -236,7 +237,7 @@ def _selected(call: CallView) -> list[str]:
 
 
 # fmt: off
-refuses("projection.unknown-column-is-refused", "unknown-column", NODE_LIVE_TEST,
+refuses("projection.unknown-column-is-refused", refused_as("unknown-column"), NODE_LIVE_TEST,
   lambda call: f"a column that does not exist among {_selected(call)}",
   """A name that the table does not have is not ignored: the request does not end in OK.
 

@@ -211,9 +211,9 @@ def _text(call: CallView) -> str:
     return f"the restriction {call.step.row_restriction!r}"
 
 
-# A table reads as a table: id, reason, source, what a finding calls the request, explanation; then who breaks.
+# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
 # fmt: off
-refuses("restriction.malformed-is-refused", "malformed-restriction", STREAM_PROTO, _text,
+refuses("restriction.malformed-is-refused", refused_as("malformed-restriction"), STREAM_PROTO, _text,
   "A restriction that is no SQL expression does not end in OK, however a server would put it into a query.",
   breaks="clients whose filter has a mistake")
 # fmt: on
@@ -250,19 +250,19 @@ def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
 
 
 # fmt: off
-refuses("restriction.too-long-is-refused", "restriction-too-long", QUOTAS,
+refuses("restriction.too-long-is-refused", refused_as("restriction-too-long"), QUOTAS,
   lambda call: f"a restriction of {len(call.request.read_session.read_options.row_restriction)} characters",
   "A restriction of more than 1,048,576 bytes does not end in OK.")
-refuses("restriction.unknown-column-is-refused", "restriction-unknown-column", STREAM_PROTO, _text,
+refuses("restriction.unknown-column-is-refused", refused_as("restriction-unknown-column"), STREAM_PROTO, _text,
   "A restriction on a column that the table does not have does not end in OK: it can hold for no row.")
-refuses("restriction.aggregate-is-refused", "restriction-aggregate", STREAM_PROTO, _text,
+refuses("restriction.aggregate-is-refused", refused_as("restriction-aggregate"), STREAM_PROTO, _text,
   "A restriction with an aggregate function does not end in OK: aggregates are not supported.")
-refuses("restriction.subquery-is-refused", "restriction-subquery", STREAM_PROTO, _text,
+refuses("restriction.subquery-is-refused", refused_as("restriction-subquery"), STREAM_PROTO, _text,
   "A restriction with a subquery does not end in OK: it is one expression over the columns of the table.",
   level=Level.SHOULD)
-refuses("restriction.second-statement-is-refused", "restriction-statement", STREAM_PROTO, _text,
+refuses("restriction.second-statement-is-refused", refused_as("restriction-statement"), STREAM_PROTO, _text,
   "A restriction that ends its expression and begins a statement, or comments the rest away, does not end in OK.",
   breaks="every user of the server: a filter becomes a way to run SQL")
-refuses("restriction.not-boolean-is-refused", "restriction-not-boolean", STREAM_PROTO, _text,
+refuses("restriction.not-boolean-is-refused", refused_as("restriction-not-boolean"), STREAM_PROTO, _text,
   "A restriction that is an expression of another type than BOOL does not end in OK.")
 # fmt: on

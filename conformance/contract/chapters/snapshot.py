@@ -20,6 +20,7 @@ from conformance.contract.subjects import (
     created,
     feature,
     once_per_view,
+    refused_as,
     served,
     valid_sessions,
     whole_reads,
@@ -164,7 +165,7 @@ def time_is_echoed(session: SessionView) -> Iterator[Violation]:
 
 
 # fmt: off
-refuses("snapshot.time-outside-the-window-is-refused", "snapshot-outside-window", MEASURED,
+refuses("snapshot.time-outside-the-window-is-refused", refused_as("snapshot-outside-window"), MEASURED,
   lambda call: f"snapshot_time {call.request.read_session.table_modifiers.snapshot_time.seconds} s after the epoch",
   "A request for a time before any time travel window does not end in OK.",
   breaks="clients that read the present and take it for the past")

@@ -14,6 +14,7 @@ import numpy as np
 
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing import rows_differ
+from conformance.contract.endings import beyond_its_end
 from conformance.contract.sources import BEAM_SOURCE, EMULATOR_HANDLERS, STORAGE_PROTO
 from conformance.contract.subjects import (
     answered,
@@ -240,8 +241,7 @@ def beyond_the_child_is_refused(resume: ChildResumed) -> Iterator[Violation]:
 )
 def beyond_the_child_has_its_code(resume: ChildResumed) -> Iterator[Violation]:
     """A child read from beyond its own number of rows ends in FAILED_PRECONDITION."""
-    if resume.read.raw.status != "FAILED_PRECONDITION":
-        yield Violation("FAILED_PRECONDITION", resume.read.raw.status, field="offset")
+    yield from beyond_its_end(resume.read)
 
 
 # --- ending ---------------------------------------------------------------------------------------
