@@ -18,7 +18,7 @@ from conformance.contract.clause import Role, Selector, Subject, Violation, clau
 from conformance.records import Level
 from conformance.wire import Fault, Rule, Severity
 
-__all__ = ["ANY_VIOLATION", "NOT_ASKED", "Faulty", "Row", "broken", "must", "rule_clauses", "should"]
+__all__ = ["ANY_VIOLATION", "NOT_ASKED", "Faulty", "RuleRow", "broken", "must", "rule_clauses", "should"]
 
 FORMAT: Final = "https://github.com/apache/arrow/blob/main/format/"
 """Where the files lie that rules name as their source."""
@@ -52,7 +52,7 @@ class Faulty(Subject, Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Row:
+class RuleRow:
     """A clause that reports each fault under one of its rules; see :data:`must` for what the columns mean."""
 
     id: str
@@ -95,10 +95,10 @@ def _row(
     over: Selector[Any] | None = None,
     profiles: tuple[str, ...] = (),
     role: Role = Role.BYTES,
-) -> Row:
+) -> RuleRow:
     rules = (rules,) if isinstance(rules, Rule) else rules
     source = source or _source_of(rules[0])
-    return Row(
+    return RuleRow(
         clause_id, level, rules, breaks, says, source, frozenset(unless), frozenset(unless_there), over, profiles, role
     )
 
@@ -115,7 +115,7 @@ should = functools.partial(_row, Level.SHOULD)
 """As :data:`must`, at level SHOULD."""
 
 
-def rule_clauses(over: Selector[Any], profiles: tuple[str, ...], *rows: Row) -> None:
+def rule_clauses(over: Selector[Any], profiles: tuple[str, ...], *rows: RuleRow) -> None:
     """Register a table: the clause of each row, in their order, about what ``over`` selects."""
     for row in rows:
         register = clause(
