@@ -201,7 +201,7 @@ def test_a_matrix_fits_the_schema_of_case_files() -> None:
 
     validator.validate(MATRIX)
     validator.validate(to_json(load_file(CASES / "rows" / "plain.yaml")[0]))
-    assert not validator.is_valid(MATRIX | {"combin": []})
+    assert not validator.is_valid(MATRIX | {"combined": []})
 
 
 def test_the_types_are_the_cases_that_they_were() -> None:

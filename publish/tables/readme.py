@@ -25,7 +25,7 @@ from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
-from docs.tables import ipc
+from publish.tables import ipc
 
 __all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "text"]
 

@@ -23,7 +23,7 @@ SHOWN: Final = 6
 _HEAD: Final = """\
 # The clauses
 
-<!-- made by `python -m docs.tables`; a test fails where this file is out of date -->
+<!-- made by `python -m publish.tables`; a test fails where this file is out of date -->
 
 {count} clauses in {chapters} chapters: {must} MUST, {should} SHOULD, {may} MAY.
 Ids are permanent ([stability](stability.md)). *Breaks* names what goes wrong, and for whom, where that is known.

@@ -1,4 +1,4 @@
-"""``python -m docs.tables.score PROOF.json``: ``docs/score.json`` from what ``conformance prove --json`` wrote."""
+"""``python -m publish.tables.score PROOF.json``: ``docs/score.json`` from what ``conformance prove --json`` wrote."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ An implementation that deviates is what the reports are about and no failure of 
 not finish, or in which it broke, is one. An adapter that cannot be built here leaves its implementation out, and the
 last lines say so. Everything but the times follows from the seed.
 
-    python -m benchmarks.judge_ipc [--reports DIR] [--mangled N] [--seed S] [--select GLOB] [--no-build]
+    python -m publish.ipc [--reports DIR] [--mangled N] [--seed S] [--select GLOB] [--no-build]
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.judge_emulators import complaints
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from publish.emulators import complaints
 
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}
 """The folder of reports and the implementations, by command."""

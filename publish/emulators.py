@@ -3,7 +3,7 @@
 Each target is judged in a process of its own, as a user would. A target that deviates is what the reports are about
 and no failure of this program; a run that the suite did not finish, or in which it broke, is one.
 
-    python -m benchmarks.judge_emulators [TARGET ...] [--reports DIR]
+    python -m publish.emulators [TARGET ...] [--reports DIR]
 """
 
 from __future__ import annotations

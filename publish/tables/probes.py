@@ -16,7 +16,7 @@ NAME: Final = "probes.md"
 _HEAD: Final = """\
 # What readers have failed on
 
-<!-- made by `python -m docs.tables` from docs/tables/probes.toml; a test fails where this file is out of date -->
+<!-- made by `python -m publish.tables` from publish/tables/probes.toml; a test fails where this file is out of date -->
 
 Valid data and calls on which public software has failed. A suite that never sends them cannot show it, so each is
 produced by a named case, by a legal variation of the reference's bytes, or by a sample of a type that BigQuery has not;

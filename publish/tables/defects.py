@@ -19,7 +19,7 @@ NAME: Final = "defects.md"
 _HEAD: Final = """\
 # Public defects, and what catches them
 
-<!-- made by `python -m docs.tables` from docs/tables/defects.toml and the mutants; a test fails where it is stale -->
+<!-- made by `python -m publish.tables` from publish/tables/defects.toml and mutants; a test fails where it is stale -->
 
 {count} defects that public reports and sources tell of. A writer of Storage Read responses can commit {applies} of
 them, and for each of these there is a mutant of the reference that does: `conformance serve --mutant NAME` serves it,
