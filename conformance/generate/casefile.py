@@ -49,13 +49,8 @@ def load_case(path: Path) -> Case:
 
 def load_file(path: Path) -> list[Case]:
     """The cases in a file: one, or all of a matrix; raises as :func:`load_case` does."""
-    try:
-        data = parse(path)
-        if isinstance(data, Mapping) and "matrix" in data:
-            return _expanded(path, data)
-        return [_checked(data)]
-    except (RecordError, _NotACaseError) as error:
-        raise CaseFileError(path, str(error)) from None
+    cases, _ = _load(path)
+    return cases
 
 
 def load_cases(directory: Path) -> list[Case]:
@@ -68,11 +63,11 @@ def load_cases(directory: Path) -> list[Case]:
     cases = []
     for path in sorted(path for path in directory.rglob("*") if path.suffix in SUFFIXES and path.name != SCHEMA_FILE):
         stem = ".".join(path.relative_to(directory).with_suffix("").parts)
-        loaded = load_file(path)
+        loaded, many = _load(path)
         for case in loaded:
-            if len(loaded) == 1 and case.id != stem:
+            if not many and case.id != stem:
                 raise CaseFileError(path, f"Case.id: expected {stem!r}, the file's path, but got {case.id!r}")
-            if len(loaded) > 1 and not case.id.startswith(f"{stem}."):
+            if many and not case.id.startswith(f"{stem}."):
                 message = f"expected {stem + '.'!r}, the file's path, at its beginning, but got {case.id!r}"
                 raise CaseFileError(path, f"Case.id: {message}")
             if case.id in homes:
@@ -86,6 +81,16 @@ def save_case(case: Case, path: Path) -> None:
     """Write a case to a file, as JSON or YAML by its suffix; :func:`load_case` reads the same case back."""
     check_suffix(path)
     write_whole(path, render(to_json(case), path.suffix))
+
+
+def _load(path: Path) -> tuple[list[Case], bool]:
+    """The cases in a file, and whether it is a matrix."""
+    try:
+        data = parse(path)
+        many = isinstance(data, Mapping) and "matrix" in data
+        return (_expanded(path, data) if many else [_checked(data)]), many
+    except (RecordError, _NotACaseError) as error:
+        raise CaseFileError(path, str(error)) from None
 
 
 def _expanded(path: Path, data: Any) -> list[Case]:

@@ -73,6 +73,8 @@ def expand(matrix: Matrix) -> Iterator[tuple[Mapping[str, str], Any]]:
             case = _finished(scope.filled(matrix.case, "case"))
         except RecordError as error:
             raise CombinationError(entries, str(error)) from None
+        except RecursionError:  # a reference of YAML to the list that it stands in, for one
+            raise CombinationError(entries, "case: expected values that are nested less deeply") from None
         yield entries, case
         used |= scope.used
     _check_use(matrix, used)
@@ -106,10 +108,10 @@ def _check_names(matrix: Matrix) -> None:
     homes: dict[str, str] = dict.fromkeys(matrix.matrix, "the name of a table")
     for table, entries in matrix.matrix.items():
         mine = dict.fromkeys((name for entry in entries.values() for name in entry), f"a parameter of {table}")
-        for name in mine.keys() & homes.keys():
+        for name in sorted(mine.keys() & homes.keys()):
             raise RecordError(f"Matrix.matrix.{table}", f"a name that is not {homes[name]} as well", name)
         homes |= mine
-    for name in matrix.matrix.keys() & matrix.defaults.keys():
+    for name in sorted(matrix.matrix.keys() & matrix.defaults.keys()):
         raise RecordError("Matrix.defaults", f"a name that is not {homes[name]} as well", name)
     for name in (*homes, *matrix.defaults):
         if not _NAME.fullmatch(name):
@@ -196,14 +198,20 @@ def _finished(case: Any) -> Any:
         case["clauses"] = sorted(set(flat)) if all(isinstance(one, str) for one in flat) else flat
     if isinstance(table := case.get("table"), dict) and "values" in table:
         columns, values = table.get("columns"), table.pop("values")
-        if not isinstance(columns, list) or len(columns) != 2 or not all(isinstance(one, dict) for one in columns):
+        if not _two_columns(columns):
             raise RecordError("case.table.columns", "two columns, for their values are written as lists", columns)
         if not isinstance(values, list) or not all(isinstance(one, list) for one in values):
             raise RecordError("case.table.values", "a list of lists of values", values)
-        first, second = (column.get("name") for column in columns)
-        cells = _cells(values, columns[1].get("mode"))
-        table["rows"] = [{first: number, second: cell} for number, cell in enumerate(cells)]
+        first, second = columns
+        cells = _cells(values, second.get("mode"))
+        table["rows"] = [{first["name"]: number, second["name"]: cell} for number, cell in enumerate(cells)]
     return case
+
+
+def _two_columns(columns: Any) -> bool:
+    if not isinstance(columns, list) or len(columns) != 2:
+        return False
+    return all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in columns)
 
 
 def _flat(items: Sequence[Any]) -> Iterator[Any]:

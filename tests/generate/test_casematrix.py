@@ -137,6 +137,7 @@ def test_a_matrix_is_a_file_of_cases(tmp_path: Path, suffix: str) -> None:
         ("matrix:", "cases: []\nmatrix:", "line 5: Matrix.cases: expected one of the keys case, matrix, defaults, c"),
         ("rows: [{v: $cell}]", "values: [$cell]", "name one (line 7): case.table.columns: expected two columns"),
         ("  name:\n", "  name: {}\n  a-b:\n", "line 5: Matrix.matrix: expected at least one table, and an entry in"),
+        ("rows: [{v: $cell}]", "rows: &a [$cell, *a]", "name one (line 7): case: expected values that are nested less"),
         ("  name:\n", "  a-b:\n", "line 1: Matrix: expected names of tables and parameters of letters, digits and un"),
     ],
 )
@@ -188,7 +189,11 @@ def test_ids_begin_with_the_path_and_are_there_once(tmp_path: Path) -> None:
     with pytest.raises(CaseFileError, match=r"Case\.id: expected 'u\.', the file's path, at its beginning, but got 't"):
         load_cases(tmp_path)
 
-    (tmp_path / "u.yaml").rename(tmp_path / "t.yaml")
+    (tmp_path / "u.yaml").write_text(TEXT.replace("t.$name", "u.$name").replace("    two: {title: Two, cell: 2}\n", ""))
+    assert [case.id for case in load_cases(tmp_path)] == ["u.one"]
+
+    (tmp_path / "u.yaml").unlink()
+    (tmp_path / "t.yaml").write_text(TEXT)
     (tmp_path / "t").mkdir()
     save_case(load_file(tmp_path / "t.yaml")[1], tmp_path / "t" / "two.yaml")
     with pytest.raises(CaseFileError, match=r"expected each id once, but .*t\.yaml has 't\.two' too|has 't\.two' too"):
