@@ -1,1 +1,1 @@
-"""Programs that measure the suite, and the one that makes the published reports."""
+"""Programs that measure what the suite costs."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import judge_ipc
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Outcome
 from conformance.report.document import Report
 from conformance.report.reading import read_report
+from publish import ipc
 from tests.test_reports import MACHINE, REPORTS
 
 PUBLISHED = sorted([*(REPORTS / "readers").glob("*.json"), *(REPORTS / "writers").glob("*.json")])
@@ -79,9 +79,9 @@ def test_reports_of_an_earlier_run_do_not_stand_in(tmp_path: Path, monkeypatch: 
     """Where a command leaves none, that is said, and the old ones are gone."""
     (tmp_path / "readers").mkdir()
     (tmp_path / "readers" / "pyarrow.json").write_text("{}")
-    monkeypatch.setattr(judge_ipc, "run", lambda *_arguments, **_options: 2)
+    monkeypatch.setattr(ipc, "run", lambda *_arguments, **_options: 2)
 
-    assert judge_ipc.judge("read", tmp_path, ()) == ["read ended with status 2 and 0 reports"]
+    assert ipc.judge("read", tmp_path, ()) == ["read ended with status 2 and 0 reports"]
     assert list((tmp_path / "readers").iterdir()) == []
 
 
@@ -94,6 +94,6 @@ def test_an_unfit_report_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             (tmp_path / "readers" / "polars.json").write_text(json.dumps(report))
         return 0
 
-    monkeypatch.setattr(judge_ipc, "run", run)
+    monkeypatch.setattr(ipc, "run", run)
 
-    assert judge_ipc.judge("read", tmp_path, ()) == ["polars: the run was cut short"]
+    assert ipc.judge("read", tmp_path, ()) == ["polars: the run was cut short"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import judge_emulators
-from benchmarks.judge_emulators import TARGETS, complaints
 from conformance.records import Outcome
 from conformance.report.document import Report
 from conformance.report.reading import read_report
+from publish import emulators
+from publish.emulators import TARGETS, complaints
 
 REPORTS = Path(__file__).parent.parent / "reports"
 MACHINE = re.compile(r"(?<![\w.])/(?:tmp|root|home|work|var|Users|private)/|127\.0\.0\.1:\d|localhost:\d")
@@ -103,8 +103,8 @@ def test_an_unfit_report_is_not_published() -> None:
 def test_a_run_that_leaves_no_report_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A report of an earlier run does not stand in for it."""
     (tmp_path / "mine.json").write_text("{}")
-    monkeypatch.setattr(judge_emulators, "conformance", lambda *arguments: int(arguments[0] == "run"))
+    monkeypatch.setattr(emulators, "conformance", lambda *arguments: int(arguments[0] == "run"))
 
-    wrong = judge_emulators.judge("mine", tmp_path)
+    wrong = emulators.judge("mine", tmp_path)
 
     assert wrong == ["mine: the run ended with status 1 and without a report"]

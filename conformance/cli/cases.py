@@ -10,7 +10,7 @@ import click
 from conformance.engine.corpus import load_corpus
 from conformance.engine.files import data_file
 from conformance.engine.selection import Patterns, all_clauses
-from conformance.generate import load_case
+from conformance.generate import load_file
 from conformance.generate.caseschema import render
 from conformance.records import Case
 
@@ -21,7 +21,7 @@ from conformance.records import Case
 def command(*, files: tuple[Path, ...], schema: bool) -> None:
     """Check case FILES (or directories of them; the suite's own unless given), or print the schema.
 
-    A case has to be readable, and each clause pattern in it has to name a clause.
+    A case has to be readable, and each clause pattern in it has to name a clause. A matrix is checked case by case.
 
     Exit status: 0 all are fine, 1 a case names no known clause, 2 a file holds no case.
     """
@@ -37,7 +37,7 @@ def command(*, files: tuple[Path, ...], schema: bool) -> None:
 
 
 def _load(path: Path) -> list[Case]:
-    return list(load_corpus(path).values()) if path.is_dir() else [load_case(path)]
+    return list(load_corpus(path).values()) if path.is_dir() else load_file(path)
 
 
 def _complaints(case: Case) -> list[str]:

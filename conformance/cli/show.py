@@ -8,16 +8,21 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import corpus_option, find_case
+from conformance.generate.casetext import YAML, render
 from conformance.records import Case, Column, Mode, to_json
 
 
 @click.command()
 @click.argument("name", metavar="CASE")
 @click.option("--json", "as_json", is_flag=True, help="The case file itself, as JSON.")
+@click.option("--yaml", "as_yaml", is_flag=True, help="The case as a YAML file of its own, to copy and change.")
 @corpus_option
-def command(*, name: str, as_json: bool, corpus: Path) -> None:
+def command(*, name: str, as_json: bool, as_yaml: bool, corpus: Path) -> None:
     """Show CASE (an id, or the path of a case file): its table, its steps, what it exists to observe."""
     case = find_case(name, corpus)
+    if as_yaml:
+        click.echo(render(to_json(case), YAML), nl=False)
+        return
     if as_json:
         click.echo(json.dumps(to_json(case), indent=1, ensure_ascii=False))
         return

@@ -1,6 +1,6 @@
 """What to ask: values from recipes, cases by choice, case files, and their shrinking; nothing here knows a target."""
 
-from conformance.generate.casefile import CaseFileError, load_case, load_cases, save_case
+from conformance.generate.casefile import CaseFileError, load_case, load_cases, load_file, save_case
 from conformance.generate.drawing import draw_case, generated_id
 from conformance.generate.materialise import explicit, materialise, to_json_rows
 from conformance.generate.shrinking import shrink
@@ -12,6 +12,7 @@ __all__ = [
     "generated_id",
     "load_case",
     "load_cases",
+    "load_file",
     "materialise",
     "save_case",
     "shrink",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
+from conformance.generate.casematrix import Matrix
 from conformance.records import Case
 
 __all__ = ["case_schema", "main", "render"]
@@ -23,8 +24,14 @@ DEFAULT_FILE: Final = Path("cases") / "case.schema.json"
 
 
 def case_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a case; a definition for each record and closed set in it."""
-    return json_schema(Case, title="A conformance case")
+    """The JSON Schema (draft 2020-12) of a case or a matrix of them; a definition for each record and closed set.
+
+    What a matrix expands to is checked when it is loaded: in it a parameter may stand for anything.
+    """
+    one, many = (json_schema(kind, title="A conformance case, or a matrix of them") for kind in (Case, Matrix))
+    definitions = dict(sorted((one.pop("$defs") | many.pop("$defs")).items()))
+    kinds = {"if": {"required": ["matrix"]}, "then": {"$ref": many.pop("$ref")}, "else": {"$ref": one.pop("$ref")}}
+    return one | kinds | {"$defs": definitions}
 
 
 def render() -> str:

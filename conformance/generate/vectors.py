@@ -1,9 +1,10 @@
 """The golden vectors: Arrow bytes with what a reader has to make of them, for programs in any language.
 
-A folder of vectors holds ``vectors/*.json`` (one :class:`Chapter` each), the bytes by their digest in ``bytes/``, and
-the rows of valid ones, in the Arrow integration JSON form, by their digest in ``rows/``. The form follows Project
-Wycheproof (https://github.com/C2SP/wycheproof): what is told about a vector stands in one place, and whoever runs them
-needs a JSON parser and SHA-256 at most. This module reads and writes folders; it makes no bytes.
+A folder of vectors holds ``vectors/*.json`` (one :class:`Chapter` each), and beside each an archive of the same name
+(``vectors/*.zip``, see :mod:`conformance.disk.archives`) with its vectors' bytes in ``bytes/`` and the rows of valid
+ones, in the Arrow integration JSON form, in ``rows/``. The form follows Project Wycheproof
+(https://github.com/C2SP/wycheproof): what is told about a vector stands in one place, and whoever runs them needs a
+JSON parser, a ZIP reader and SHA-256 at most. This module reads and writes folders; it makes no bytes.
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
 from conformance.contract.ipc.expectation import Result, Tier
+from conformance.disk.archives import ArchiveError, pack, unpack
 from conformance.disk.files import write_whole
-from conformance.records import RecordError, from_json, to_json
+from conformance.records import from_json, to_json
 
 __all__ = ["Chapter", "Provenance", "Vector", "VectorError", "VectorSet", "vectors_schema"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the form; it rises when a program written for the old one would misread the new one."""
 SCHEMA_FILE: Final = "vectors.schema.json"
 
@@ -52,7 +54,8 @@ class Vector:
     and it says that it lacks the feature; what is *invalid* it has to refuse if the tier is *structure*, and may accept
     if it is *content*; what is *permitted* it may do either with. Wherever rows are told, it may return no others.
 
-    ``file`` and ``rows`` are paths in the folder; ``rows`` is empty where no rows are told. ``reason`` is the code of
+    ``file`` and ``rows`` are names of members of the chapter's archive; ``rows`` is empty where no rows are told, and
+    vectors of a chapter that have the same share them. ``reason`` is the code of
     the rule that the bytes break, followed by what is wrong, or says which features they use. ``clauses`` are the
     clauses that the bytes break, and those on readers that the vector is for. ``flags`` name what a reader has to know.
     """
@@ -78,13 +81,13 @@ class Chapter:
 
     title: str
     vectors: tuple[Vector, ...]
-    format: int = FORMAT
+    format: int
     licence: str = "Apache-2.0"
 
 
 @dataclasses.dataclass
 class VectorSet:
-    """Chapters by name, and the contents of the files that they name, by path."""
+    """Chapters by name, and the contents of the archives' members that their vectors name."""
 
     chapters: dict[str, Chapter] = dataclasses.field(default_factory=dict)
     contents: dict[str, bytes] = dataclasses.field(default_factory=dict)
@@ -94,28 +97,22 @@ class VectorSet:
         """Every vector by id, in the order of the chapters."""
         return {vector.id: vector for chapter in self.chapters.values() for vector in chapter.vectors}
 
-    def keep(self, folder: str, data: bytes, ending: str) -> str:
-        """Put ``data`` into ``folder`` under its digest, once however often it is kept; its path."""
-        path = f"{folder}/{hashlib.sha256(data).hexdigest()[:24]}{ending}"
-        self.contents[path] = data
-        return path
-
     def write(self, folder: Path) -> None:
-        """Write the set below ``folder``; chapters, bytes and rows that it has no more are removed."""
-        texts = {f"vectors/{name}.json": _text(to_json(chapter)) for name, chapter in self.chapters.items()}
-        wanted = {**self.contents, **texts, SCHEMA_FILE: _text(vectors_schema())}
+        """Write the set below ``folder``; chapters that it has no more are removed, with their archives."""
+        wanted = {SCHEMA_FILE: _text(vectors_schema())}
+        for name, chapter in self.chapters.items():
+            wanted[f"vectors/{name}.json"] = _text(to_json(chapter))
+            wanted[f"vectors/{name}.zip"] = pack({member: self.contents[member] for member in _members(chapter)})
         for path, data in wanted.items():
             write_whole(folder / path, data)
         # Removed last, so that a full disk leaves every file that was there.
-        for part in ("vectors", "bytes", "rows"):
-            (folder / part).mkdir(exist_ok=True)
-            for old in (folder / part).iterdir():
-                if f"{part}/{old.name}" not in wanted:
-                    old.unlink()
+        for old in (folder / "vectors").iterdir():
+            if f"vectors/{old.name}" not in wanted:
+                old.unlink()
 
     @classmethod
     def load(cls, folder: Path) -> VectorSet:
-        """The set in ``folder``; every file that a vector names is there and has the digest that it is said to have.
+        """The set in ``folder``; every member that a vector names is there and has the digest that it is said to have.
 
         Raises:
             VectorError: the folder holds no vectors, or what it holds is not as told.
@@ -125,13 +122,11 @@ class VectorSet:
             raise VectorError(f"{folder}: expected golden vectors in {folder / 'vectors'}, found none")
         made = cls()
         for path in paths:
-            made.chapters[path.stem] = _chapter(path)
-        for vector in made.vectors.values():
-            for name in filter(None, (vector.file, vector.rows)):
-                if name not in made.contents:
-                    made.contents[name] = _content(folder, name, vector.id)
-            if (digest := hashlib.sha256(made.contents[vector.file]).hexdigest()) != vector.sha256:
-                raise VectorError(f"{vector.id}: expected {vector.file} with the digest {vector.sha256}, got {digest}")
+            made.chapters[path.stem] = chapter = _chapter(path)
+            contents = _contents(archive := path.with_suffix(".zip"), chapter)
+            if twice := sorted(made.contents.keys() & contents.keys()):
+                raise VectorError(f"{archive}: expected members that no other archive has, got {twice[0]}")
+            made.contents |= contents
         return made
 
     def differences(self, other: VectorSet) -> list[str]:
@@ -141,6 +136,8 @@ class VectorSet:
         told += [f"{name}: new" for name in theirs.keys() - mine.keys()]
         for name in mine.keys() & theirs.keys():
             told += [f"{name}: {what} differs" for what in _differing(mine[name], theirs[name])]
+            if self.contents.get(mine[name].rows) != other.contents.get(theirs[name].rows):
+                told.append(f"{name}: the rows differ")
         return sorted(told)
 
 
@@ -153,20 +150,39 @@ def _differing(one: Vector, other: Vector) -> Iterable[str]:
 
 def _chapter(path: Path) -> Chapter:
     try:
-        document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        chapter = from_json(Chapter, document, path=path.name)
-    except (OSError, ValueError, RecordError) as error:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        # The first form did not say which it was.
+        form = document.get("format", 1) if isinstance(document, dict) else FORMAT
+        chapter = from_json(Chapter, document, path=path.name) if form == FORMAT else None
+    except (OSError, ValueError) as error:
         raise VectorError(f"{path}: expected a chapter of golden vectors, got {error}") from error
-    if chapter.format != FORMAT:
-        raise VectorError(f"{path}: expected format {FORMAT}, got {chapter.format}; use the suite that wrote it")
+    if chapter is None:
+        raise VectorError(f"{path}: expected format {FORMAT}, got {form}; use the suite that wrote it")
     return chapter
 
 
-def _content(folder: Path, name: str, vector: str) -> bytes:
+def _members(chapter: Chapter) -> Iterator[str]:
+    """The names of the members of a chapter's archive, some more than once."""
+    for vector in chapter.vectors:
+        yield vector.file
+        if vector.rows:
+            yield vector.rows
+
+
+def _contents(path: Path, chapter: Chapter) -> dict[str, bytes]:
+    """The members of an archive that its chapter names."""
     try:
-        return (folder / name).read_bytes()
-    except OSError as error:
-        raise VectorError(f"{vector}: expected its file {folder / name}, got {error.strerror}") from error
+        members = unpack(path)
+    except (OSError, ArchiveError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise VectorError(f"{path}: expected the archive of a chapter: {reason}") from error
+    for vector in chapter.vectors:
+        for name in filter(None, (vector.file, vector.rows)):
+            if name not in members:
+                raise VectorError(f"{vector.id}: expected its file {name} in {path}, where it is not")
+        if (digest := hashlib.sha256(members[vector.file]).hexdigest()) != vector.sha256:
+            raise VectorError(f"{vector.id}: expected {vector.file} with the digest {vector.sha256}, got {digest}")
+    return {name: members[name] for name in _members(chapter)}
 
 
 def _text(document: Any) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -219,6 +220,31 @@ class TestWords:
         assert "  a INT64\n" in words
         assert '  row 1: {"a": null}' in words
         assert data["id"] == "one"
+
+    @pytest.mark.usefixtures("user")
+    def test_a_case_of_a_matrix_is_a_file_to_copy(self) -> None:
+        """Shown as YAML, a case of many is a file of its own, which is checked and shown like any other."""
+        shown = conformance_("show", "types.range-date-repeated", "--yaml").output
+        Path("mine.yaml").write_text(shown, encoding="utf-8")
+
+        assert shown.startswith("id: types.range-date-repeated\ntitle: ARRAY<RANGE<DATE>> values arrive as lists")
+        assert conformance_("cases", "mine.yaml").output == "1 cases, 0 complaints\n"
+        assert conformance_("show", "mine.yaml", "--yaml").output == shown
+
+    @pytest.mark.usefixtures("user")
+    def test_a_matrix_is_linted_and_no_case(self) -> None:
+        """Every case of the file is checked; a command about one case wants its id."""
+        matrix = "case:\n" + textwrap.indent(CASE, "  ").replace("id: one", "id: my.$n") + "  clauses: [$n.*]\n"
+        Path("my.yaml").write_text(matrix + "matrix: {n: {framing: {}, nothing: {}}}\n")
+
+        linted, shown = conformance_("cases", "my.yaml"), conformance_("show", "my.yaml")
+
+        assert (linted.exit_code, linted.output) == (
+            1,
+            "my.nothing: no clause matches 'nothing.*'\n2 cases, 1 complaints\n",
+        )
+        assert shown.exit_code == 2
+        assert "expected one case, but this is a matrix of 2; name one by its id (my.framing, …)" in shown.output
 
     def test_a_generated_case_is_found_by_its_id(self) -> None:
         """The id alone draws it again."""

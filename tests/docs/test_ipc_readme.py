@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.engine.selection import all_clauses
-from docs.tables.ipc import IPC_FINDINGS, IpcFinding, failing_clauses, table
+from publish.tables.ipc import IPC_FINDINGS, IpcFinding, failing_clauses, table
 from tests.fixtures import ROOT
 
 

@@ -27,7 +27,7 @@ from conformance.reference.server import ReferenceServer
 from conformance.reference.variations import VARIATIONS
 from conformance.targets import open_target
 from conformance.targets.spec import Endpoint, TargetKind, TargetSpec
-from docs.tables.probes import PROBES
+from publish.tables.probes import PROBES
 
 Show = Callable[[], bool]
 SHOWN: Final[dict[str, Show]] = {}

@@ -12,7 +12,7 @@ import pytest
 from conformance.cli._group import COMMANDS, cli
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
-from docs.tables.readme import FINDINGS, REPORTS, Finding, failing
+from publish.tables.readme import FINDINGS, REPORTS, Finding, failing
 from tests.fixtures import ROOT
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -11,17 +11,25 @@ from conformance.engine.files import data_file
 from conformance.records import Case
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
-from docs.tables.__main__ import main
-from docs.tables.defects import DEFECTS, Defect, told_by
-from docs.tables.probes import PROBES, Probe
-from docs.tables.score import condensed
+from publish.tables.__main__ import main
+from publish.tables.defects import DEFECTS, Defect, told_by
+from publish.tables.probes import PROBES, Probe
+from publish.tables.score import condensed
+from tests.fixtures import ROOT
 
 
 def test_the_tables_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
-    """``python -m docs.tables`` would write what stands there."""
+    """``python -m publish.tables`` would write what stands there."""
     status = main(["--check"])
 
     assert (status, capsys.readouterr().out) == (0, "")
+
+
+def test_docs_holds_documents() -> None:
+    """Programs that make them are elsewhere; those in ``docs/examples`` are there to be read."""
+    programs = {path.parent for path in (ROOT / "docs").rglob("*.py")}
+
+    assert programs == {ROOT / "docs" / "examples"}
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda each: each.id)

@@ -19,7 +19,7 @@ from conformance.contract.ipc.expectation import Result, Tier
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.reading import reader_clauses
 from conformance.engine.selection import all_clauses
-from conformance.generate.vectors import Chapter, Provenance, Vector, VectorSet
+from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorSet
 from conformance.readers.ipc import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
 from conformance.wire import Kind
 from conformance.wire.integration import write_integration
@@ -156,16 +156,17 @@ def vectors(**contents: bytes) -> VectorSet:
     """A set of vectors with these ids (``__`` for a dot) and bytes; rows are told for what is valid."""
     made = VectorSet()
     every = tuple(_vector(made, name.replace("__", "."), data) for name, data in contents.items())
-    made.chapters["few"] = Chapter("Few", every)
+    made.chapters["few"] = Chapter("Few", every, FORMAT)
     return made
 
 
 def _vector(made: VectorSet, name: str, data: bytes) -> Vector:
     expectation = expect(data, Kind.STREAM)
-    rows = ""
+    file, rows = f"bytes/{name}.arrows", ""
+    made.contents[file] = data
     if expectation.rows is not None:
-        text = json.dumps(write_integration(list(pa.ipc.open_stream(data))))
-        rows = made.keep("rows", text.encode(), ".json")
+        rows = f"rows/{name}.json"
+        made.contents[rows] = json.dumps(write_integration(list(pa.ipc.open_stream(data)))).encode()
     return Vector(
         id=name,
         comment=f"{name}.",
@@ -173,7 +174,7 @@ def _vector(made: VectorSet, name: str, data: bytes) -> Vector:
         clauses=expectation.clauses,
         result=expectation.result,
         tier=expectation.tier,
-        file=made.keep("bytes", data, ".arrows"),
+        file=file,
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
         provenance=Provenance("tests", name),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from conformance.contract.clause import CLAUSES, Role
 from conformance.contract.ipc.expectation import Result, Tier
 from conformance.contract.ipc.judging import ipc_clauses
+from conformance.disk.archives import pack, unpack
 from conformance.generate.vectors import Vector, VectorSet
 from conformance.reference.vectors import make_vectors
 from conformance.reference.vectors.drafts import mutants, samples, variations
@@ -42,12 +45,33 @@ def test_there_are_many_and_they_are_small() -> None:
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 20_000_000
 
 
-def test_no_file_is_left_that_no_vector_names() -> None:
-    """What lies in the folder is what the vectors name."""
-    named = {name for vector in vectors() for name in (vector.file, vector.rows) if name}
-    there = {f"{path.parent.name}/{path.name}" for part in ("bytes", "rows") for path in (FOLDER / part).iterdir()}
+def test_archives_hold_what_their_vectors_name() -> None:
+    """No member is there that no vector names, and an archive is what would be made of its members."""
+    for name, chapter in committed().chapters.items():
+        archive = FOLDER / "vectors" / f"{name}.zip"
+        members = unpack(archive)
 
-    assert there == named
+        assert members.keys() == {one for vector in chapter.vectors for one in (vector.file, vector.rows) if one}
+        assert pack(members) == archive.read_bytes()
+
+
+def test_a_vectors_member_has_its_name() -> None:
+    """Whoever knows an id finds the bytes."""
+    assert [one.file for one in vectors() if not re.fullmatch(rf"bytes/{re.escape(one.id)}\.\w+", one.file)] == []
+
+
+def test_the_readme_reads_a_member_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its line of Python gives the bytes of a vector, and the others name the same member."""
+    text = (FOLDER / "README.md").read_text("utf-8")
+    line = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(FOLDER)
+    found: dict[str, bytes] = {}
+
+    exec(line, {"zipfile": zipfile}, found)
+
+    assert found["data"] == committed().contents["bytes/stream.types.int64.arrows"]
+    assert set(re.findall(r"vectors/\w+\.zip\b", text)) == {"vectors/CHAPTER.zip", "vectors/samples.zip"}
+    assert set(re.findall(r"bytes/stream[\w.]+", text)) == {"bytes/stream.types.int64.arrows"}
 
 
 @pytest.mark.parametrize("profile", PROFILES)

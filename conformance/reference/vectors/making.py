@@ -22,7 +22,7 @@ from conformance.contract.ipc.features import features
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.raised import sound
-from conformance.generate.vectors import Chapter, Provenance, Vector, VectorSet
+from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorSet
 from conformance.records import Outcome
 from conformance.reference.vectors.draft import Draft
 from conformance.reference.vectors.drafts import CHAPTERS, LARGEST
@@ -44,15 +44,22 @@ def make_vectors(chapters: Iterable[str] = tuple(CHAPTERS)) -> VectorSet:
     made = VectorSet()
     for name in chapters:
         title, drafts = CHAPTERS[name]
-        made.chapters[name] = Chapter(title, tuple(_vector(draft, made) for draft in drafts()))
+        rows: dict[bytes, str] = {}
+        made.chapters[name] = Chapter(title, tuple(_vector(draft, made, rows) for draft in drafts()), FORMAT)
     return made
 
 
-def _vector(draft: Draft, made: VectorSet) -> Vector:
+def _vector(draft: Draft, made: VectorSet, shared: dict[bytes, str]) -> Vector:
+    """The vector of a draft; what it holds is put into ``made``, and ``shared`` knows the chapter's rows by content."""
     rows = None if draft.batches is None else _table(draft.batches, draft.schema)
     expectation = _agreed(draft, rows)
     verdicts = sound(judge_ipc(draft.data, draft.kind))
     broken = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
+    file = f"bytes/{draft.id}{_ENDINGS[draft.kind]}"
+    made.contents[file] = draft.data
+    text = _rows(draft, expectation)
+    if text is not None:
+        made.contents[shared.setdefault(text, f"rows/{draft.id}.json")] = text
     return Vector(
         id=draft.id,
         comment=draft.comment,
@@ -60,11 +67,11 @@ def _vector(draft: Draft, made: VectorSet) -> Vector:
         clauses=tuple(dict.fromkeys((*broken, *expectation.clauses))),
         result=expectation.result,
         tier=expectation.tier,
-        file=made.keep("bytes", draft.data, _ENDINGS[draft.kind]),
+        file=file,
         sha256=hashlib.sha256(draft.data).hexdigest(),
         size=len(draft.data),
         provenance=Provenance(GENERATOR, draft.origin, draft.source, "values" if draft.by_codec else "bytes"),
-        rows=_rows(draft, expectation, made),
+        rows="" if text is None else shared[text],
         reason=expectation.reason,
         flags=tuple(sorted(features(IpcView(draft.data, draft.kind)))),
     )
@@ -89,16 +96,16 @@ def _table(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> Plain
     return PlainTable(tuple(schema.names), tuple([] for _ in schema.names), 0)
 
 
-def _rows(draft: Draft, expectation: Expectation, made: VectorSet) -> str:
-    """The path of the rows in the integration form; empty where nobody can say which, or where they are too many."""
+def _rows(draft: Draft, expectation: Expectation) -> bytes | None:
+    """The rows in the integration form; nothing where nobody can say which, or where they are too many."""
     if expectation.rows is None or draft.kind is Kind.TENSOR:  # the form has no tensors
-        return ""
+        return None
     try:
         document = _document(draft)
     except IntegrationError:
-        return ""
+        return None
     text = (json.dumps(document, ensure_ascii=False) + "\n").encode()
-    return made.keep("rows", text, ".json") if len(text) <= LARGEST else ""
+    return text if len(text) <= LARGEST else None
 
 
 def _document(draft: Draft) -> dict[str, Any]:

@@ -1,0 +1,154 @@
+"""The text of a case file to plain data and back: YAML for people, JSON for saved counterexamples.
+
+YAML scalars are read as JSON would: what is not a number, ``true``, ``false`` or ``null`` is text, quoted or not
+(``NO``, ``2019-03-18`` and ``12:30`` are); it is written in quotes where another reader might think otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from conformance.records import RecordError
+
+__all__ = ["SUFFIXES", "YAML", "CaseFileError", "check_suffix", "line_of", "parse", "render"]
+
+JSON: Final = ".json"
+YAML: Final = ".yaml"
+SUFFIXES: Final = (JSON, YAML)
+
+
+class CaseFileError(ValueError):
+    """A file does not hold a case: the message names the file, the place inside it, and what was expected."""
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+
+
+def parse(path: Path) -> Any:
+    """The data in a case file.
+
+    Raises:
+        CaseFileError: the text is neither YAML nor JSON, or the suffix names neither.
+        RecordError: a JSON object has a key twice, or a number is none.
+        OSError: the file cannot be read.
+    """
+    check_suffix(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == JSON:
+            return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader with fewer types
+    except UnicodeDecodeError as error:
+        raise CaseFileError(path, f"expected UTF-8 text but byte {error.start} is not") from None
+    except json.JSONDecodeError as error:
+        raise CaseFileError(path, f"line {error.lineno}: expected JSON, {error.msg}") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise CaseFileError(path, f"line {line}: expected YAML, {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise CaseFileError(path, f"expected YAML, {' '.join(str(error).split())}") from None
+
+
+def render(data: Any, suffix: str) -> str:
+    """The text of ``data`` in a file with one of :data:`SUFFIXES`."""
+    if suffix == JSON:
+        return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+
+
+def line_of(path: Path, keys: Sequence[str | int]) -> int | None:
+    """The line of a YAML file on which what ``keys`` lead to begins, or as far as they lead; nothing for JSON.
+
+    The file is read once more: lines are asked for when something in it is wrong, and data carries none.
+    """
+    if path.suffix == JSON:
+        return None
+    node: yaml.Node | None = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+    line = 1
+    for key in keys:
+        if isinstance(node, yaml.MappingNode):
+            found = {name.value: (name, value) for name, value in node.value}.get(key)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            found = (node.value[key], node.value[key])
+        else:
+            found = None
+        if found is None:
+            break
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file whose suffix names no form; raises :class:`CaseFileError`."""
+    if path.suffix not in SUFFIXES:
+        raise CaseFileError(path, f"expected the suffix {' or '.join(SUFFIXES)} but got {path.suffix!r}")
+
+
+def _no_constant(name: str) -> None:
+    raise RecordError("case", f'a number, or the text "{name}" in quotes', name)
+
+
+def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in members:
+            raise RecordError(key, "each key once", key)
+        members[key] = value
+    return members
+
+
+_SCALARS: Final = (
+    ("null", "null|~|", ["n", "~", ""]),
+    ("bool", "true|false", ["t", "f"]),
+    ("int", "[-+]?[0-9]+", list("-+0123456789")),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
+)
+"""What an unquoted scalar may be besides text; NaN and infinities are texts in a case."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML whose plain scalars mean what they would in JSON, and whose keys are unique."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own attribute
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002  # PyYAML's signature
+        seen: set[str] = set()
+        for key_node, _value in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str) or key in seen:
+                problem = f"each key once and a text, {key!r} here"
+                raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """The writer beside :class:`_Loader`: it quotes what that reader, or one of YAML 1.1, would not take for text."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+for _class in (_Loader, _Dumper):
+    for _name, _pattern, _first in _SCALARS:
+        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(f"^(?:{_pattern})$"), _first)
+
+
+def _construct_float(loader: _Loader, node: yaml.ScalarNode) -> float:
+    return float(loader.construct_scalar(node))
+
+
+def _construct_int(loader: _Loader, node: yaml.ScalarNode) -> int:
+    return int(loader.construct_scalar(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+_Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
+_Dumper.add_representer(float, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", repr(value)))

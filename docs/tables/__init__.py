@@ -1,5 +1,0 @@
-"""The tables in ``docs/`` that are made from the suite itself: ``python -m docs.tables [--check]``.
-
-Each table is a module with a ``NAME`` (a file below ``docs/``) and a function ``text()``; this package decides
-no facts.
-"""

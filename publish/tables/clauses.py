@@ -1,0 +1,72 @@
+"""``docs/clauses.md``: every clause with its level, text, source, cases and mutants."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from conformance.contract.clause import MESSAGES, Clause, Role
+from conformance.engine.corpus import load_corpus
+from conformance.engine.files import data_file
+from conformance.engine.selection import all_clauses
+from conformance.records import Case, Level
+from conformance.reference.mutants import MUTANTS
+
+__all__ = ["NAME", "text"]
+
+NAME: Final = "clauses.md"
+SHOWN: Final = 6
+"""Cases named for a clause; a clause on every message has hundreds."""
+
+_HEAD: Final = """\
+# The clauses
+
+<!-- made by `python -m publish.tables`; a test fails where this file is out of date -->
+
+{count} clauses in {chapters} chapters: {must} MUST, {should} SHOULD, {may} MAY.
+Ids are permanent ([stability](stability.md)). *Breaks* names what goes wrong, and for whom, where that is known.
+*Cases* exist to observe the clause; where none is named, every case with such bytes or calls observes it.
+*Mutants* are the deviations that it has to fail (`conformance prove`). `conformance explain ID` prints the same.
+
+| chapter | clauses |
+|---|---|
+"""
+
+
+def text() -> str:
+    """The file."""
+    clauses = list(all_clauses().values())
+    cases = sorted(load_corpus(data_file("cases")).values(), key=lambda case: case.id)
+    chapters = [(name, list(members)) for name, members in itertools.groupby(clauses, lambda each: each.chapter)]
+    counts = {level.value: sum(each.level is level for each in clauses) for level in Level}
+    lines = [f"| [{name}](#{name}) | {len(members)} |\n" for name, members in chapters]
+    parts = [_HEAD.format(count=len(clauses), chapters=len(chapters), **counts), *lines]
+    for name, members in chapters:
+        parts.append(f"\n## {name}\n")
+        parts += [line for each in members for line in _entry(each, cases)]
+    return "".join(parts)
+
+
+def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
+    yield f"\n### {clause.id}\n\n"
+    applies = "" if clause.profiles == MESSAGES[:1] else f" · {_whom(clause)} ({', '.join(clause.profiles)})"
+    yield f"**{clause.level.upper()}**{applies} · [source]({clause.source})\n\n"
+    yield clause.explanation.strip() + "\n\n"
+    if clause.breaks:
+        yield f"- *Breaks:* {clause.breaks}\n"
+    if named := [case.id for case in cases if any(fnmatch.fnmatchcase(clause.id, glob) for glob in case.clauses)]:
+        more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+        yield f"- *Cases:* {', '.join(f'`{case}`' for case in named[:SHOWN])}{more}\n"
+    if killers := [mutant.name for mutant in MUTANTS.values() if clause.id in mutant.kills]:
+        yield f"- *Mutants:* {', '.join(f'`{name}`' for name in sorted(killers))}\n"
+
+
+def _whom(clause: Clause) -> str:
+    """Who is held to a clause that is not about servers alone."""
+    if clause.role is Role.READER:
+        return "any reader of Arrow IPC"
+    if clause.on_messages:
+        return "any writer of Arrow messages"
+    return "any writer of Arrow IPC" if clause.role is Role.WRITER else "any Arrow IPC"

@@ -1,0 +1,91 @@
+"""``docs/defects.md``: defect, mutant, clauses that kill it, the public client that breaks."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from conformance.records import from_json
+from conformance.reference.mutants import MUTANTS, Mutant
+
+__all__ = ["DEFECTS", "NAME", "Defect", "text", "told_by"]
+
+NAME: Final = "defects.md"
+
+_HEAD: Final = """\
+# Public defects, and what catches them
+
+<!-- made by `python -m publish.tables` from publish/tables/defects.toml and mutants; a test fails where it is stale -->
+
+{count} defects that public reports and sources tell of. A writer of Storage Read responses can commit {applies} of
+them, and for each of these there is a mutant of the reference that does: `conformance serve --mutant NAME` serves it,
+`conformance prove` shows that its clauses fail on it and no others. Severity 3: wrong, lost or repeated data without
+an error, or no common client works; 2: a common client or type; 1: an edge. These are facts about the named versions.
+
+| defect | seen in | severity | mutants | clauses that kill them | who breaks |
+|---|---|---|---|---|---|
+"""
+_APART: Final = """\
+
+## Defects without a mutant
+
+| defect | seen in | why there is none |
+|---|---|---|
+"""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Defect:
+    """One public defect, restated; ``apart`` says why no mutant tells it, and is empty where one has to."""
+
+    id: str
+    severity: int
+    what: str
+    seen: str
+    breaks: str
+    source: tuple[str, ...]
+    apart: str = ""
+
+
+@functools.cache
+def _read() -> tuple[Defect, ...]:
+    file = Path(__file__).with_suffix(".toml")
+    return tuple(from_json(Defect, row) for row in tomllib.loads(file.read_text(encoding="utf-8"))["defect"])
+
+
+DEFECTS: Final = _read()
+"""Every defect, in the order of the file."""
+
+
+def told_by(defect: Defect) -> tuple[Mutant, ...]:
+    """The mutants that tell a defect, by name."""
+    return tuple(mutant for _, mutant in sorted(MUTANTS.items()) if defect.id in mutant.defects)
+
+
+def text() -> str:
+    """The file."""
+    caught = [defect for defect in DEFECTS if not defect.apart]
+    rows = [_row(defect) for defect in caught]
+    apart = [f"| {_named(each)} | {each.seen} | {each.apart} |\n" for each in DEFECTS if each.apart]
+    return "".join([_HEAD.format(count=len(DEFECTS), applies=len(caught)), *rows, _APART, *apart])
+
+
+def _row(defect: Defect) -> str:
+    mutants = told_by(defect)
+    names = "<br>".join(f"`{mutant.name}`" for mutant in mutants)
+    clauses = "<br>".join(f"`{clause}`" for clause in dict.fromkeys(_kills(mutants)))
+    return f"| {_named(defect)} | {defect.seen} | {defect.severity} | {names} | {clauses} | {defect.breaks} |\n"
+
+
+def _kills(mutants: tuple[Mutant, ...]) -> Iterator[str]:
+    for mutant in mutants:
+        yield from mutant.kills
+
+
+def _named(defect: Defect) -> str:
+    links = " ".join(f"[{number}]({url})" for number, url in enumerate(defect.source, 1))
+    return f"**{defect.id}** {defect.what} {links}"

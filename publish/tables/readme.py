@@ -1,0 +1,142 @@
+"""The parts of ``README.md`` that are numbers: between ``<!-- made: NAME -->`` and ``<!-- end -->``.
+
+``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
+``score`` from ``docs/score.json``, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
+readers and writers. What stands around them is written by hand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.engine.corpus import load_corpus
+from conformance.engine.files import data_file
+from conformance.engine.selection import all_clauses
+from conformance.generate.vectors import VectorSet
+from conformance.records import Level, Outcome, from_json
+from conformance.reference.ipc.hostile import HOSTILE
+from conformance.reference.ipc.mutants import IPC_MUTANTS
+from conformance.reference.ipc.variations import IPC_VARIATIONS
+from conformance.reference.mutants import MUTANTS
+from conformance.reference.variations import VARIATIONS
+from publish.tables import ipc
+
+__all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "text"]
+
+NAME: Final = "../README.md"
+ROOT: Final = Path(__file__).resolve().parents[2]
+REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
+"""The reports that the README opens with, by target."""
+
+_BLOCK: Final = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the README: what was found, and the clauses that failed."""
+
+    what: str
+    clauses: tuple[str, ...]
+    issue: str = ""
+
+
+FINDINGS: Final = tuple(
+    from_json(Finding, row)
+    for row in tomllib.loads((Path(__file__).parent / "findings.toml").read_text(encoding="utf-8"))["finding"]
+)
+"""Every line, in the order of the file."""
+
+
+def text() -> str:
+    """The README with its numbers."""
+    made: Mapping[str, Callable[[], Iterator[str]]] = {
+        "findings": _findings,
+        "reports": _reports,
+        "counts": _counts,
+        "score": _score,
+        "time": _time,
+        "ipc": ipc.table,
+        "ipcfindings": ipc.findings,
+    }
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return _BLOCK.sub(lambda block: block[1] + "".join(made[block[2]]()) + block[3], readme)
+
+
+def _report(target: str) -> Mapping[str, Any]:
+    report: Mapping[str, Any] = json.loads((ROOT / "reports" / f"{target}.json").read_text(encoding="utf-8"))
+    return report
+
+
+def failing(target: str) -> Mapping[str, Outcome]:
+    """The clauses of a report that fail its run, with what became of them."""
+    return {clause: outcome for clause, outcome in _outcomes(target).items() if outcome.fails_run}
+
+
+def _outcomes(target: str) -> Mapping[str, Outcome]:
+    return {each["id"]: Outcome(each["outcome"]) for each in _report(target)["clauses"]}
+
+
+def _findings() -> Iterator[str]:
+    judged = {target: _outcomes(target) for target in REPORTS}
+    yield f"| found in bqemulator | {' | '.join(target.rpartition('-')[2] for target in REPORTS)} | clauses |\n"
+    yield f"|---|{'---|' * len(REPORTS)}---|\n"
+    for finding in FINDINGS:
+        marks = " | ".join(_mark(judged[target], finding) for target in REPORTS)
+        thread = f" [thread]({finding.issue})" if finding.issue else ""
+        yield f"| {finding.what}{thread} | {marks} | {', '.join(f'`{clause}`' for clause in finding.clauses)} |\n"
+
+
+def _mark(outcomes: Mapping[str, Outcome], finding: Finding) -> str:
+    seen = [outcomes[clause] for clause in finding.clauses if clause in outcomes]
+    if any(outcome.fails_run for outcome in seen):
+        return "●"
+    return "·" if Outcome.PASS in seen else "?"
+
+
+def _reports() -> Iterator[str]:
+    for target in REPORTS:
+        report = _report(target)
+        summary = report["summary"].partition(";")[0].removeprefix("FAILED: ")
+        files = f"[JSON](reports/{target}.json), [HTML](reports/{target}.html)"
+        yield f"- {target.replace('-', ' ')}: {summary} ({files})\n"
+
+
+def _counts() -> Iterator[str]:
+    clauses = all_clauses().values()
+    levels = ", ".join(
+        f"{count} {level.upper()}" for level in Level if (count := sum(each.level is level for each in clauses))
+    )
+    cases = len(load_corpus(data_file("cases")))
+    yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(MUTANTS)} mutants,\n"
+    yield f"{len(VARIATIONS)} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} mutants more,\n"
+    vectors = VectorSet.load(data_file("golden") / "ipc").vectors
+    yield f"{len(IPC_VARIATIONS)} legal variations, {len(HOSTILE)} hostile inputs, {len(vectors)} golden vectors.\n"
+
+
+def _time() -> Iterator[str]:
+    report = _report("reference")
+    cases, readers = len(report["run"]["cases"]), "with" if report["run"]["readers"] else "without"
+    yield f"The last published run judged {cases} cases, {readers} readers, in {report['seconds']:.0f} seconds\n"
+    machine = f"{report['run']['platform']}, Python {report['run']['python']}"
+    yield f"on two cores ({machine}): [JSON](reports/reference.json).\n"
+
+
+def _score() -> Iterator[str]:
+    file = ROOT / "docs" / "score.json"
+    if not file.exists():
+        yield "`conformance prove` has not been run in full for this version.\n"
+        return
+    score = json.loads(file.read_text(encoding="utf-8"))
+    changes = sum(score["changes"].values())
+    yield "| what | result |\n|---|---|\n"
+    yield f"| mutants killed by the clause that they were made for | {score['killed']} of {score['mutants']} |\n"
+    yield f"| mutants on which an undeclared clause fails | {score['over_broad']} |\n"
+    yield f"| clauses without a mutant | {score['unproven']} |\n"
+    yield f"| systematic single-field changes that nothing rejects or permits | {score['survivors']} of {changes} |\n"
+    yield f"| legal variations on which a clause fails | {score['alarms']} of {score['variations']} |\n"
