@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-import jinja2
-
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
 from conformance.engine.result import Deviation, Result
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
+from conformance.report.pages import page
 from conformance.report.summary import header, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["html", "write_html"]
@@ -26,20 +25,14 @@ _SECTIONS: Final = (
 
 def html(result: Result) -> str:
     """The report of ``result`` as one HTML document."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     lists = {
         "failed": result.failed,
         "unexpected": result.listed(Outcome.UNEXPECTED_PASS),
         "expected": result.listed(Outcome.EXPECTED_FAIL),
         "not-judged": result.not_judged,
     }
-    return environment.get_template("report.html.j2").render(
+    return page(
+        "report",
         result=result,
         header=header(result),
         verdict=verdict_line(result),

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import jinja2
-
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
 from conformance.records import Level
 from conformance.report.matrix import LEGEND, Matrix
+from conformance.report.pages import page
 from conformance.report.summary import Cell
 
 __all__ = ["html", "markdown", "write_site"]
@@ -21,16 +20,7 @@ INDEX: Final = "index.html"
 
 def html(matrix: Matrix, links: dict[str, list[tuple[str, str]]] | None = None) -> str:
     """The page of ``matrix``; ``links`` are further pages (words, relative address) by the implementation's slug."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("matrix.html.j2").render(
-        matrix=matrix, links=links or {}, clauses=CLAUSES, levels=list(Level), legend=LEGEND
-    )
+    return page("matrix", matrix=matrix, links=links or {}, clauses=CLAUSES, levels=list(Level), legend=LEGEND)
 
 
 def write_site(matrix: Matrix, path: Path) -> None:
