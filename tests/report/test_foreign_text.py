@@ -102,7 +102,7 @@ def reports(result: Result, folder: Path) -> Iterator[str]:
     matrix = load_matrix([folder / "one.json"])
     printed = io.StringIO()
     print_report(terminal(file=printed, width=80), result)
-    yield from (printed.getvalue(), markdown(matrix), html(result), site(matrix), badge_svg(result))
+    yield from (printed.getvalue(), markdown(matrix), html(document(result)), site(matrix), badge_svg(document(result)))
     yield from (junit_xml(result).decode(), (folder / "one.json").read_text(encoding="utf-8"))
 
 
@@ -136,7 +136,7 @@ def test_html_takes_text_for_text(text: str) -> None:
     """A page has the tags and attributes of a harmless one, and no link that the text chose but into the page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        harmless, page = Tags(html(HARMLESS)), Tags(html(result_of(text, folder)))
+        harmless, page = Tags(html(document(HARMLESS))), Tags(html(document(result_of(text, folder))))
         write_json(result_of(text, folder), folder / "one.json")
         linked = Tags(site(load_matrix([folder / "one.json"])))
 
