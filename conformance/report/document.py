@@ -15,10 +15,10 @@ from typing import Any, Final
 from conformance._jsonschema import json_schema
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
-from conformance.engine.events import Evidence, RunStarted
+from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import Deviation, Result
-from conformance.records import Finding, Level, Outcome, RecordError, to_json
+from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
@@ -46,23 +46,14 @@ class OutcomeCount:
     count: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class DeviationResult:
-    """One distinct thing that is wrong, expected to be wrong, or not judged, with one line that shows it again.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DeviationResult(Deviation):
+    """A deviation as reports show it: with the level that binds, and ``replay``, one line that shows it again.
 
     ``reason`` is the reason class that an expected failure has to name.
     """
 
-    outcome: Outcome
     level: Level
-    clauses: tuple[str, ...]
-    reason: str
-    text: str
-    cases: tuple[str, ...]
-    count: int
-    replay: str
-    finding: Finding | None = None
-    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
         if not self.clauses:
