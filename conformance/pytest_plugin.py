@@ -177,7 +177,7 @@ class ClauseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge, once for all clauses, and say what became of this one."""
-        from conformance.engine.result import NOT_JUDGED, worst  # noqa: PLC0415  # as above
+        from conformance.engine.result import NOT_JUDGED  # noqa: PLC0415  # as above
         from conformance.records import Outcome  # noqa: PLC0415  # as above
         from conformance.targets import TargetError  # noqa: PLC0415  # as above
 
@@ -189,7 +189,7 @@ class ClauseItem(pytest.Item):
             return
         if self.name not in result.by_clause:
             pytest.skip("no case of this run showed anything to judge")
-        outcome = worst(result.by_clause[self.name])
+        outcome = result.worst[self.name]
         deviations = [item for item in result.deviations if self.name in item.clauses and item.outcome is outcome]
         text = deviations[0].text if deviations else ""
         if outcome in NOT_JUDGED:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted, until_interrupted
 from conformance.cli._numbers import SECONDS
+from conformance.cli._options import FOLDER, level_option
 from conformance.cli._outputs import Outputs, conclude, told
 from conformance.cli._progress import watch
 from conformance.disk.files import DiskError
@@ -21,37 +21,21 @@ from conformance.engine.log import LogWriter
 from conformance.engine.result import Result, fold
 from conformance.engine.session import STATE
 from conformance.readers.ipc.pool import IpcPool
-from conformance.records import Level
 from conformance.report.summary import verdict_line
 
 __all__ = ["Judged", "judge_each", "known_names", "run_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
 """From the name of an implementation to the events of its run, and the number of cases in it."""
 
 
-def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def run_options(function: F) -> F:
     """Give a command the options ``--level``, ``--seconds`` and ``--reports``."""
-
-    @click.option("--level", type=click.Choice([level.value for level in Level]), default="may", show_default=True)
-    @click.option(
-        "--seconds",
-        type=SECONDS,
-        default=10.0,
-        show_default=True,
-        help="What one answer may take.",
-    )
-    @click.option(
-        "--reports",
-        metavar="DIR",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Write a report for each that is judged.",
-    )
-    @functools.wraps(function)
-    def with_options(**arguments: Any) -> Any:
-        return function(**arguments)
-
-    return with_options
+    seconds = click.option("--seconds", type=SECONDS, default=10.0, show_default=True, help="What one answer may take.")
+    reports = click.option("--reports", metavar="DIR", type=FOLDER, help="Write a report for each that is judged.")
+    return level_option(seconds(reports(function)))
 
 
 def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:

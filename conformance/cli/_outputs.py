@@ -12,14 +12,13 @@ from typing import Any, Final, NoReturn
 
 import click
 
+from conformance.cli._options import FILE
 from conformance.contain.text import safe
 from conformance.disk.files import DiskError
 from conformance.engine.result import Result
 from conformance.report.terminal import print_report, terminal
 
 __all__ = ["Outputs", "conclude", "output_options", "told"]
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,10 +82,10 @@ def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options ``--junit``, ``--json``, ``--html``, ``--badge``, as one argument ``outputs``."""
 
-    @click.option("--junit", metavar="FILE", type=_FILE, help="Write JUnit XML.")
-    @click.option("--json", "json_", metavar="FILE", type=_FILE, help="Write the JSON report.")
-    @click.option("--html", metavar="FILE", type=_FILE, help="Write the HTML report, one self-contained file.")
-    @click.option("--badge", metavar="FILE", type=_FILE, help="Write an SVG badge.")
+    @click.option("--junit", metavar="FILE", type=FILE, help="Write JUnit XML.")
+    @click.option("--json", "json_", metavar="FILE", type=FILE, help="Write the JSON report.")
+    @click.option("--html", metavar="FILE", type=FILE, help="Write the HTML report, one self-contained file.")
+    @click.option("--badge", metavar="FILE", type=FILE, help="Write an SVG badge.")
     @functools.wraps(function)
     def with_outputs(
         *, junit: Path | None, json_: Path | None, html: Path | None, badge: Path | None, **arguments: Any

@@ -24,6 +24,7 @@ from conformance.cli._common import target_option
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._mutated import input_job, print_inputs
 from conformance.cli._numbers import PROCESSES, count_of, deadline_option, seed_option
+from conformance.cli._options import FOLDER, clause_option
 from conformance.cli._progress import progress_bar
 from conformance.disk.locks import held
 from conformance.engine.selection import Selection, all_clauses, plan
@@ -62,7 +63,7 @@ SPARK = "spark"
     show_default=", ".join(f"{size} for {profile}" for profile, size in FAMILIES.items()),
     help="Cases in a row that share their columns; with 1, those of a run with this seed.",
 )
-@click.option("--clause", metavar="GLOB", multiple=True, help="Only clauses whose id matches; may be repeated.")
+@clause_option
 @click.option(
     "--reader",
     "readers",
@@ -95,7 +96,7 @@ SPARK = "spark"
     "--out",
     metavar="DIR",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Where Parquet, commits and results go; a campaign started again with the same arguments continues there.",
 )
 def command(

@@ -6,12 +6,12 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import BINDING, check_file, refuse_cut, unjudged
+from conformance.cli._options import EXISTING, json_flag, level_option
 from conformance.cli._reading import read_named
 from conformance.contain.text import safe
 from conformance.contract.clause import MESSAGES, PROFILES
@@ -21,37 +21,29 @@ from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict, to_json
 from conformance.wire import Kind, read_schema
 
-_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command()
-@click.argument("files", metavar="FILE...", type=_FILE, nargs=-1)
+@click.argument("files", metavar="FILE...", type=EXISTING, nargs=-1)
 @click.option(
     "--schema",
     "schema_file",
     metavar="FILE",
-    type=_FILE,
+    type=EXISTING,
     help="One schema message: serialized_schema. Not together with FILE.",
 )
 @click.option(
     "--batch",
     "batch_files",
     metavar="FILE",
-    type=_FILE,
+    type=EXISTING,
     multiple=True,
     help="One record batch message: serialized_record_batch; may be repeated.",
 )
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="What FILE is; else it is found out.")
 @click.option("--profile", type=click.Choice(PROFILES), help="Which clauses are asked; else those of the kind.")
-@click.option(
-    "--level",
-    type=click.Choice([level.value for level in Level]),
-    default=Level.MAY.value,
-    show_default=True,
-    help="The least binding level that is still asked.",
-)
+@level_option
 @click.option("--writer", is_flag=True, help="Ask what is asked of writers, too, beyond what readers may meet.")
-@click.option("--json", "as_json", is_flag=True, help="JSON: findings by file; of --schema and --batch the verdicts.")
+@json_flag("JSON: findings by file; of --schema and --batch the verdicts.")
 def command(
     *,
     files: tuple[Path, ...],

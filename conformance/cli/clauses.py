@@ -7,6 +7,7 @@ from itertools import groupby
 
 import click
 
+from conformance.cli._options import json_flag
 from conformance.contract.clause import Clause
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
@@ -14,7 +15,7 @@ from conformance.records import Level
 
 @click.command()
 @click.option("--level", type=click.Choice([level.value for level in Level]), help="Only clauses of this level.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array with every fact.")
+@json_flag("One JSON array with every fact.")
 def command(*, level: str | None, as_json: bool) -> None:
     """List the clauses by chapter, each with its level and the first sentence of its text."""
     chosen = [clause for clause in all_clauses().values() if level is None or clause.level == level]

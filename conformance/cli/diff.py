@@ -10,12 +10,11 @@ from typing import Final
 
 import click
 
+from conformance.cli._options import EXISTING, json_flag
 from conformance.engine.selection import all_clauses
 from conformance.records import to_json
 from conformance.report.diff import Change, ClauseChange, DeviationChange, Difference, compare
 from conformance.report.reading import read_report
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 _TITLES: Final = {
     Change.REGRESSION: "Regressions: held, and fail now",
@@ -28,9 +27,9 @@ _TITLES: Final = {
 
 
 @click.command()
-@click.argument("old", type=_FILE)
-@click.argument("new", type=_FILE)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with every change.")
+@click.argument("old", type=EXISTING)
+@click.argument("new", type=EXISTING)
+@json_flag("One JSON object with every change.")
 def command(*, old: Path, new: Path, as_json: bool) -> None:
     """Compare two JSON reports, OLD and NEW, of one target or of two.
 

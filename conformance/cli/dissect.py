@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
+from conformance.cli._options import EXISTING, json_flag
 from conformance.cli._reading import read_named
 from conformance.wire import Kind, SectionKind, dissect, lines, read_schema
 
@@ -21,7 +22,7 @@ _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
     "--schema",
     "schema_file",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="The schema message that a bare record batch has to fit; without it the body is not annotated.",
 )
 @click.option(
@@ -36,7 +37,7 @@ _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
     type=click.Choice([str(kind) for kind in _DUMPED]),
     help="Only these parts; may be given more than once.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Regions, sections, messages and faults as JSON.")
+@json_flag("Regions, sections, messages and faults as JSON.")
 @click.option(
     "--width", metavar="N", type=click.IntRange(60), default=110, show_default=True, help="Columns of the dump."
 )

@@ -11,7 +11,8 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
-from conformance.cli._numbers import CASES, SEED, Number
+from conformance.cli._numbers import CASES, Number, seed_option
+from conformance.cli._options import EXISTING, FILE, FOLDER
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
@@ -20,27 +21,24 @@ from conformance.drift.versions import find_version, ordered
 from conformance.engine.files import data_file
 from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
-
 
 @click.command()
 @click.option("--from", "older", metavar="VERSION", multiple=True, help="A version, the older one; repeatable.")
 @click.option("--to", "newer", metavar="VERSION", multiple=True, help="A version, the newer one; repeatable.")
 @click.option("--versions", "listed", metavar="VERSION…", multiple=True, help="Several versions at once.")
 @click.argument("more", metavar="[VERSION]…", nargs=-1)
-@click.option("--seed", type=SEED, default=0, show_default=True, help="What cases are drawn.")
+@seed_option
 @click.option("--share", type=Number(0, 1), default=1.0, help="The part of the cases to write.")
 @click.option("--mutants", type=CASES, default=MUTANTS, show_default=True, help="How many mutants to read.")
 @click.option("--case", "case", metavar="ID", default="", help="One case alone, as a replay line names it.")
 @click.option("--every", is_flag=True, help="Tell every difference, not one for each group.")
-@click.option("--json", "json_file", metavar="FILE", type=_FILE, help="Write everything as JSON.")
-@click.option("--html", metavar="FILE", type=_FILE, help="Write one HTML page.")
-@click.option("--save", metavar="DIR", type=_FOLDER, help="Write the bytes of every difference.")
+@click.option("--json", "json_file", metavar="FILE", type=FILE, help="Write everything as JSON.")
+@click.option("--html", metavar="FILE", type=FILE, help="Write one HTML page.")
+@click.option("--save", metavar="DIR", type=FOLDER, help="Write the bytes of every difference.")
 @click.option(
     "--known",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="An earlier JSON report: what matters in it does not fail this run.",
 )
 @click.option("--record", is_flag=True, help="Record the digests of what each version writes.")
@@ -48,7 +46,7 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 @click.option(
     "--golden",
     metavar="DIR",
-    type=_FOLDER,
+    type=FOLDER,
     default=lambda: data_file("golden") / "pyarrow",
     show_default="golden/pyarrow",
     help="Where the recorded digests stand.",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._options import EXISTING
 from conformance.engine.log import read_log
 from conformance.engine.repair import describe_changes, repaired, rewrite
 from conformance.engine.result import fold
@@ -20,7 +21,7 @@ from conformance.targets import load_target
 @click.option(
     "--log",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="Log of the run to learn from; the target's last one unless given.",
 )
 @click.option("--write", is_flag=True, help="Rewrite the file; without it the changes are only shown.")

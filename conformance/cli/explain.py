@@ -7,13 +7,14 @@ import json
 import click
 
 from conformance.cli._common import find_clause
+from conformance.cli._options import json_flag
 from conformance.cli.clauses import facts
 from conformance.contract.clause import MESSAGES, Clause, Role
 
 
 @click.command()
 @click.argument("clause_id", metavar="CLAUSE")
-@click.option("--json", "as_json", is_flag=True, help="The same facts as JSON.")
+@json_flag("The same facts as JSON.")
 def command(*, clause_id: str, as_json: bool) -> None:
     """Explain CLAUSE: what it requires, by whose word, and which public client breaks without it."""
     clause = find_clause(clause_id)

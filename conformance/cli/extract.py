@@ -10,6 +10,7 @@ import click
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import OneCase, put
+from conformance.cli._options import FOLDER
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
@@ -20,9 +21,7 @@ from conformance.records import to_json
 @click.command()
 @click.argument("name", metavar="CASE")
 @target_option
-@click.option(
-    "--out", metavar="DIR", required=True, type=click.Path(file_okay=False, path_type=Path), help="Made where absent."
-)
+@click.option("--out", metavar="DIR", required=True, type=FOLDER, help="Made where absent.")
 @deadline_option
 @corpus_option
 def command(*, name: str, target: str, out: Path, deadline_multiplier: float, corpus: Path) -> None:

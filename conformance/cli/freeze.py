@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import corpus_option
+from conformance.cli._options import EXISTING, FILE
 from conformance.engine.corpus import load_corpus
 from conformance.engine.files import data_file
 from conformance.engine.requirements import complaints, corpus_of, file_name, freeze, read_frozen, write_frozen
@@ -18,7 +19,7 @@ from conformance.engine.selection import all_clauses
 @click.option(
     "--file",
     "path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     default=lambda: data_file("golden") / file_name(),
     show_default=f"golden/{file_name()}",
     help="Where the requirements stand.",
@@ -26,7 +27,7 @@ from conformance.engine.selection import all_clauses
 @click.option(
     "--since",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="The requirements of the version before, for the first freeze of a new one.",
 )
 @corpus_option

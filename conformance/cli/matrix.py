@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._options import EXISTING, FILE
 from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
 from conformance.report.matrix import load_matrix
@@ -13,11 +14,14 @@ from conformance.report.site import markdown, write_site
 
 
 @click.command()
-@click.argument("reports", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--html", metavar="DIR|FILE", type=click.Path(path_type=Path), help="Write the site, or one .html file.")
+@click.argument("reports", nargs=-1, required=True, type=EXISTING)
 @click.option(
-    "--markdown", "markdown_", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Write Markdown."
+    "--html",
+    metavar="DIR|FILE",
+    type=click.Path(path_type=Path),
+    help="Write a folder of linked pages, or one .html file.",
 )
+@click.option("--markdown", "markdown_", metavar="FILE", type=FILE, help="Write Markdown.")
 def command(*, reports: tuple[Path, ...], html: Path | None, markdown_: Path | None) -> None:
     """Lay JSON REPORTS side by side: implementations and clauses, each cell with its evidence.
 
@@ -25,7 +29,8 @@ def command(*, reports: tuple[Path, ...], html: Path | None, markdown_: Path | N
     conformance matrix reports/*.json --html reports
     conformance matrix mine.json theirs.json --markdown matrix.md
 
-    Without an option the Markdown is printed.
+    In a folder every report gets a page NAME.html and a badge, and the cells of index.html lead to the evidence in
+    those pages; one .html file has all of it inside. Without an option the Markdown is printed.
     """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
     matrix = load_matrix(reports)

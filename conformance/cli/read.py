@@ -10,6 +10,7 @@ import click
 from conformance.cli._group import Unusable
 from conformance.cli._many import judge_each, known_names, run_options
 from conformance.cli._numbers import CASES, seed_option
+from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.engine.events import Event
 from conformance.engine.files import data_file
@@ -25,7 +26,7 @@ from conformance.records import Level
 
 @click.command()
 @click.option("--reader", "names", metavar="NAME", multiple=True, help="A reader; may be repeated. All by default.")
-@click.option("--select", metavar="GLOB", multiple=True, help="Only vectors whose id matches; may be repeated.")
+@select_option("vectors")
 @click.option("--vector", metavar="ID", help="One input alone: a vector, one under an option, or a mangled one.")
 @click.option(
     "--mangled",
@@ -39,7 +40,7 @@ from conformance.records import Level
 @click.option(
     "--vectors",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=lambda: data_file("golden") / "ipc",
     show_default="golden/ipc",
     help="The folder of golden vectors.",

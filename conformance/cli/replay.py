@@ -12,6 +12,7 @@ from conformance.cli._common import corpus_option, target_option
 from conformance.cli._mutated import replay_input
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
+from conformance.cli._options import FILE, readers_option
 from conformance.engine.session import Settings
 from conformance.engine.transcript import transcript
 from conformance.report.terminal import print_report, terminal
@@ -20,13 +21,13 @@ from conformance.report.terminal import print_report, terminal
 @click.command()
 @click.argument("name", metavar="CASE")
 @target_option
-@click.option("--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read.")
+@readers_option
 @deadline_option
 @corpus_option
 @click.option(
     "--save",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Where the bytes of a mutated input go; each message of several goes to a file with its number.",
 )
 def command(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._options import EXISTING
 from conformance.cli._outputs import Outputs, conclude, output_options, told
 from conformance.engine.events import Event
 from conformance.engine.log import read_log
@@ -16,7 +17,7 @@ from conformance.engine.selection import all_clauses
 
 
 @click.command()
-@click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("logs", metavar="[LOG]...", nargs=-1, type=EXISTING)
 @click.option("--schema", type=click.Choice(["report", "log"]), help="Print the JSON Schema of the report or the log.")
 @output_options
 def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> None:

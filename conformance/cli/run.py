@@ -12,6 +12,7 @@ import click
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._interrupts import until_interrupted
 from conformance.cli._numbers import CASES, PROCESSES, deadline_option, seed_option
+from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
 from conformance.cli._outputs import Outputs, conclude, output_options, told
 from conformance.cli._progress import watch
 from conformance.disk.files import DiskError
@@ -28,16 +29,10 @@ from conformance.targets import load_target
 
 @click.command()
 @target_option
-@click.option("--select", metavar="GLOB", multiple=True, help="Only cases whose id matches; may be repeated.")
-@click.option("--clause", metavar="GLOB", multiple=True, help="Only clauses whose id matches; may be repeated.")
+@select_option("cases")
+@clause_option
 @click.option("--capability", metavar="GLOB", multiple=True, help="Only cases that need such a capability.")
-@click.option(
-    "--level",
-    type=click.Choice([level.value for level in Level]),
-    default="may",
-    show_default=True,
-    help="Least binding level judged.",
-)
+@level_option
 @click.option(
     "--cases", "generated", metavar="N", type=CASES, default=0, show_default=True, help="Add N generated cases."
 )
@@ -52,12 +47,12 @@ from conformance.targets import load_target
     help="Run N shards beside each other, each with a target of its own, and report on the whole.",
 )
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
-@click.option("--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read.")
+@readers_option
 @deadline_option
 @click.option(
     "--log",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Event log; reports can be made from it later.",
 )
 @output_options

@@ -9,6 +9,7 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._many import judge_each, known_names, run_options
+from conformance.cli._options import select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.engine.events import Event
@@ -24,7 +25,7 @@ from conformance.reference.ipc.samples import SAMPLES
 
 @click.command()
 @click.option("--writer", "names", metavar="NAME", multiple=True, help="A writer; may be repeated. All by default.")
-@click.option("--select", metavar="GLOB", multiple=True, help="Only samples whose id matches; may be repeated.")
+@select_option("samples")
 @click.option("--case", "case_id", metavar="ID", help="One row of the covering array alone.")
 @run_options
 @output_options

@@ -7,11 +7,12 @@ Every receive has a deadline and a bound on size, and says how far the frame had
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -101,6 +102,12 @@ class Channel:
         except ForeignJsonError as error:
             raise FrameError(f"expected a JSON object as header: {error}") from None
         return Frame(header, blobs)
+
+    def frames(self) -> Iterator[Frame]:
+        """Each frame, however long it takes to come, until the other side closes the connection; raises as receive."""
+        with contextlib.suppress(Closed):
+            while True:
+                yield self.receive()
 
     def _exactly(self, size: int, until: float | None, *, at_start: bool = False) -> bytearray:
         data = bytearray()

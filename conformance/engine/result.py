@@ -87,6 +87,11 @@ class Result:
         return {clause: counts for clause, counts in order.items() if counts}
 
     @cached_property
+    def worst(self) -> Mapping[str, Outcome]:
+        """Per clause that has a verdict, its worst outcome."""
+        return {clause: worst(counts) for clause, counts in self.by_clause.items()}
+
+    @cached_property
     def silent(self) -> tuple[str, ...]:
         """Chosen clauses without any verdict: no case of this run had anything for them to observe."""
         return tuple(clause for clause in self.start.clauses if clause not in self.by_clause)

@@ -12,7 +12,6 @@ import dataclasses
 import functools
 import threading
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Final, Self
 
 from conformance.contain.errors import CannotStart
@@ -165,9 +164,7 @@ class ReaderPool:
             self._threads.submit(slot.warm)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

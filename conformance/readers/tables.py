@@ -5,12 +5,25 @@ Nothing is cast here: a reading keeps the types that the reader gave.
 
 from __future__ import annotations
 
-from typing import Any
+import io
+from collections.abc import Callable
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["InvalidTable", "from_capsule", "from_pandas", "from_stream_bytes", "to_stream_bytes", "validate"]
+from conformance.readers.info import Read
+from conformance.readers.messages import stream_bytes
+
+__all__ = [
+    "InvalidTable",
+    "from_capsule",
+    "from_pandas",
+    "from_stream_bytes",
+    "stream_reader",
+    "to_stream_bytes",
+    "validate",
+]
 
 
 class InvalidTable(Exception):  # noqa: N818  # it names what the reader returned, and becomes a reading's error class
@@ -20,6 +33,11 @@ class InvalidTable(Exception):  # noqa: N818  # it names what the reader returne
 def from_capsule(source: Any) -> pa.Table:
     """A pyarrow table over another library's result, through the Arrow C stream interface."""
     return pa.RecordBatchReader.from_stream(source).read_all()
+
+
+def stream_reader(read: Callable[[IO[bytes]], Any]) -> Read:
+    """The reader that gives ``read`` schema and batches as one stream, and takes over what it returns."""
+    return lambda whole: from_capsule(read(io.BytesIO(stream_bytes(whole))))
 
 
 def from_pandas(frame: Any) -> pa.Table:

@@ -19,7 +19,7 @@ import socket
 import sys
 from typing import Any, Final
 
-from conformance.contain.channel import Channel, Closed, Frame
+from conformance.contain.channel import Channel, Frame
 from conformance.contain.limits import limit_cpu, limit_files, limit_memory, mapped_bytes, no_core_dump
 from conformance.readers.info import Read
 from conformance.readers.registry import reader_module
@@ -47,11 +47,7 @@ class Worker:
 
     def serve(self) -> None:
         """Answer frames until the connection closes."""
-        while True:
-            try:
-                frame = self._channel.receive()
-            except Closed:
-                return
+        for frame in self._channel.frames():
             if frame.header["do"] == "load":
                 self._channel.send({"absent": self._load(frame.header["modules"])})
             else:

@@ -1,7 +1,7 @@
 """The HTTP surface of the reference: enough of BigQuery's REST API to seed tables and to look at what was seeded.
 
-This module decides routes, bodies and statuses. It covers datasets, tables, ``tabledata`` and ``jobs.query`` for the
-one statement that fills big tables; everything else is 404 or 400 with a sentence that says so.
+This module decides routes, bodies and statuses. It covers datasets, tables and ``tabledata``; everything else is 404
+with a sentence that says so.
 Source: https://cloud.google.com/bigquery/docs/reference/rest
 """
 
@@ -17,7 +17,6 @@ from typing import Any, Final
 
 from conformance.generate.materialise import materialise
 from conformance.records import Json, Table
-from conformance.reference import seeding
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
 from conformance.reference.cells import CellError, read_row, write_cell
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
@@ -118,23 +117,6 @@ class Api:
             answer["pageToken"] = str(start + page.num_rows)
         return answer
 
-    def query(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
-        """jobs.query for ``INSERT INTO t (…) SELECT … FROM UNNEST(GENERATE_ARRAY(a, b)) AS x`` and nothing else."""
-        default = (body.get("defaultDataset") or {}).get("datasetId", "")
-        try:
-            table, rows = seeding.insert_select(str(body.get("query", "")), self.catalogue, project, default)
-        except seeding.StatementError as error:
-            raise _HttpError(400, str(error), "invalidQuery") from None
-        self.catalogue.append(table, rows)
-        return {
-            "kind": "bigquery#queryResponse",
-            "jobComplete": True,
-            "jobReference": {"projectId": project, "jobId": f"insert-{self.catalogue.clock()}", "location": "us"},
-            "numDmlAffectedRows": str(rows.num_rows),
-            "totalBytesProcessed": "0",
-            "schema": {"fields": []},
-        }
-
     def _describe(self, table: TableId) -> Body:
         snapshot = self.catalogue.snapshot(table)
         return {
@@ -204,7 +186,6 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = t
         ("DELETE", _TABLES + r"/([^/]+)", Api.delete_table),
         ("POST", _TABLES + r"/([^/]+)/insertAll", Api.insert_all),
         ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),
-        ("POST", r"/projects/([^/]+)/queries", Api.query),
     )
 )
 

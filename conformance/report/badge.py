@@ -9,9 +9,10 @@ from typing import Final
 from conformance.disk.files import write_whole
 from conformance.engine.profiles import READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
-from conformance.report.summary import Cell, summarise
+from conformance.records import Level
+from conformance.report.document import Report, document
 
-__all__ = ["badge", "badge_svg", "write_badge"]
+__all__ = ["badge_svg", "write_badge"]
 
 _GREEN, _AMBER, _RED, _GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
 _CHARACTER: Final = 6.6
@@ -21,27 +22,22 @@ _LABELS: Final = {READ_PROFILE: "arrow ipc reader", WRITE_PROFILE: "arrow ipc wr
 """What was judged, by the profile of a run that judged no server."""
 
 
-def badge_svg(result: Result) -> str:
-    """The badge of ``result``."""
-    must = sum((row.cells[0] for row in summarise(result)), Cell())
-    return badge(must, complete=result.complete, profile=result.start.profile)
-
-
-def badge(must: Cell, *, complete: bool, profile: str = "") -> str:
-    """The badge of a run whose MUST clauses came to ``must``; grey where nothing was judged, or not everything."""
+def badge_svg(report: Report) -> str:
+    """The badge of ``report``; grey where nothing was judged, or not everything."""
+    must = report.levels()[Level.MUST]
     text = f"{must.passed}/{must.judged} must" if must.judged else "not judged"
-    if not must.judged or not complete:
+    if not must.judged or not report.complete:
         colour = _GREY
     elif must.failed or must.expected:
         colour = _RED if must.failed else _AMBER
     else:
         colour = _GREEN
-    return _render(_LABELS.get(profile, _LABEL), text, colour)
+    return _render(_LABELS.get(report.run.profile, _LABEL), text, colour)
 
 
 def write_badge(result: Result, path: Path) -> None:
     """Write the badge to ``path``."""
-    write_whole(path, badge_svg(result))
+    write_whole(path, badge_svg(document(result)))
 
 
 def _render(label: str, text: str, colour: str) -> str:

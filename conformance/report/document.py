@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
-from conformance.engine.events import Evidence, RunStarted
+from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
-from conformance.engine.result import Deviation, Result, worst
-from conformance.records import Finding, Level, Outcome, to_json
-from conformance.report.summary import level_of, replay_command, verdict_line
+from conformance.engine.result import Deviation, Result
+from conformance.records import Level, Outcome, RecordError, to_json
+from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
 
@@ -45,23 +46,18 @@ class OutcomeCount:
     count: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class DeviationResult:
-    """One distinct thing that is wrong, expected to be wrong, or not judged, with one line that shows it again.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DeviationResult(Deviation):
+    """A deviation as reports show it: with the level that binds, and ``replay``, one line that shows it again.
 
     ``reason`` is the reason class that an expected failure has to name.
     """
 
-    outcome: Outcome
     level: Level
-    clauses: tuple[str, ...]
-    reason: str
-    text: str
-    cases: tuple[str, ...]
-    count: int
-    replay: str
-    finding: Finding | None = None
-    evidence: Evidence | None = None
+
+    def __post_init__(self) -> None:
+        if not self.clauses:
+            raise RecordError("deviation.clauses", "at least one clause", [])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,7 +74,8 @@ class Report:
     """The result of one run of the suite.
 
     ``complete`` is false where the run was cut short. ``silent`` are chosen clauses that nothing in the run showed.
-    ``broke`` are tracebacks of the suite's own defects. ``remarks`` are about the target as a whole.
+    ``broke`` are tracebacks of the suite's own defects, ``broke_on`` the cases on which it had them, in the same order.
+    ``remarks`` are about the target as a whole.
     """
 
     schema_version: int
@@ -94,6 +91,17 @@ class Report:
     silent: tuple[str, ...] = ()
     broke: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    broke_on: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Mapping[str, Outcome]:
+        """The worst outcome of each clause that has a verdict."""
+        return {item.id: item.outcome for item in self.clauses}
+
+    def levels(self) -> dict[Level, Cell]:
+        """The clauses of each level, counted by what became of them."""
+        rows = summarise(self.run.clauses, self.worst)
+        return {level: sum((row.cells[place] for row in rows), Cell()) for place, level in enumerate(Level)}
 
 
 def document(result: Result) -> Report:
@@ -112,6 +120,7 @@ def document(result: Result) -> Report:
         silent=result.silent,
         broke=tuple(broke.traceback for broke in result.broke),
         remarks=result.remarks,
+        broke_on=tuple(broke.case_id for broke in result.broke),
     )
 
 
@@ -120,7 +129,7 @@ def _clause(result: Result, clause_id: str) -> ClauseResult:
     return ClauseResult(
         id=clause_id,
         level=level_of(clause_id),
-        outcome=worst(counts),
+        outcome=result.worst[clause_id],
         verdicts=tuple(OutcomeCount(outcome, count) for outcome, count in sorted(counts.items())),
         source=CLAUSES[clause_id].source if clause_id in CLAUSES else "",
     )

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import jinja2
-
 import conformance
 from conformance.contain.parse import parse_object
 from conformance.disk.files import write_whole
 from conformance.drift.comparing import Change, Difference
 from conformance.drift.run import Drift, Step
 from conformance.drift.versions import DriftError
+from conformance.report.pages import page
 
 __all__ = ["Group", "Known", "as_json", "as_text", "groups", "read_known", "unknown", "write_html"]
 
@@ -303,14 +302,8 @@ def _grouped(drift: Drift, group: Group) -> dict[str, Any]:
 
 def write_html(drift: Drift, path: Path) -> None:
     """Write the comparison as one page that needs nothing else."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("drift.html.j2").render(
+    filled = page(
+        "drift",
         drift=drift,
         head=list(_head(drift)),
         verdict=verdict(drift),
@@ -320,7 +313,7 @@ def write_html(drift: Drift, path: Path) -> None:
         standing=[line.strip() for line in _standing(drift)],
         lists=_lists(groups(drift)),
     )
-    write_whole(path, page + "\n")
+    write_whole(path, filled + "\n")
 
 
 def _lists(found: Sequence[Group]) -> list[tuple[str, list[Group]]]:

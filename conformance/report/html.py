@@ -1,63 +1,64 @@
-"""The HTML report: one self-contained file, from the summary to the marked bytes and the replay in two clicks."""
+"""The HTML report: one self-contained file, from the summary to the marked bytes and the replay in two clicks.
+
+It is made from the JSON report and nothing else, so a page of a run can be made wherever its JSON report is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import jinja2
-
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
-from conformance.engine.result import Deviation, Result
+from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
-from conformance.report.summary import header, level_of, replay_command, summarise, verdict_line
+from conformance.report.document import DeviationResult, Report, document
+from conformance.report.pages import page
+from conformance.report.summary import header, summarise
 
-__all__ = ["html", "write_html"]
+__all__ = ["clause_anchor", "html", "write_html"]
 
 _SECTIONS: Final = (
-    ("failed", "Failed"),
-    ("unexpected", "Unexpected passes"),
-    ("expected", "Expected failures"),
-    ("not-judged", "Not judged"),
+    ("failed", "Failed", {outcome for outcome in Outcome if outcome.fails_run} - {Outcome.UNEXPECTED_PASS}),
+    ("unexpected", "Unexpected passes", {Outcome.UNEXPECTED_PASS}),
+    ("expected", "Expected failures", {Outcome.EXPECTED_FAIL}),
+    ("not-judged", "Not judged", NOT_JUDGED),
 )
 
 
-def html(result: Result) -> str:
-    """The report of ``result`` as one HTML document."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    lists = {
-        "failed": result.failed,
-        "unexpected": result.listed(Outcome.UNEXPECTED_PASS),
-        "expected": result.listed(Outcome.EXPECTED_FAIL),
-        "not-judged": result.not_judged,
-    }
-    return environment.get_template("report.html.j2").render(
-        result=result,
-        header=header(result),
-        verdict=verdict_line(result),
-        badge=badge_svg(result),
-        rows=summarise(result),
+def html(report: Report) -> str:
+    """The page of ``report``."""
+    sections = [
+        (key, title, [item for item in report.deviations if item.outcome in outcomes])
+        for key, title, outcomes in _SECTIONS
+    ]
+    return page(
+        "report",
+        report=report,
+        header=header(report.run, report.remarks),
+        badge=badge_svg(report),
+        rows=summarise(report.run.clauses, report.worst),
         levels=list(Level),
-        sections=[(key, title, lists[key]) for key, title in _SECTIONS],
+        sections=sections,
+        first=_first([item for _, _, items in sections for item in items]),
         clauses=CLAUSES,
-        level_of=level_of,
-        replay=lambda deviation: replay_command(result, deviation),
-        anchor=_anchor,
+        anchor=clause_anchor,
     )
 
 
-def _anchor(deviation: Deviation) -> str:
-    return f"{deviation.outcome}-{deviation.clause}"
+def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:
+    """Clause to the deviation that has its text, to which links lead: the first that is its own, or else is with it."""
+    among = {clause: item for item in reversed(shown) for clause in item.clauses}
+    return among | {item.clauses[0]: item for item in reversed(shown)}
+
+
+def clause_anchor(clause: str) -> str:
+    """The fragment of the page that leads to the first deviation of a clause."""
+    return f"clause--{clause}"
 
 
 def write_html(result: Result, path: Path) -> None:
     """Write the HTML report to ``path``."""
-    write_whole(path, html(result))
+    write_whole(path, html(document(result)))

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
-from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
+from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.records import Outcome
 from conformance.report.summary import header, level_of, replay_command
 
@@ -29,7 +29,7 @@ def junit_xml(result: Result) -> bytes:
     """The JUnit report, UTF-8 encoded."""
     root = ET.Element("testsuites", name="conformance")
     suite = ET.SubElement(root, "testsuite", name=result.start.target, time=f"{result.seconds:.3f}")
-    _properties(suite, dict(header(result)) | {"select": " ".join(result.start.select)})
+    _properties(suite, dict(header(result.start, result.remarks)) | {"select": " ".join(result.start.select)})
     counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     for clause_id in (*result.by_clause, *result.silent):
         kind = _test_case(suite, result, clause_id)
@@ -59,7 +59,7 @@ def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
     if clause_id not in result.by_clause:
         ET.SubElement(case, "skipped", type="not-observed", message="no case of this run showed anything to judge")
         return "skipped"
-    outcome = worst(result.by_clause[clause_id])
+    outcome = result.worst[clause_id]
     if outcome is Outcome.PASS:
         return ""
     deviations = [item for item in result.deviations if clause_id in item.clauses and item.outcome is outcome]

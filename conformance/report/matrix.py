@@ -17,12 +17,16 @@ from typing import Final
 from conformance.contract.clause import CLAUSES
 from conformance.engine.result import NOT_JUDGED
 from conformance.records import Level, Outcome
-from conformance.report.badge import badge
+from conformance.report.badge import badge_svg
 from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import read_report
 from conformance.report.summary import Cell, cell_of, level_of
 
-__all__ = ["Chapter", "Entry", "Implementation", "Matrix", "MatrixError", "Row", "State", "load_matrix"]
+__all__ = ["INDEX", "Chapter", "Entry", "Implementation", "Matrix", "MatrixError", "Row", "State", "load_matrix"]
+
+
+INDEX: Final = "index"
+"""The name of the page of all."""
 
 
 class MatrixError(ValueError):
@@ -71,20 +75,17 @@ class Implementation:
     @cached_property
     def outcomes(self) -> dict[str, Outcome]:
         """The worst outcome of each clause that has a verdict."""
-        return {item.id: item.outcome for item in self.report.clauses}
+        return dict(self.report.worst)
 
     @cached_property
     def levels(self) -> dict[Level, Cell]:
         """Clauses of each level, counted by what became of them."""
-        cells = dict.fromkeys(Level, Cell())
-        for clause_id in dict.fromkeys((*self.report.run.clauses, *self.outcomes)):
-            cells[level_of(clause_id)] += cell_of(self.outcomes.get(clause_id, Outcome.UNTESTABLE))
-        return cells
+        return self.report.levels()
 
     @property
     def badge(self) -> str:
         """The badge of the report, an SVG image."""
-        return badge(self.levels[Level.MUST], complete=self.report.complete, profile=self.report.run.profile)
+        return badge_svg(self.report)
 
     @cached_property
     def failed(self) -> list[DeviationResult]:
@@ -113,8 +114,8 @@ class Entry:
 
     @property
     def anchor(self) -> str:
-        """The fragment of the page that holds its evidence; the clause's own where there is none."""
-        return f"{self.implementation.slug}--{self.clause}" if self.deviations else f"clause--{self.clause}"
+        """The fragment of a page of its own, in which its deviations stand."""
+        return f"{self.implementation.slug}--{self.clause}"
 
     @property
     def count(self) -> int:
@@ -190,9 +191,11 @@ def load_matrix(paths: Sequence[Path]) -> Matrix:
 
     Raises:
         ReportError: a file is not a report.
-        MatrixError: two files have one name.
+        MatrixError: two files have one name, or one has that of the page of all.
     """
     slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem) for path in paths]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         raise MatrixError(f"expected reports in files of different names, but two are called {twice[0]}")
+    if INDEX in slugs:
+        raise MatrixError(f"expected no report to be called {INDEX}, which is the name of the page of all of them")
     return build([Implementation(slug, read_report(path)) for slug, path in zip(slugs, paths, strict=True)])

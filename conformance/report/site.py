@@ -1,52 +1,67 @@
-"""The matrix as pages: one self-contained HTML file without a script, badges, and a Markdown table."""
+"""The matrix as one self-contained HTML file without a script, as a folder of pages and badges, as a Markdown table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
-
-import jinja2
 
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
 from conformance.records import Level
-from conformance.report.matrix import LEGEND, Matrix
+from conformance.report.html import clause_anchor
+from conformance.report.html import html as report_html
+from conformance.report.matrix import INDEX, LEGEND, Entry, Implementation, Matrix
+from conformance.report.pages import page
 from conformance.report.summary import Cell
 
 __all__ = ["html", "markdown", "write_site"]
 
-INDEX: Final = "index.html"
+Links = Mapping[str, Sequence[tuple[str, str]]]
+"""Files (words, relative address) by the implementation's slug."""
 
 
-def html(matrix: Matrix, links: dict[str, list[tuple[str, str]]] | None = None) -> str:
-    """The page of ``matrix``; ``links`` are further pages (words, relative address) by the implementation's slug."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("matrix.html.j2").render(
-        matrix=matrix, links=links or {}, clauses=CLAUSES, levels=list(Level), legend=LEGEND
+def html(matrix: Matrix, links: Links | None = None) -> str:
+    """The page of ``matrix``; ``links`` are the files that stand beside it, the page of each report among them.
+
+    Where there are such pages, a cell leads to the evidence in the report's own page; else it is in this one.
+    """
+    pages = links is not None
+
+    def address(entry: Entry) -> str:
+        return f"{_page_of(entry.implementation)}#{clause_anchor(entry.clause)}" if pages else f"#{entry.anchor}"
+
+    return page(
+        "matrix",
+        matrix=matrix,
+        links={item.slug: [] for item in matrix.implementations} if links is None else links,
+        pages=pages,
+        address=address,
+        anchor=clause_anchor,
+        clauses=CLAUSES,
+        levels=list(Level),
+        legend=LEGEND,
     )
 
 
 def write_site(matrix: Matrix, path: Path) -> None:
-    """Write the page to ``path``: a file whose name ends in ``.html``, or a folder, which gets the badges too.
+    """Write the page to ``path``: a file whose name ends in ``.html``, or a folder, which gets the reports' pages too.
 
-    In a folder the page links the reports that stand beside it.
+    In a folder each report has a page and a badge, and the page of all links them and the JSON reports beside it.
     """
     if path.suffix == ".html":
         write_whole(path, html(matrix))
         return
-    links: dict[str, list[tuple[str, str]]] = {}
+    links = {}
     for item in matrix.implementations:
+        write_whole(path / _page_of(item), report_html(item.report))
         write_whole(path / f"{item.slug}.svg", item.badge)
-        files = {"report": f"{item.slug}.html", "JSON": f"{item.slug}.json", "badge": f"{item.slug}.svg"}
-        links[item.slug] = [(words, name) for words, name in files.items() if (path / name).exists()]
-    write_whole(path / INDEX, html(matrix, links))
+        data = [("JSON", f"{item.slug}.json")] if (path / f"{item.slug}.json").exists() else []
+        links[item.slug] = [("report", _page_of(item)), *data, ("badge", f"{item.slug}.svg")]
+    write_whole(path / f"{INDEX}.html", html(matrix, links))
+
+
+def _page_of(item: Implementation) -> str:
+    return f"{item.slug}.html"
 
 
 def markdown(matrix: Matrix) -> str:

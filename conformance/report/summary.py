@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.contract.clause import CLAUSES
+from conformance.engine.events import RunStarted
 from conformance.engine.profiles import READ_PROFILE, WRITE_PROFILE
-from conformance.engine.result import NOT_JUDGED, Deviation, Result, worst
+from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
 from conformance.records import Level, Outcome
 
@@ -70,19 +71,20 @@ def cell_of(outcome: Outcome) -> Cell:
     return Cell(not_judged=1) if outcome in NOT_JUDGED else Cell(passed=1)
 
 
-def summarise(result: Result) -> list[Row]:
-    """One row per chapter that was chosen, in the order of the contract; a clause nobody observed is not judged."""
+def summarise(chosen: Sequence[str], worst: Mapping[str, Outcome]) -> list[Row]:
+    """One row per chapter of the clauses ``chosen``, in the order of the contract, by the ``worst`` outcome of each.
+
+    A clause without an outcome was observed by nobody, and so is not judged.
+    """
     cells: dict[str, dict[Level, Cell]] = {}
-    for clause_id in dict.fromkeys((*result.start.clauses, *result.by_clause)):
+    for clause_id in dict.fromkeys((*chosen, *worst)):
         row = cells.setdefault(clause_id.partition(".")[0], dict.fromkeys(Level, Cell()))
-        counts = result.by_clause.get(clause_id)
-        row[level_of(clause_id)] += cell_of(worst(counts) if counts else Outcome.UNTESTABLE)
+        row[level_of(clause_id)] += cell_of(worst.get(clause_id, Outcome.UNTESTABLE))
     return [Row(chapter, tuple(row.values())) for chapter, row in cells.items()]
 
 
-def header(result: Result) -> list[tuple[str, str]]:
+def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     """What was run, as (name, text) lines: versions, target, selection, seed; enough to run it again."""
-    start = result.start
     corpus = f"{len(start.cases)} of {start.all_cases} cases"
     generated = f", {start.generated} generated ({start.profile})" if start.generated else ""
     clauses = f"{len(start.clauses)} of {start.all_clauses} clauses"
@@ -96,7 +98,7 @@ def header(result: Result) -> list[tuple[str, str]]:
         ("seed", str(start.seed)),
         *([] if start.profile in _REPLAYED_BY else [("readers", "on" if start.readers else "off")]),
         *(("left out", text) for text in _left_out(start.left_out)),
-        *(("remark", remark) for remark in result.remarks),
+        *(("remark", remark) for remark in remarks),
     ]
 
 

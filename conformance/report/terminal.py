@@ -38,7 +38,7 @@ def _line(*parts: str | tuple[str, str]) -> Text:
 
 def print_header(console: Console, result: Result) -> None:
     """Print what was run."""
-    for name, text in header(result):
+    for name, text in header(result.start, result.remarks):
         console.print(_line((f"{name:<{_LABEL}}", "bold"), text))
 
 
@@ -145,7 +145,7 @@ def _summary(result: Result) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     for name in ("chapter", "MUST", "SHOULD", "MAY", "expected failures", "not judged"):
         table.add_column(name, justify="left" if name == "chapter" else "right", no_wrap=True)
-    for row in summarise(result):
+    for row in summarise(result.start.clauses, result.worst):
         cells = [Text(f"{cell.passed}/{cell.judged}", "red" if cell.failed else "") for cell in row.cells]
         shown = [text if cell.judged else "-" for text, cell in zip(cells, row.cells, strict=True)]
         table.add_row(row.chapter, *shown, str(row.total.expected or "-"), str(row.total.not_judged or "-"))

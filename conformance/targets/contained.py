@@ -84,11 +84,6 @@ class ContainedTarget:
                 calls.append(failed)
             return dataclasses.replace(exchange, calls=tuple(calls))
 
-    def restart(self) -> None:
-        """Begin with a fresh process; raises :class:`~conformance.targets.TargetUnavailable`."""
-        self.close()
-        self._ready()
-
     def close(self) -> None:
         """End the process and everything that the serializer has started."""
         worker, self._worker = self._worker, None

@@ -43,9 +43,6 @@ class Target(Protocol):
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the target; ``table`` holds its rows. Never raises for what the target does."""
 
-    def restart(self) -> None:
-        """Begin anew with a fresh process, where there is one."""
-
     def close(self) -> None:
         """End what was started; :func:`open_target` does it."""
 

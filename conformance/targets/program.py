@@ -109,12 +109,6 @@ class ProgramTarget:
             self._discard(grace=0)
         return dataclasses.replace(exchange, calls=tuple(calls))
 
-    def restart(self) -> None:
-        """Start the program anew; raises :class:`TargetUnavailable`."""
-        self._discard(grace=self._grace)
-        self._gone = ""
-        self._running = self._start()
-
     def close(self) -> None:
         """End the program: its input ends, then the two steps of every process."""
         self._discard(grace=self._grace)

@@ -90,9 +90,6 @@ class SerializerTarget:
             if answer.status != "OK":
                 break
 
-    def restart(self) -> None:
-        """Do nothing: there is no process to replace."""
-
     def close(self) -> None:
         """Do nothing: there is no process to end."""
 

@@ -117,12 +117,6 @@ class ServerTarget:
         except TargetUnavailable as error:
             return dataclasses.replace(exchange, untestable=str(error))
 
-    def restart(self) -> None:
-        """Replace the server by a fresh one, or connect anew to one that runs; raises :class:`TargetUnavailable`."""
-        self._discard(grace=self._grace)
-        self._gone = ""
-        self._shared = self._open()
-
     def close(self) -> None:
         """Stop the server that was started, and close the connections."""
         self._discard(grace=self._grace)

@@ -14,15 +14,7 @@ from conformance.wire.compression import Budget
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import Run, Table
 from conformance.wire.layout import Layout, Plan
-from conformance.wire.messages import (
-    Bytes,
-    Frame,
-    Header,
-    Message,
-    judge_following,
-    read_following,
-    read_frame,
-)
+from conformance.wire.messages import Bytes, Frame, Header, Message, judge_following, read_following, read_frame
 from conformance.wire.plan import plan_of
 from conformance.wire.swapping import swap
 from conformance.wire.types import Endianness, Schema

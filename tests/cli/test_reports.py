@@ -127,10 +127,12 @@ class TestReportsSideBySide:
         assert "expected a JSON report" in result.stderr
 
     def test_two_reports_make_a_site(self, reports: Path) -> None:
-        """Page, badges and Markdown."""
+        """Pages that link each other, badges and Markdown."""
         result = conformance_("matrix", "honest.json", "liar.json", "--html", "site", "--markdown", "m.md")
 
         assert result.exit_code == 0
         assert (reports / "site" / "liar.svg").exists()
-        assert "liar--framing.batch-without-end-of-stream" in (reports / "site" / "index.html").read_text()
+        anchor = "clause--framing.batch-without-end-of-stream"
+        assert f'href="liar.html#{anchor}"' in (reports / "site" / "index.html").read_text()
+        assert f'id="{anchor}"' in (reports / "site" / "liar.html").read_text()
         assert "`framing.batch-without-end-of-stream` | MUST | ✓ | ✗ |" in (reports / "m.md").read_text()

@@ -38,6 +38,19 @@ def test_round_trip(ends: tuple[socket.socket, Channel]) -> None:
     assert channel.receive(seconds=5) == Frame({})
 
 
+def test_frames_end_where_the_connection_is_closed(ends: tuple[socket.socket, Channel]) -> None:
+    """Between two frames that is an ordinary end, inside one it is an error."""
+    ours, channel = ends
+    ours.sendall(encoded(b"{}") + encoded(b'{"n": 1}') + WHOLE[:3])
+    ours.close()
+
+    frames = channel.frames()
+
+    assert [next(frames), next(frames)] == [Frame({}), Frame({"n": 1})]
+    with pytest.raises(FrameError, match="got 3 before the connection closed"):
+        next(frames)
+
+
 WHOLE = encoded(b'{"a": 1}', (b"xyz",))
 
 

@@ -25,24 +25,24 @@ def report_of(
     events: Iterable[CaseJudged] = (),
 ) -> Report:
     """The report of a run that came to ``verdicts``."""
-    return document(_result(verdicts, clauses, left_out=left_out, expectations=expectations, events=events))
+    return document(result_of(*verdicts, clauses=clauses, left_out=left_out, expectations=expectations, events=events))
 
 
 def save_report(path: Path, *verdicts: Verdict, target: str = "fake 1.0", events: Iterable[CaseJudged] = ()) -> Path:
     """A JSON report in a file."""
-    write_json(_result(verdicts, CLAUSES, target=target, events=events), path)
+    write_json(result_of(*verdicts, target=target, events=events), path)
     return path
 
 
-def _result(
-    verdicts: Iterable[Verdict],
-    clauses: Iterable[str],
-    *,
+def result_of(
+    *verdicts: Verdict,
+    clauses: Iterable[str] = CLAUSES,
     left_out: Iterable[str] = (),
     expectations: Iterable[ExpectedFailure] = (),
     target: str = "fake 1.0",
     events: Iterable[CaseJudged] = (),
 ) -> Result:
+    """The result of a run that came to ``verdicts``, and of the cases in ``events``."""
     by_case: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_case.setdefault(verdict.case_id, []).append(verdict)

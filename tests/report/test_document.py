@@ -75,7 +75,7 @@ def test_each_list_of_the_run_is_in_the_report() -> None:
     ]
     assert [problem.entry for problem in report.problems] == [1]
     assert report.silent == ("silent.x",)
-    assert report.broke == ("Traceback",)
+    assert list(zip(report.broke_on, report.broke, strict=True)) == [("b", "Traceback")]
     assert report.failed
 
 

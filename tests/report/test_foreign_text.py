@@ -102,7 +102,7 @@ def reports(result: Result, folder: Path) -> Iterator[str]:
     matrix = load_matrix([folder / "one.json"])
     printed = io.StringIO()
     print_report(terminal(file=printed, width=80), result)
-    yield from (printed.getvalue(), markdown(matrix), html(result), site(matrix), badge_svg(result))
+    yield from (printed.getvalue(), markdown(matrix), html(document(result)), site(matrix), badge_svg(document(result)))
     yield from (junit_xml(result).decode(), (folder / "one.json").read_text(encoding="utf-8"))
 
 
@@ -133,15 +133,17 @@ def test_junit_is_well_formed(text: str) -> None:
 @given(TEXTS)
 @example(NASTY)
 def test_html_takes_text_for_text(text: str) -> None:
-    """A page has the tags and attributes of a harmless one, and no link that the text chose but into the page."""
+    """A page has the tags and attributes of a harmless one, and no link that the text chose but into our own pages."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        harmless, page = Tags(html(HARMLESS)), Tags(html(result_of(text, folder)))
+        harmless, page = Tags(html(document(HARMLESS))), Tags(html(document(result_of(text, folder))))
         write_json(result_of(text, folder), folder / "one.json")
-        linked = Tags(site(load_matrix([folder / "one.json"])))
+        matrix = load_matrix([folder / "one.json"])
+        linked, apart = Tags(site(matrix)), Tags(site(matrix, {"one": []}))
 
     assert page.tags <= harmless.tags
     assert not {link for link in page.links | linked.links if not link.startswith(("#", "https://"))}
+    assert not {link for link in apart.links if not link.startswith(("#", "https://", "one.html#"))}
     assert "script" not in {tag for tag, _ in linked.tags}
 
 

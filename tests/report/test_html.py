@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
+import pytest
+
 from conformance.engine.events import CaseJudged, Evidence, Line, RunEnded
-from conformance.engine.result import Result, fold
+from conformance.engine.result import fold
+from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.badge import badge_svg
+from conformance.report.document import Report, document
 from conformance.report.html import html
 from tests.engine.samples import failing, judged, passing, started
 
@@ -20,7 +25,7 @@ EVIDENCE = Evidence(
 )
 
 
-def failed_run() -> Result:
+def failed_run() -> Report:
     """A run with one failure that has bytes, and one clause that was not judged."""
     verdicts = (
         Verdict("a", "framing.x", Outcome.FAIL, (FINDING,)),
@@ -28,7 +33,7 @@ def failed_run() -> Result:
         passing("a", "rows.once"),
     )
     event = CaseJudged("a", "Case a", "a", verdicts, (EVIDENCE,))
-    return fold([started("framing.x", "types.x", "rows.once"), event, RunEnded(2.0)])
+    return document(fold([started("framing.x", "types.x", "rows.once"), event, RunEnded(2.0)]))
 
 
 class Balanced(HTMLParser):
@@ -43,7 +48,7 @@ class Balanced(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Remember what is open; nothing may be fetched."""
-        assert not {"src", "href"} & {name for name, value in attrs if value and not value.startswith("http")}
+        assert not {"src", "href"} & {name for name, value in attrs if value and not value.startswith(("http", "#"))}
         if tag not in self.VOID:
             self.open.append(tag)
 
@@ -75,6 +80,22 @@ def test_a_failure_is_shown_with_bytes_and_replay() -> None:
     assert "FAILED: 1 distinct deviation (1 MUST); 2 verdicts on 1 case in 2.0 s" in text
 
 
+def test_a_clause_is_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first deviation has its text and the anchor of the clause, the others lead there."""
+    clause = dataclasses.replace(next(iter(all_clauses().values())), id="framing.x", explanation="One message each.")
+    monkeypatch.setattr("conformance.report.html.CLAUSES", {"framing.x": clause})
+    other = Finding("framing.x", "one message", "two messages", call=1, response=0)
+    verdict = Verdict("a", "framing.x", Outcome.FAIL, (FINDING, other))
+    report = document(fold([started("framing.x"), judged("a", verdict), RunEnded(2.0)]))
+
+    page = html(report)
+
+    assert len(report.deviations) == 2
+    assert page.count("One message each.") == 1
+    assert page.count('<dt id="clause--framing.x">') == 1
+    assert page.count('<a href="#clause--framing.x">') == 1
+
+
 def test_the_line_at_fault_is_marked() -> None:
     """Only that one."""
     assert html(failed_run()).count('<tr class="marked">') == 1
@@ -98,16 +119,16 @@ def test_what_was_not_judged_is_listed_with_its_reason() -> None:
 
 def test_a_clean_run_has_no_list_of_failures() -> None:
     """Sections without members are left out."""
-    clean = fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)])
+    clean = document(fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)]))
 
     assert "Failed" not in parsed(html(clean))
 
 
 def test_the_badge_counts_must_clauses_that_hold() -> None:
     """Red where one fails, green where all hold, grey where nothing was judged."""
-    good = fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)])
-    bad = fold([started("rows.once"), judged("a", failing("a", "rows.once", "2 rows")), RunEnded(1.0)])
-    none = fold([started("rows.once"), RunEnded(1.0)])
+    good = document(fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)]))
+    bad = document(fold([started("rows.once"), judged("a", failing("a", "rows.once", "2 rows")), RunEnded(1.0)]))
+    none = document(fold([started("rows.once"), RunEnded(1.0)]))
 
     assert "1/1 must" in badge_svg(good)
     assert "#2e7d32" in badge_svg(good)

@@ -10,10 +10,12 @@ import pytest
 
 from conformance.engine.events import CaseJudged, Evidence, Line
 from conformance.records import Finding, Outcome, Verdict
+from conformance.report.document import write_json
+from conformance.report.html import write_html
 from conformance.report.matrix import Matrix, MatrixError, load_matrix, state_of
 from conformance.report.site import html, markdown, write_site
 from tests.engine.samples import failing, passing
-from tests.report.samples import save_report
+from tests.report.samples import result_of, save_report
 
 FINDING = Finding("framing.x", "one message", "<script>alert(1)</script>", call=1, response=0, start=4, end=8)
 EVIDENCE = Evidence(FINDING, "record batch message of call 1", (Line(4, "10 00 00 00", "length", "16", marked=True),))
@@ -87,7 +89,7 @@ def test_chapters_are_counted_per_implementation(matrix: Matrix) -> None:
 
 
 def test_every_link_of_the_page_leads_somewhere(matrix: Matrix) -> None:
-    """A click on a cell opens its evidence; ids are there once."""
+    """In one file a click on a cell opens its evidence in that file; ids are there once."""
     page = Page(html(matrix))
 
     assert page.open == []
@@ -120,15 +122,41 @@ def test_run_times_and_badges_are_published(matrix: Matrix) -> None:
     assert re.findall(r"aria-label=\"storage read: ([^\"]+)\"", text) == ["2/2 must", "1/2 must"]
 
 
-def test_a_folder_gets_the_page_and_the_badges(matrix: Matrix, reports: list[Path]) -> None:
-    """The reports beside it are linked by relative names."""
-    folder = reports[0].parent
+@pytest.fixture
+def site(matrix: Matrix, reports: list[Path]) -> Path:
+    """The folder of the reports, with the pages."""
+    write_site(matrix, reports[0].parent)
+    return reports[0].parent
 
-    write_site(matrix, folder)
 
-    names = {path.name for path in folder.iterdir()}
-    assert {"index.html", "good.svg", "bad.svg"} <= names
-    assert 'href="good.json"' in (folder / "index.html").read_text()
+def test_a_folder_gets_a_page_and_a_badge_for_each_report(site: Path) -> None:
+    """The page of all links them and the JSON beside it by relative names."""
+    links = Page((site / "index.html").read_text()).links
+
+    assert {"good.html", "good.svg", "good.json", "bad.html", "bad.svg", "bad.json"} <= set(links)
+    assert all((site / link).exists() for link in links if link.startswith(("good.", "bad.")) and "#" not in link)
+
+
+def test_in_a_folder_a_cell_leads_to_the_evidence_in_the_page_of_its_report(site: Path) -> None:
+    """What stands there is not repeated in the page of all."""
+    index = (site / "index.html").read_text()
+    apart = [link.split("#") for link in Page(index).links if "#" in link.lstrip("#")]
+
+    assert ["bad.html", "clause--framing.x"] in apart
+    assert all(fragment in Page((site / name).read_text()).ids for name, fragment in apart)
+    assert "10 00 00 00" not in index
+    assert "10 00 00 00" in (site / "bad.html").read_text()
+
+
+def test_the_page_of_a_report_is_the_one_that_its_run_wrote(tmp_path: Path) -> None:
+    """The JSON report says everything that the page shows."""
+    result = result_of(passing("b", "rows.x"), events=[BAD])
+    write_json(result, tmp_path / "mine.json")
+    write_html(result, tmp_path / "of-the-run.html")
+
+    write_site(load_matrix([tmp_path / "mine.json"]), tmp_path)
+
+    assert (tmp_path / "mine.html").read_bytes() == (tmp_path / "of-the-run.html").read_bytes()
 
 
 def test_a_file_gets_the_page_alone(matrix: Matrix, tmp_path: Path) -> None:
@@ -153,6 +181,14 @@ def test_two_reports_of_one_name_are_refused(reports: list[Path], tmp_path: Path
 
     with pytest.raises(MatrixError, match="two are called good"):
         load_matrix([*reports, again])
+
+
+def test_a_report_with_the_name_of_the_page_of_all_is_refused(tmp_path: Path) -> None:
+    """Its page would be overwritten."""
+    path = save_report(tmp_path / "index.json", passing("a", "rows.x"))
+
+    with pytest.raises(MatrixError, match="expected no report to be called index"):
+        load_matrix([path])
 
 
 def test_every_outcome_has_a_state() -> None:

@@ -19,6 +19,17 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     assert read_report(save_report(tmp_path / "r.json", *verdicts)) == report_of(*verdicts)
 
 
+def test_a_deviation_of_no_clause_is_refused(tmp_path: Path) -> None:
+    """Pages show each one under its clause."""
+    path = save_report(tmp_path / "r.json", failing("a", "framing.x", "3 messages"))
+    data = json.loads(path.read_text())
+    data["deviations"][0]["clauses"] = []
+    path.write_text(json.dumps(data))
+
+    with pytest.raises(ReportError, match="expected at least one clause"):
+        read_report(path)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -312,17 +312,6 @@ def test_ports_can_be_handed_over(started: Started, tmp_path: Any) -> None:
     assert exchange.untestable.startswith("cannot seed: ")
 
 
-def test_a_restart_gives_a_fresh_server(started: Started) -> None:
-    """``restart`` replaces the process, and the target can be driven on."""
-    with open_target(started()) as target:
-        assert isinstance(target, ServerTarget)
-        before = target._shared
-        target.restart()
-
-        assert target._shared is not before
-        assert ends(target.drive(case_of(), table_of(case_of()))) == HONEST
-
-
 def test_a_server_that_does_not_start_again_makes_cases_untestable(
     started: Started, monkeypatch: pytest.MonkeyPatch
 ) -> None:

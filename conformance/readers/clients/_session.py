@@ -6,16 +6,38 @@ import functools
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.whole import WholeRead
 
 if TYPE_CHECKING:
     from conformance.readers.replay import ReplayServer
 
-PACKAGE: Final = "google-cloud-bigquery-storage"
+T = TypeVar("T")
+
 CALL_SECONDS: Final = 600.0
 """Deadline in seconds of one call of a client: a backstop behind the pool's deadline, which ends the process."""
+
+
+def client_info(name: str, title: str, **others: Any) -> ReaderInfo:
+    """The facts about a way to read with google-cloud-bigquery-storage; ``others`` are those that differ."""
+    facts: dict[str, Any] = {
+        "package": "google-cloud-bigquery-storage",
+        "takes": Takes.SERVER,
+        "schemaless_when_empty": True,
+    }
+    return ReaderInfo(name, title, **facts | others)
+
+
+def loading(read: Read) -> Callable[[], Read]:
+    """The ``load`` of a reader: imports the client, starts the replay server, and gives ``read``."""
+
+    def load() -> Read:
+        storage_client()
+        return read
+
+    return load
 
 
 @functools.cache
@@ -56,6 +78,13 @@ def replayed_session(read: WholeRead) -> Any:
 def rows_of(stream: str) -> Any:
     """The client's ReadRowsStream over one stream, from row 0."""
     return storage_client().read_rows(stream, retry=None, timeout=CALL_SECONDS)
+
+
+def each_stream(read: WholeRead, do: Callable[[Any, Any], T]) -> list[T]:
+    """What ``do`` makes of each stream of the replayed session, given the client's ReadRowsStream and the session."""
+    with without_deprecations():
+        session = replayed_session(read)
+        return [do(rows_of(stream.name), session) for stream in session.streams]
 
 
 @contextmanager

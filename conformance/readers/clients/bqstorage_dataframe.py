@@ -5,17 +5,15 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.readers.clients import _session
-from conformance.readers.info import Read, ReaderInfo, Rewrite, Takes
+from conformance.readers.info import Read, Rewrite
 from conformance.readers.tables import from_pandas
 from conformance.readers.whole import WholeRead
 
 _ARROW_TO_PANDAS = "https://arrow.apache.org/docs/python/pandas.html#type-differences"
 
-INFO = ReaderInfo(
+INFO = _session.client_info(
     name="bqstorage.to-dataframe",
     title="the official Python client: to_dataframe(session)",
-    package=_session.PACKAGE,
-    takes=Takes.SERVER,
     rewrites=(
         Rewrite("int64 with NULL", "float64: NULL is NaN, and integers beyond 2**53 are rounded", _ARROW_TO_PANDAS),
         Rewrite("double with NULL", "float64: NULL and NaN are the same", _ARROW_TO_PANDAS),
@@ -25,7 +23,6 @@ INFO = ReaderInfo(
         Rewrite("list, struct", "numpy arrays, dictionaries; numbers as above, per record batch", _ARROW_TO_PANDAS),
     ),
     through_pandas=True,
-    schemaless_when_empty=True,
 )
 
 
@@ -36,10 +33,8 @@ def load() -> Read:
     _session.storage_client()
 
     def read(whole: WholeRead) -> pa.Table:
-        with _session.without_deprecations():
-            session = _session.replayed_session(whole)
-            frames = [_session.rows_of(stream.name).to_dataframe(session) for stream in session.streams]
-        frames = [frame for frame in frames if len(frame)] or frames[:1]
+        made = _session.each_stream(whole, lambda rows, session: rows.to_dataframe(session))
+        frames = [frame for frame in made if len(frame)] or made[:1]
         return from_pandas(pd.concat(frames, ignore_index=True)) if frames else pa.table({})
 
     return read

@@ -5,26 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.readers.clients import _session
-from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.whole import WholeRead
 
-INFO = ReaderInfo(
+INFO = _session.client_info(
     name="bqstorage.pages",
     title="the official Python client, page by page, num_items against the rows decoded",
-    package=_session.PACKAGE,
-    takes=Takes.SERVER,
-    schemaless_when_empty=True,
 )
 
 
 class RowCountMismatch(Exception):  # noqa: N818  # it becomes a reading's error class
     """A page says that it holds another number of rows than were decoded from it."""
-
-
-def load() -> Read:
-    """Import the client and start the replay server."""
-    _session.storage_client()
-    return read
 
 
 def read(whole: WholeRead) -> pa.Table:
@@ -46,3 +36,6 @@ def read(whole: WholeRead) -> pa.Table:
                     )
                 batches.append(batch)
     return pa.Table.from_batches(batches) if batches else pa.table({})
+
+
+load = _session.loading(read)

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import types
-
-import pyarrow as pa
-
 from conformance.readers.info import Read, ReaderInfo, Rewrite, Takes
-from conformance.readers.messages import stream_bytes
-from conformance.readers.tables import from_capsule
-from conformance.readers.whole import WholeRead
+from conformance.readers.tables import stream_reader
 from conformance.records import BqType
 
 _DATA_TYPES = "https://docs.pola.rs/api/python/stable/reference/datatypes.html"
@@ -20,12 +13,10 @@ INFO = ReaderInfo(
     title="polars: read_ipc_stream over schema and batches end to end",
     package="polars",
     takes=Takes.STREAM,
-    cannot=types.MappingProxyType(
-        {
-            BqType.BIGNUMERIC: "polars has no 256-bit decimal",
-            BqType.INTERVAL: "polars has no month_day_nano interval",
-        }
-    ),
+    cannot={
+        BqType.BIGNUMERIC: "polars has no 256-bit decimal",
+        BqType.INTERVAL: "polars has no month_day_nano interval",
+    },
     rewrites=(
         Rewrite("string", "string_view", _DATA_TYPES),
         Rewrite("binary", "binary_view", _DATA_TYPES),
@@ -39,7 +30,4 @@ def load() -> Read:
     """Import polars."""
     import polars as pl  # noqa: PLC0415  # only a worker imports a library under test
 
-    def read(whole: WholeRead) -> pa.Table:
-        return from_capsule(pl.read_ipc_stream(io.BytesIO(stream_bytes(whole))))
-
-    return read
+    return stream_reader(pl.read_ipc_stream)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,9 +45,9 @@ class Unsupported(Exception):  # noqa: N818  # an answer of its own
 class _Info:
     """The facts about one implementation; ``module`` or ``adapter`` says how it runs.
 
-    ``name`` is permanent. ``package`` is the distribution that it comes from, where it is a Python library.
-    ``module`` is the import path of a :class:`LibraryModule`; ``adapter`` the directory of a program's
-    ``adapter.toml``. ``kinds`` and ``options`` are what it takes, and which values of which options;
+    ``name`` is permanent.
+    ``module`` is the import path of a :class:`LibraryModule`, which the register fills in; ``adapter`` the directory of
+    a program's ``adapter.toml``. ``kinds`` and ``options`` are what it takes, and which values of which options;
     a program tells them in its hello, and they are empty here. ``lacks`` is a regular expression for the errors
     (``class: text``) by which a Python library says that it lacks a feature; an adapter knows its library's itself.
     """
@@ -55,7 +55,6 @@ class _Info:
     name: str
     title: str
     language: str
-    package: str = ""
     module: str = ""
     adapter: Path | None = None
     kinds: tuple[str, ...] = ()
@@ -74,6 +73,11 @@ class IpcReaderInfo(_Info):
 
     rewrites: tuple[Rewrite, ...] = ()
     left_to_validation: tuple[str, ...] = ()
+
+    def as_writer(self, **others: Any) -> IpcWriterInfo:
+        """The same implementation as a writer: it has no options unless ``others`` name some, and what else differs."""
+        facts = {field.name: getattr(self, field.name) for field in fields(IpcWriterInfo)}
+        return IpcWriterInfo(**facts | {"options": _NONE} | others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,12 @@ class Decoded:
     batches: Sequence[pa.RecordBatch]
     types: Sequence[str] = ()
     statistics: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, batches: pa.RecordBatchReader, types: Sequence[str] | None = None) -> Decoded:
+        """The batches of a reader; ``types`` are pyarrow's own unless the library spells them otherwise."""
+        schema = batches.schema
+        return cls(schema, list(batches), [str(field.type) for field in schema] if types is None else types)
 
 
 class Library(Protocol):

@@ -8,8 +8,7 @@ import itertools
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from conformance.readers.ipc.adapters import load_adapter, ready_command
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
@@ -76,9 +75,7 @@ class IpcPool:
             runner.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -146,7 +143,7 @@ class IpcPool:
 
 
 def _work(
-    runner: Runner, op: Op, window: Sequence[Job], answers: queue.SimpleQueue[Answer | None], stop: threading.Event
+    runner: Runner[Any], op: Op, window: Sequence[Job], answers: queue.SimpleQueue[Answer | None], stop: threading.Event
 ) -> None:
     try:
         for job in window:
@@ -157,7 +154,7 @@ def _work(
         answers.put(None)
 
 
-def _runner(reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits) -> Runner:
+def _runner(reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits) -> Runner[Any]:
     info = reader or writer
     assert info is not None
     if info.adapter is None:

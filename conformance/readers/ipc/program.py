@@ -10,20 +10,19 @@ from __future__ import annotations
 import base64
 import functools
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.contain.child import Child
-from conformance.contain.errors import CannotStart, Lost, LostError, ProtocolError
+from conformance.contain.errors import Lost, LostError, ProtocolError
 from conformance.contain.lines import Pipes, decode_base64
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.watch import Watch
-from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
+from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo
 from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
 from conformance.readers.ipc.protocol import PROTOCOL
-from conformance.readers.ipc.runner import Op, ended, missing_option, panicked, refused
+from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused
 from conformance.wire.plain import PlainError, PlainTable
 
 __all__ = ["ProgramRunner"]
@@ -42,7 +41,7 @@ PER_VALUE: Final = 4
 """JSON values that one value of a table may take: an interval has an object with three members."""
 
 
-class ProgramRunner:
+class ProgramRunner(Runner["_Running"]):
     """A program that reads and writes with one library. It stays warm; what ends it costs one job.
 
     Args:
@@ -54,61 +53,35 @@ class ProgramRunner:
     def __init__(
         self, info: IpcReaderInfo | IpcWriterInfo, command: Callable[[], Sequence[str]], limits: Limits
     ) -> None:
-        self._info = info
-        self._command = command
+        super().__init__(info.name, lambda: _Running(command()))
         self._limits = limits
-        self._running: _Running | None = None
-        self._gone = ""
-        self._lock = threading.Lock()
-        self._closed = False
-
-    def start(self) -> None:
-        """Start the program, which loads its library while the caller does other things."""
-        with self._lock:
-            if self._running is not None or self._gone or self._closed:
-                return
-            try:
-                self._running = _Running(self._command())
-            except (Unavailable, CannotStart) as error:
-                self._gone = str(error)
 
     def hello(self) -> Hello:
         """What the program tells of its library; raises Unavailable."""
-        running = self._ready()
+        running = self.ready()
         try:
             return running.hello()
         except (LostError, ProtocolError) as error:
             if isinstance(error, LostError) and error.how is Lost.CRASH:
                 running.process.wait_for_exit(EXIT_SECONDS)
-            self._gone = f"the program did not answer hello: {error}; {running.process.last_words()}"
-            self._discard()
-            raise Unavailable(self._gone) from None
+            why = f"the program did not answer hello: {error}; {running.process.last_words()}"
+            raise self.give_up(why) from None
 
-    def run(self, op: Op, job: Job) -> Answer:
-        """Do one job."""
-        name = self._info.name
-        try:
-            lacks = missing_option(op, job, self.hello())
-            if lacks:
-                return Answer(job.id, name, Outcome.UNSUPPORTED, error_text=lacks)
-            running = self._ready()
-        except Unavailable as error:
-            return Answer(job.id, name, Outcome.UNAVAILABLE, error_text=str(error))
+    def do(self, process: _Running, op: Op, job: Job) -> Answer:
+        """Do one job in the program, under limits that are watched from outside."""
         began = time.monotonic()
-        watch = Watch(
-            running.process.root, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=running.process.kill
-        )
-        make = functools.partial(Answer, job.id, name, stage=Stage.LIBRARY)
+        watch = Watch(process.process.root, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=process.kill)
+        make = functools.partial(Answer, job.id, self.name, stage=Stage.LIBRARY)
         try:
             with watch:
-                told = running.ask(op, job, limits=self._limits)
-            return _answered(job, name, told, time.monotonic() - began)
+                told = process.ask(op, job, limits=self._limits)
+            return _answered(job, self.name, told, time.monotonic() - began)
         except LostError as error:
-            outcome, error_class, text = self._broken(running, error, watch.reason)
+            outcome, error_class, text = self._broken(process, error, watch.reason)
         except ProtocolError as error:
             text = f"the program broke the protocol: {error}"
             outcome, error_class = Outcome.UNAVAILABLE, "protocol"
-        self._discard()
+        self.discard()
         return make(outcome, error_class=error_class, error_text=text, seconds=time.monotonic() - began)
 
     def _broken(self, running: _Running, error: LostError, passed: str) -> tuple[Outcome, str, str]:
@@ -128,31 +101,6 @@ class ProgramRunner:
             return Outcome.UNAVAILABLE, "protocol", f"the program broke the protocol: {error}"
         ending = signal_name(code) or "exit"
         return ended(ending, words), ending, words
-
-    def _ready(self) -> _Running:
-        self.start()
-        running = self._running
-        if running is None:
-            raise Unavailable(self._gone or "the pool was closed")
-        return running
-
-    def kill(self) -> None:
-        """End the program under whoever waits for its answer, and start no other."""
-        with self._lock:
-            self._closed = True
-            if self._running is not None:
-                self._running.process.kill()
-
-    def close(self) -> None:
-        """End the program."""
-        self.kill()
-        self._discard()
-
-    def _discard(self) -> None:
-        with self._lock:
-            running, self._running = self._running, None
-        if running is not None:
-            running.close()
 
 
 class _Running:
@@ -192,9 +140,13 @@ class _Running:
         values = HELLO_VALUES + PER_VALUE * limits.values
         return self._exchange(body, kinds=kinds, seconds=limits.seconds, limit=MAX_LINE, values=values)
 
-    def close(self) -> None:
+    def kill(self) -> None:
+        self.process.kill()
+
+    def close(self) -> str:
         self.pipes.close()
         self.process.stop(grace=0)
+        return ""
 
     def _exchange(
         self, body: Mapping[str, Any], *, kinds: tuple[str, ...], seconds: float, limit: int, values: int

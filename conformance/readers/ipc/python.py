@@ -7,17 +7,15 @@ import dataclasses
 import functools
 import json
 import re
-import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.contain.channel import Frame, FrameError
-from conformance.contain.errors import CannotStart
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.worker import Worker
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
 from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
-from conformance.readers.ipc.runner import Op, ended, missing_option, panicked, refused, words
+from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused, words
 from conformance.wire.plain import PlainTable
 
 __all__ = ["PythonRunner"]
@@ -38,41 +36,28 @@ _ENVIRONMENT: Final = {
 }
 
 
-class PythonRunner:
+class PythonRunner(Runner["_WorkerProcess"]):
     """A library in a worker that forks for each job: a crash, a hang or a spoilt heap costs that job and no other."""
 
     def __init__(self, reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits) -> None:
         info = reader or writer
         if info is None:
             raise ValueError("expected a reader or a writer but got neither")
+        super().__init__(info.name, lambda: _WorkerProcess(info.module))
         self._info = info
         self._reader = reader
         self._writer = writer
         self._limits = limits
-        self._process: _WorkerProcess | None = None
         self._hello: Hello | None = None
-        self._lock = threading.Lock()
-        self._closed = False
-        self._missing = ""
-
-    def start(self) -> None:
-        """Start the worker, which imports the library while the caller does other things."""
-        with self._lock:
-            if self._process is None and not self._closed and not self._missing:
-                try:
-                    self._process = _WorkerProcess(self._info.module)
-                except CannotStart as error:
-                    self._missing = str(error)
 
     def hello(self) -> Hello:
         """What the library's module declares, with the version that is installed here; raises Unavailable."""
         try:
-            version = self._ready().version()
+            version = self.ready().version()
         except (FrameError, OSError) as error:
             late = isinstance(error, TimeoutError)
             how = f"did not end its import within {LOAD_SECONDS:g} s" if late else "ended its process at import"
-            self._missing = f"the library {how}{self._discard()}"
-            raise Unavailable(self._missing) from None
+            raise self.give_up(f"the library {how}") from None
         if self._hello is None:
             self._hello = Hello(
                 implementation=self._info.name,
@@ -86,21 +71,14 @@ class PythonRunner:
             )
         return self._hello
 
-    def run(self, op: Op, job: Job) -> Answer:
+    def do(self, process: _WorkerProcess, op: Op, job: Job) -> Answer:
         """Do one job in a fork of the worker."""
-        name = self._info.name
         try:
-            lacks = missing_option(op, job, self.hello())
-            if lacks:
-                return Answer(job.id, name, Outcome.UNSUPPORTED, error_text=lacks)
-            frame = self._ready().ask(_request(op, job, self._limits), job, seconds=self._limits.seconds)
-        except Unavailable as error:
-            return Answer(job.id, name, Outcome.UNAVAILABLE, error_text=str(error))
+            frame = process.ask(_request(op, job, self._limits), job, seconds=self._limits.seconds)
         except (FrameError, OSError) as error:
-            said = self._discard()
-            text = f"the worker itself broke: {error}{said}"
-            return Answer(job.id, name, Outcome.UNAVAILABLE, error_class="worker", error_text=text)
-        answer = _answer(name, op, job, frame, self._limits)
+            text = f"the worker itself broke: {error}{self.discard()}"
+            return Answer(job.id, self.name, Outcome.UNAVAILABLE, error_class="worker", error_text=text)
+        answer = _answer(self.name, op, job, frame, self._limits)
         if answer.outcome is Outcome.REFUSED and self._lacks(answer):
             return dataclasses.replace(answer, outcome=Outcome.UNSUPPORTED)
         return answer
@@ -109,30 +87,6 @@ class PythonRunner:
         """Whether the error says that the library lacks a feature."""
         pattern = self._info.lacks
         return bool(pattern and re.search(pattern, f"{answer.error_class}: {answer.error_text}"))
-
-    def _ready(self) -> _WorkerProcess:
-        self.start()
-        process = self._process
-        if process is None:
-            raise Unavailable(self._missing or "the pool was closed")
-        return process
-
-    def kill(self) -> None:
-        """End the worker and its child."""
-        with self._lock:
-            self._closed = True
-            if self._process is not None:
-                self._process.kill()
-
-    def close(self) -> None:
-        """End the worker and its child."""
-        self.kill()
-        self._discard()
-
-    def _discard(self) -> str:
-        with self._lock:
-            process, self._process = self._process, None
-        return process.close() if process is not None else ""
 
 
 class _WorkerProcess:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
 from conformance.readers.ipc import libraries
@@ -15,31 +16,22 @@ from conformance.readers.ipc.info import IpcReaderInfo, IpcWriterInfo, LibraryMo
 __all__ = ["IPC_READERS", "IPC_WRITERS"]
 
 
-def _modules() -> list[LibraryModule]:
-    found = pkgutil.iter_modules(libraries.__path__, f"{libraries.__name__}.")
-    return [cast(LibraryModule, importlib.import_module(module.name)) for module in found]
+def _found() -> Iterator[tuple[IpcReaderInfo, IpcWriterInfo | None]]:
+    for found in pkgutil.iter_modules(libraries.__path__, f"{libraries.__name__}."):
+        module = cast(LibraryModule, importlib.import_module(found.name))
+        writer = module.WRITER and dataclasses.replace(module.WRITER, module=found.name)
+        yield dataclasses.replace(module.READER, module=found.name), writer
+    for adapter in shipped().values():
+        reader = IpcReaderInfo(adapter.name, adapter.title, adapter.language, adapter=adapter.here)
+        yield reader, reader.as_writer()
 
 
-def _readers() -> dict[str, IpcReaderInfo]:
-    found = [module.READER for module in _modules()]
-    found += [
-        IpcReaderInfo(adapter.name, adapter.title, adapter.language, adapter=adapter.here)
-        for adapter in shipped().values()
-    ]
-    return {info.name: info for info in found}
+_FOUND: Final = tuple(_found())
 
-
-def _writers() -> dict[str, IpcWriterInfo]:
-    found = [module.WRITER for module in _modules() if module.WRITER is not None]
-    found += [
-        IpcWriterInfo(adapter.name, adapter.title, adapter.language, adapter=adapter.here)
-        for adapter in shipped().values()
-    ]
-    return {info.name: info for info in found}
-
-
-IPC_READERS: Final[Mapping[str, IpcReaderInfo]] = types.MappingProxyType(_readers())
+IPC_READERS: Final[Mapping[str, IpcReaderInfo]] = types.MappingProxyType({reader.name: reader for reader, _ in _FOUND})
 """Every reader that ships with the suite, by name."""
 
-IPC_WRITERS: Final[Mapping[str, IpcWriterInfo]] = types.MappingProxyType(_writers())
+IPC_WRITERS: Final[Mapping[str, IpcWriterInfo]] = types.MappingProxyType(
+    {writer.name: writer for _, writer in _FOUND if writer is not None}
+)
 """Every writer that ships with the suite, by name."""

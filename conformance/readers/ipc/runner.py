@@ -1,12 +1,19 @@
-"""What the pool drives: something that answers one job after another, whatever becomes of the process behind it."""
+"""What the pool drives: something that answers one job after another, whatever becomes of the process behind it.
+
+One thread drives a runner at a time; ``kill`` may come from another.
+"""
 
 from __future__ import annotations
 
+import abc
 import re
-from typing import Final, Literal, Protocol, TypeAlias
+import threading
+from collections.abc import Callable
+from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
+from conformance.contain.errors import CannotStart
 from conformance.contain.worker import last_words
-from conformance.readers.ipc.info import Hello
+from conformance.readers.ipc.info import Hello, Unavailable
 from conformance.readers.ipc.job import Answer, Job, Outcome
 
 __all__ = ["Op", "Runner", "ended", "missing_option", "panicked", "refused", "words"]
@@ -24,23 +31,91 @@ _PANICS: Final = frozenset({"PanicException", "panic"})
 """The class of a Rust panic as a Python exception, and of a Go panic as an adapter answers it."""
 
 
-class Runner(Protocol):
-    """One implementation, in a process of its own. One thread drives it at a time; ``kill`` may come from another."""
+class Process(Protocol):
+    """One start of an implementation."""
+
+    def kill(self) -> None:
+        """End it under whoever waits for its answer."""
+
+    def close(self) -> str:
+        """End it; what it last said, as the end of a sentence."""
+
+
+P = TypeVar("P", bound=Process)
+
+
+class Runner(abc.ABC, Generic[P]):
+    """One implementation in a process that stays warm; what ends the process costs one job, and it is started again.
+
+    ``launch`` starts the process, or raises Unavailable or CannotStart.
+    """
+
+    def __init__(self, name: str, launch: Callable[[], P]) -> None:
+        self.name = name
+        self._launch = launch
+        self._process: P | None = None
+        self._gone = ""
+        self._lock = threading.Lock()
+        self._closed = False
 
     def start(self) -> None:
-        """Begin to start the process, without waiting for it."""
+        """Start the process, which loads its library while the caller does other things."""
+        with self._lock:
+            if self._process is None and not self._gone and not self._closed:
+                try:
+                    self._process = self._launch()
+                except (Unavailable, CannotStart) as error:
+                    self._gone = str(error)
 
+    @abc.abstractmethod
     def hello(self) -> Hello:
         """What the implementation tells of itself; raises Unavailable."""
 
     def run(self, op: Op, job: Job) -> Answer:
         """Do one job. Raises nothing that the implementation does; a broken process is replaced for the next job."""
+        try:
+            lacks = missing_option(op, job, self.hello())
+            if lacks:
+                return Answer(job.id, self.name, Outcome.UNSUPPORTED, error_text=lacks)
+            process = self.ready()
+        except Unavailable as error:
+            return Answer(job.id, self.name, Outcome.UNAVAILABLE, error_text=str(error))
+        return self.do(process, op, job)
+
+    @abc.abstractmethod
+    def do(self, process: P, op: Op, job: Job) -> Answer:
+        """Do a job that the implementation can be asked for."""
+
+    def ready(self) -> P:
+        """The process, started where there is none; raises Unavailable."""
+        self.start()
+        process = self._process
+        if process is None:
+            raise Unavailable(self._gone or "the pool was closed")
+        return process
+
+    def give_up(self, why: str) -> Unavailable:
+        """What to raise where the implementation will never run; ``why`` is completed by its last words."""
+        self._gone = why + self.discard()
+        return Unavailable(self._gone)
 
     def kill(self) -> None:
         """End the process under whoever waits for its answer, and start no other."""
+        with self._lock:
+            self._closed = True
+            if self._process is not None:
+                self._process.kill()
 
     def close(self) -> None:
         """End the process."""
+        self.kill()
+        self.discard()
+
+    def discard(self) -> str:
+        """End the process, so that the next job has another; what it last said, as the end of a sentence."""
+        with self._lock:
+            process, self._process = self._process, None
+        return process.close() if process is not None else ""
 
 
 def refused(error_class: str, text: str) -> Outcome:

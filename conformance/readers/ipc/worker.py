@@ -80,11 +80,7 @@ class Worker:
 
     def serve(self) -> None:
         """Answer frames until the connection closes."""
-        while True:
-            try:
-                frame = self._channel.receive()
-            except Closed:
-                return
+        for frame in self._channel.frames():
             if frame.header["do"] == "load":
                 self._channel.send(self._load(frame.header["module"]))
             else:

@@ -15,7 +15,7 @@ from conformance.reference.flatbuffers import DEFAULT, Layout
 from conformance.reference.message import V5, frame
 from conformance.reference.types import type_tree
 
-__all__ = ["SparseForm", "TensorModel", "sparse_model", "tensor_model", "write_sparse", "write_tensor"]
+__all__ = ["SparseForm", "TensorModel", "sparse_model", "tensor_model", "write_sparse"]
 
 Dense = np.ndarray[Any, np.dtype[Any]]
 SparseForm = Literal["COO", "CSR", "CSC", "CSF"]
@@ -86,19 +86,7 @@ class TensorModel:
 def tensor_model(
     array: Dense, *, names: Sequence[str] = (), strides: bool = True, kind: pa.DataType | None = None
 ) -> TensorModel:
-    """The model of what :func:`write_tensor` writes."""
-    column_major = array.flags.f_contiguous and not array.flags.c_contiguous
-    array = array if column_major else np.ascontiguousarray(array).reshape(array.shape)
-    header = {**_described(array, names, kind)}
-    if strides or column_major:
-        header["strides"] = list(array.strides)
-    return _model(_TENSOR, header, [("data", array.tobytes("F" if column_major else "C"))])
-
-
-def write_tensor(
-    array: Dense, *, names: Sequence[str] = (), strides: bool = True, kind: pa.DataType | None = None
-) -> bytes:
-    """The message of a dense tensor.
+    """The model of the message of a dense tensor.
 
     An array in column-major order is written as it lies; any other in row-major order.
 
@@ -111,7 +99,12 @@ def write_tensor(
     Raises:
         ValueError: the number of names is not that of the dimensions.
     """
-    return tensor_model(array, names=names, strides=strides, kind=kind).encode()
+    column_major = array.flags.f_contiguous and not array.flags.c_contiguous
+    array = array if column_major else np.ascontiguousarray(array).reshape(array.shape)
+    header = {**_described(array, names, kind)}
+    if strides or column_major:
+        header["strides"] = list(array.strides)
+    return _model(_TENSOR, header, [("data", array.tobytes("F" if column_major else "C"))])
 
 
 def sparse_model(

@@ -72,12 +72,7 @@ def body_length_short(message: Message) -> bytes:
 @batch_lie("body.length-unaligned", kills="body.length-multiple-of-8")
 def body_length_unaligned(message: Message) -> bytes:
     """The body is 4 bytes longer than a multiple of 8, and says so."""
-
-    def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
-        tree["bodyLength"] = len(body) + 4
-        return body + bytes(4)
-
-    return _framed(message, lengthen)
+    return _lengthened(message, 4)
 
 
 @batch_lie("batch.length-negative", kills="body.batch-length-not-negative")
@@ -356,9 +351,14 @@ def stale_padding(message: Message) -> bytes:
 @batch_lie("body.forgotten-bytes", kills="body.no-unused-bytes")
 def forgotten_bytes(message: Message) -> bytes:
     """The body has 128 zeros behind its last buffer."""
+    return _lengthened(message, 128)
+
+
+def _lengthened(message: Message, zeros: int) -> bytes:
+    """The message with so many zeros behind its body, and a body length that counts them."""
 
     def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
-        tree["bodyLength"] = len(body) + 128
-        return body + bytes(128)
+        tree["bodyLength"] = len(body) + zeros
+        return body + bytes(zeros)
 
     return _framed(message, lengthen)

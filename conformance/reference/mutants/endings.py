@@ -174,17 +174,28 @@ _READERS: Final = 20
 """Open reads that the starved servers below can hold."""
 
 
+class _Starved(_Counting):
+    """A server that does something else than to read where it holds all the open reads that it can."""
+
+    def before(self, session: str) -> None:  # noqa: ARG002  # the shape of a step
+        if self.open_reads >= _READERS:
+            self.full()
+
+    @abc.abstractmethod
+    def full(self) -> None:
+        """Deal with a read that is one too many."""
+
+
 @behaviour_lie(
     "abandon.readers-counted-for-ever",
     kills="abandon.later-read-is-served",
     also={"rows.read-is-served": "a server that is full refuses whoever comes, before or after others have left"},
 )
-class ReadersCounted(_Counting):
+class ReadersCounted(_Starved):
     """At most 20 reads may be open, and one that was abandoned counts for ever."""
 
-    def before(self, session: str) -> None:  # noqa: ARG002  # the shape of a step
-        if self.open_reads >= _READERS:
-            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many readers")
+    def full(self) -> None:
+        raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many readers")
 
 
 @process_lie(
@@ -192,12 +203,11 @@ class ReadersCounted(_Counting):
     kills="abandon.later-calls-end-in-time",
     also={"calls.end-in-time": "of forty reads at once some wait before any has been abandoned"},
 )
-class ThreadsKept(_Counting):
+class ThreadsKept(_Starved):
     """At most 20 reads may be open, one that was abandoned is so for ever, and the next one waits."""
 
-    def before(self, session: str) -> None:  # noqa: ARG002  # the shape of a step
-        if self.open_reads >= _READERS:
-            _hang()
+    def full(self) -> None:
+        _hang()
 
 
 @process_lie("abandon.dies", kills="abandon.server-lives-on")

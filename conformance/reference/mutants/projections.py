@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.records import Column
 from conformance.reference import projection
@@ -17,16 +17,24 @@ from conformance.reference.service import Service
 _NESTED = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
 
 
+class _Asked(NamedTuple):
+    """The columns of the table, the paths selected, and the columns that are right for them."""
+
+    table: tuple[Column, ...]
+    selected: tuple[str, ...]
+    right: tuple[Column, ...]
+
+
 class _Selecting(Service, abc.ABC):
     """A service that takes the right columns and then others; a request without selected fields is served rightly."""
 
     @abc.abstractmethod
-    def choose(self, snapshot: Snapshot, selected: Sequence[str], right: tuple[Column, ...]) -> tuple[Column, ...]:
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
         """The columns to serve instead of the right ones."""
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
         right = super().resolve_columns(snapshot, selected)
-        return self.choose(snapshot, list(selected), right) if selected else right
+        return self.choose(_Asked(snapshot.columns, tuple(selected), right)) if selected else right
 
 
 @behaviour_lie("projection.refused", kills="projection.known-columns-are-served")
@@ -55,12 +63,13 @@ class ProjectionRefused(Service):
 class OneColumnMore(_Selecting):
     """The first column of the table that was not selected comes too."""
 
-    def choose(self, snapshot: Snapshot, selected: Sequence[str], right: tuple[Column, ...]) -> tuple[Column, ...]:
-        chosen = {column.name for column in right}
-        if any("." in path for path in selected) or len({name.lower() for name in selected}) < len(selected):
-            return right
-        other = [column for column in snapshot.columns if column.name not in chosen][:1]
-        return tuple(column for column in snapshot.columns if column in right or column in other)
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
+        chosen = {column.name for column in asked.right}
+        names = {name.lower() for name in asked.selected}
+        if any("." in name for name in names) or len(names) < len(asked.selected):
+            return asked.right
+        other = [column for column in asked.table if column.name not in chosen][:1]
+        return tuple(column for column in asked.table if column in asked.right or column in other)
 
 
 @behaviour_lie(
@@ -71,68 +80,48 @@ class OneColumnMore(_Selecting):
 class LastColumnDropped(_Selecting):
     """Of several selected columns the last does not come."""
 
-    def choose(
-        self,
-        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
-        selected: Sequence[str],  # noqa: ARG002  # as above
-        right: tuple[Column, ...],
-    ) -> tuple[Column, ...]:
-        return right[:-1] if len(right) > 1 else right
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
+        return asked.right[:-1] if len(asked.right) > 1 else asked.right
 
 
 @behaviour_lie("projection.order-of-request", kills="projection.order-is-the-tables")
 class OrderOfRequest(_Selecting):
     """Columns, with their values, come in the order in which they were selected."""
 
-    def choose(
-        self,
-        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
-        selected: Sequence[str],
-        right: tuple[Column, ...],
-    ) -> tuple[Column, ...]:
-        order = [path.lower().split(".")[0] for path in selected]
-        return tuple(sorted(right, key=lambda column: order.index(column.name.lower())))
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
+        order = [path.lower().split(".")[0] for path in asked.selected]
+        return tuple(sorted(asked.right, key=lambda column: order.index(column.name.lower())))
 
 
 @behaviour_lie("projection.path-gives-record", kills="projection.nested-path-keeps-its-record", source=_NESTED)
 class PathGivesRecord(_Selecting):
     """A path into a record gives the whole record."""
 
-    def choose(self, snapshot: Snapshot, selected: Sequence[str], right: tuple[Column, ...]) -> tuple[Column, ...]:
-        parents = [path.rpartition(".")[0] for path in selected]
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
+        parents = [path.rpartition(".")[0] for path in asked.selected]
         if len(set(parents)) < len(parents):
-            return right
-        return projection.prune(snapshot.columns, [path.split(".")[0] for path in selected])
+            return asked.right
+        return projection.prune(asked.table, [path.split(".")[0] for path in asked.selected])
 
 
 @behaviour_lie("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
 class LastPathWins(_Selecting):
     """Of several paths into one record only the last counts."""
 
-    def choose(
-        self,
-        snapshot: Snapshot,
-        selected: Sequence[str],
-        right: tuple[Column, ...],  # noqa: ARG002  # the shape of a step
-    ) -> tuple[Column, ...]:
-        last = {path.lower().split(".")[0]: path for path in selected}
-        return projection.prune(snapshot.columns, list(last.values()))
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
+        last = {path.lower().split(".")[0]: path for path in asked.selected}
+        return projection.prune(asked.table, list(last.values()))
 
 
 @behaviour_lie("projection.record-cut", kills="projection.record-comes-whole")
 class RecordCut(_Selecting):
     """A record that is selected by its name comes with its first field only."""
 
-    def choose(
-        self,
-        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
-        selected: Sequence[str],
-        right: tuple[Column, ...],
-    ) -> tuple[Column, ...]:
-        names = {name.lower() for name in selected}
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
+        names = {name.lower() for name in asked.selected}
         return tuple(
             dataclasses.replace(column, fields=column.fields[:1]) if column.name.lower() in names else column
-            for column in right
+            for column in asked.right
         )
 
 
@@ -152,14 +141,9 @@ class CaseMatters(Service):
 class NameCountedTwice(_Selecting):
     """A name that is selected twice gives its column twice."""
 
-    def choose(
-        self,
-        snapshot: Snapshot,  # noqa: ARG002  # the shape of a step
-        selected: Sequence[str],
-        right: tuple[Column, ...],
-    ) -> tuple[Column, ...]:
-        names = [name.lower() for name in selected]
-        return tuple(column for column in right for _ in range(max(names.count(column.name.lower()), 1)))
+    def choose(self, asked: _Asked) -> tuple[Column, ...]:
+        names = [name.lower() for name in asked.selected]
+        return tuple(column for column in asked.right for _ in range(max(names.count(column.name.lower()), 1)))
 
 
 @behaviour_lie("projection.filter-on-selected-only", kills="projection.filter-may-use-other-columns")

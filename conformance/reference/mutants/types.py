@@ -179,15 +179,7 @@ def numeric_as_float(batch: pa.RecordBatch) -> pa.RecordBatch:
 @rows_lie("type.numeric-without-parameters", kills="types.numeric-parameters")
 def numeric_without_parameters(batch: pa.RecordBatch) -> pa.RecordBatch:
     """NUMERIC(P, S) arrives as NUMERIC."""
-
-    def rescaled(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        kind = field.type
-        if not is_.is_decimal128(kind) or (kind.precision, kind.scale) == (38, 9):
-            return field, array
-        wide = pa.decimal128(38, 9)
-        return field.with_type(wide), array.cast(wide)
-
-    return change_fields(batch, rescaled)
+    return _widened(batch, pa.decimal128(38, 9))
 
 
 @rows_lie("type.bignumeric-as-string", kills="types.bignumeric", defects=("B-78",), source=_VANTABOARD_ARROW)
@@ -199,12 +191,15 @@ def bignumeric_as_string(batch: pa.RecordBatch) -> pa.RecordBatch:
 @rows_lie("type.bignumeric-without-parameters", kills="types.bignumeric-parameters")
 def bignumeric_without_parameters(batch: pa.RecordBatch) -> pa.RecordBatch:
     """BIGNUMERIC(P, S) arrives as BIGNUMERIC."""
+    return _widened(batch, pa.decimal256(76, 38))
+
+
+def _widened(batch: pa.RecordBatch, wide: pa.DataType) -> pa.RecordBatch:
+    """Decimals of the width of ``wide`` become ``wide``."""
 
     def rescaled(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        kind = field.type
-        if not is_.is_decimal256(kind) or (kind.precision, kind.scale) == (76, 38):
+        if field.type.id != wide.id or field.type == wide:
             return field, array
-        wide = pa.decimal256(76, 38)
         return field.with_type(wide), array.cast(wide)
 
     return change_fields(batch, rescaled)

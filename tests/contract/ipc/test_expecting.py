@@ -15,7 +15,7 @@ from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.records import Level
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
-from conformance.reference.ipc.tensors import write_tensor
+from conformance.reference.ipc.tensors import tensor_model
 from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
@@ -127,7 +127,7 @@ def test_rows_that_stand_are_expected_of_who_accepts() -> None:
 
 def test_a_dense_tensor_is_one_row() -> None:
     """Shape, names and values of a tensor are what a reader has to return."""
-    made = expect(write_tensor(np.array([[1, 2, 3]], np.int16), names=("a", "")), Kind.TENSOR)
+    made = expect(tensor_model(np.array([[1, 2, 3]], np.int16), names=("a", "")).encode(), Kind.TENSOR)
 
     assert made.rows == PlainTable(("shape", "names", "values"), ([[1, 3]], [["a", None]], [[1, 2, 3]]), 1)
 

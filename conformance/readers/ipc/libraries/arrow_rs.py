@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import io
-import types
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
 
 _LACKS: Final = r"Not ?[Yy]et ?[Ii]mplemented|[Nn]ot (yet |currently )?supported"
 
@@ -24,21 +23,10 @@ READER = IpcReaderInfo(
     name="arro3",
     title="arrow-rs through arro3",
     language="Rust",
-    package="arro3-io",
-    module=__name__,
     kinds=("stream", "file"),
     lacks=_LACKS,
 )
-WRITER = IpcWriterInfo(
-    name="arro3",
-    title="arrow-rs through arro3",
-    language="Rust",
-    package="arro3-io",
-    module=__name__,
-    kinds=("stream", "file"),
-    options=types.MappingProxyType({"codec": ("", "lz4", "zstd")}),
-    lacks=_LACKS,
-)
+WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd")})
 
 
 def load() -> Library:
@@ -54,8 +42,7 @@ def load() -> Library:
             return read(io.BytesIO(data)).read_all()
 
         def hand_over(self, made: Any) -> Decoded:
-            reader = pa.RecordBatchReader.from_stream(made)
-            return Decoded(reader.schema, list(reader), [str(field.type) for field in reader.schema])
+            return Decoded.of(pa.RecordBatchReader.from_stream(made))
 
         def source(self, data: bytes) -> Any:
             return arro3.io.read_ipc_stream(io.BytesIO(data))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
 
 _LACKS: Final = r"\(95\)|not (yet )?supported|unsupported feature|Cannot read pre-1\.0\.0 Union"
 """It answers ENOTSUP, which is 95 on Linux; of unions of V4 it says so in words."""
@@ -21,20 +21,10 @@ READER = IpcReaderInfo(
     name="nanoarrow",
     title="nanoarrow (C) through its Python bindings",
     language="C",
-    package="nanoarrow",
-    module=__name__,
     kinds=("stream",),
     lacks=_LACKS,
 )
-WRITER = IpcWriterInfo(
-    name="nanoarrow",
-    title="nanoarrow (C) through its Python bindings",
-    language="C",
-    package="nanoarrow",
-    module=__name__,
-    kinds=("stream",),
-    lacks=_LACKS,
-)
+WRITER = READER.as_writer()
 
 
 def load() -> Library:
@@ -50,8 +40,7 @@ def load() -> Library:
             return self.source(data).read_all()
 
         def hand_over(self, made: Any) -> Decoded:
-            reader = pa.RecordBatchReader.from_stream(made)
-            return Decoded(reader.schema, list(reader), [str(field.type) for field in reader.schema])
+            return Decoded.of(pa.RecordBatchReader.from_stream(made))
 
         def source(self, data: bytes) -> Any:
             return nanoarrow.ArrayStream(ipc.InputStream.from_readable(io.BytesIO(data)))

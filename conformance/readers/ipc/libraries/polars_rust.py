@@ -8,14 +8,13 @@ without copying or validating it. All batches arrive as polars holds them, which
 from __future__ import annotations
 
 import io
-import types
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.readers.info import Rewrite
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
 
 _DATA_TYPES: Final = "https://docs.pola.rs/api/python/stable/reference/datatypes.html"
 _LACKS: Final = (
@@ -27,10 +26,8 @@ READER = IpcReaderInfo(
     name="polars",
     title="polars",
     language="Rust",
-    package="polars",
-    module=__name__,
     kinds=("stream", "file"),
-    options=types.MappingProxyType({"included_fields": ()}),
+    options={"included_fields": ()},
     lacks=_LACKS,
     rewrites=(
         *(Rewrite(f"time32[{unit}]", "time64[ns]", _DATA_TYPES) for unit in ("s", "ms")),
@@ -39,16 +36,7 @@ READER = IpcReaderInfo(
         Rewrite("duration[s]", "duration[ms]", _DATA_TYPES),
     ),
 )
-WRITER = IpcWriterInfo(
-    name="polars",
-    title="polars",
-    language="Rust",
-    package="polars",
-    module=__name__,
-    kinds=("stream", "file"),
-    options=types.MappingProxyType({"codec": ("", "lz4", "zstd"), "compat_level": (0, 1)}),
-    lacks=_LACKS,
-)
+WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "compat_level": (0, 1)})
 
 
 def load() -> Library:
@@ -64,8 +52,7 @@ def load() -> Library:
             return read(io.BytesIO(data), columns=options.get("included_fields"))
 
         def hand_over(self, made: Any) -> Decoded:
-            reader = pa.RecordBatchReader.from_stream(made)
-            return Decoded(reader.schema, list(reader), [str(dtype) for dtype in made.dtypes])
+            return Decoded.of(pa.RecordBatchReader.from_stream(made), [str(dtype) for dtype in made.dtypes])
 
         def source(self, data: bytes) -> Any:
             return pl.read_ipc_stream(io.BytesIO(data))

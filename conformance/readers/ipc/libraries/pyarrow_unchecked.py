@@ -8,50 +8,38 @@ whether the decoding failed or the looking (:class:`~conformance.readers.ipc.Sta
 from __future__ import annotations
 
 import dataclasses
-import types
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.contract.ipc.expectation import STATISTICS
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
-_READ_OPTIONS: Final = types.MappingProxyType(
-    {"included_fields": (), "native_endian": (True, False), "threads": (True, False)}
-)
+_READ_OPTIONS: Final = {"included_fields": (), "native_endian": (True, False), "threads": (True, False)}
 
 READER = IpcReaderInfo(
     name="pyarrow",
     title="Arrow C++ through pyarrow, unvalidated",
     language="C++",
-    package="pyarrow",
-    module=__name__,
     kinds=("message", "stream", "file", "tensor"),
     options=_READ_OPTIONS,
     lacks=_LACKS,
     # https://arrow.apache.org/docs/dev/cpp/security.html: data validity is for Validate and ValidateFull to tell.
     left_to_validation=("reader.refuses.body", "reader.refuses.offsets", "reader.refuses.dictionary"),
 )
-WRITER = IpcWriterInfo(
-    name="pyarrow",
+WRITER = READER.as_writer(
     title="Arrow C++ through pyarrow",
-    language="C++",
-    package="pyarrow",
-    module=__name__,
     kinds=("stream", "file"),
-    options=types.MappingProxyType(
-        {
-            "codec": ("", "lz4", "zstd"),
-            "legacy": (False, True),
-            "version": ("V5", "V4"),
-            "deltas": (False, True),
-            "unify": (False, True),
-            "allow_64bit": (False, True),
-        }
-    ),
-    lacks=_LACKS,
+    options={
+        "codec": ("", "lz4", "zstd"),
+        "legacy": (False, True),
+        "version": ("V5", "V4"),
+        "deltas": (False, True),
+        "unify": (False, True),
+        "allow_64bit": (False, True),
+    },
 )
 
 

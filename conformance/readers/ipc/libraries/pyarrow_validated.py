@@ -13,7 +13,6 @@ READER = dataclasses.replace(
     pyarrow_unchecked.READER,
     name="pyarrow-validated",
     title="Arrow C++ through pyarrow, each batch validated in full",
-    module=__name__,
     left_to_validation=(),
 )
 WRITER = None

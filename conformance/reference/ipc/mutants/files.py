@@ -26,6 +26,16 @@ def _footer(model: FileModel, change: Callable[[dict[str, Any]], None]) -> bytes
     return model.assemble(before, footer)
 
 
+def _first_field(model: FileModel, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:
+    """The file whose Footer has another first field than its stream."""
+
+    def changed(footer: dict[str, Any]) -> None:
+        first, *others = footer["schema"]["fields"]
+        footer["schema"]["fields"] = [change(first), *others]
+
+    return _footer(model, changed)
+
+
 def change_blocks(model: FileModel, change: Callable[[Blocks], Blocks], name: str = "recordBatches") -> bytes:
     """The file with one of the Footer's lists of blocks changed."""
     before, footer = model.complete()
@@ -154,23 +164,13 @@ def version_unknown(model: FileModel) -> None:
 @mutant("file.footer-field-renamed", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SOME)
 def field_renamed(model: FileModel) -> bytes:
     """A field has another name in the Footer than in the stream."""
-
-    def change(footer: dict[str, Any]) -> None:
-        first, *others = footer["schema"]["fields"]
-        footer["schema"]["fields"] = [{**first, "name": "other"}, *others]
-
-    return _footer(model, change)
+    return _first_field(model, lambda field: {**field, "name": "other"})
 
 
 @mutant("file.footer-nullability", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SEVERAL)
 def nullability(model: FileModel) -> bytes:
     """A field is nullable in the stream, and not in the Footer."""
-
-    def change(footer: dict[str, Any]) -> None:
-        first, *others = footer["schema"]["fields"]
-        footer["schema"]["fields"] = [{**first, "nullable": 0}, *others]
-
-    return _footer(model, change)
+    return _first_field(model, lambda field: {**field, "nullable": 0})
 
 
 @mutant(
@@ -186,13 +186,7 @@ def nullability(model: FileModel) -> bytes:
 )
 def ids_differ(model: FileModel) -> bytes:
     """A field has another dictionary's id in the Footer than in the stream."""
-
-    def change(footer: dict[str, Any]) -> None:
-        first, *others = footer["schema"]["fields"]
-        changed = {**first, "dictionary": {**first["dictionary"], "id": 77}}
-        footer["schema"]["fields"] = [changed, *others]
-
-    return _footer(model, change)
+    return _first_field(model, lambda field: {**field, "dictionary": {**field["dictionary"], "id": 77}})
 
 
 @mutant(

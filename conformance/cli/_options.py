@@ -1,0 +1,59 @@
+"""Options and kinds of path that several commands have: one name and one wording each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from conformance.records import Level
+
+__all__ = [
+    "EXISTING",
+    "FILE",
+    "FOLDER",
+    "clause_option",
+    "json_flag",
+    "level_option",
+    "readers_option",
+    "select_option",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EXISTING: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A file that is read."""
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
+"""A file that is written."""
+FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+"""A folder, made where there is none."""
+
+
+def select_option(things: str) -> Callable[[F], F]:
+    """``--select``, for ``things`` that have ids."""
+    help_ = f"Only {things} whose id matches; may be repeated."
+    return click.option("--select", metavar="GLOB", multiple=True, help=help_)
+
+
+def json_flag(words: str) -> Callable[[F], F]:
+    """``--json`` of a command that prints JSON instead of text, as the argument ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help=words)
+
+
+clause_option = click.option(
+    "--clause", metavar="GLOB", multiple=True, help="Only clauses whose id matches; may be repeated."
+)
+
+level_option = click.option(
+    "--level",
+    type=click.Choice([level.value for level in Level]),
+    default=Level.MAY.value,
+    show_default=True,
+    help="Least binding level judged.",
+)
+
+readers_option = click.option(
+    "--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read."
+)
