@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -46,8 +46,6 @@ __all__ = [
     "SplitView",
     "View",
 ]
-
-C = TypeVar("C", bound="CallView")
 
 MAX_INFLATED: Final = 1 << 30
 """Upper bound in bytes for a payload that announces its size after LZ4: the proto caps a response at 128 MB."""
@@ -221,7 +219,7 @@ class ReadView(CallView):
         Where a client asked, it is the latest session that named the stream.
         """
         if not self.view.exchange.driven:
-            before = (call for call in reversed(self.view.of_kind(SessionView)) if call.index < self.index)
+            before = (call for call in reversed(self.view.served_sessions) if call.index < self.index)
             return next((call for call in before if call.names(self.stream)), None)
         if self.step.name:
             return None
@@ -313,10 +311,6 @@ class View:
         calls = enumerate(self.exchange.calls)
         return tuple(_VIEWS[call.method](self, index, call) for index, call in calls if call.method in _VIEWS)
 
-    def of_kind(self, kind: type[C]) -> list[C]:
-        """Those of one kind."""
-        return [call for call in self.served if isinstance(call, kind)]
-
     @property
     def calls(self) -> tuple[CallView, ...]:
         """Every call to a server that carries out a step, in order: none where a client asked.
@@ -326,14 +320,24 @@ class View:
         return self.served if self.exchange.driven else ()
 
     @remembered_property
+    def served_sessions(self) -> tuple[SessionView, ...]:
+        """Every CreateReadSession call, whoever asked."""
+        return tuple(call for call in self.served if isinstance(call, SessionView))
+
+    @remembered_property
+    def served_reads(self) -> tuple[ReadView, ...]:
+        """Every ReadRows call, whoever asked."""
+        return tuple(call for call in self.served if isinstance(call, ReadView))
+
+    @remembered_property
     def sessions(self) -> tuple[SessionView, ...]:
-        """Every CreateReadSession call."""
-        return tuple(call for call in self.calls if isinstance(call, SessionView))
+        """Every CreateReadSession call that carries out a step."""
+        return self.served_sessions if self.exchange.driven else ()
 
     @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
-        """Every ReadRows call."""
-        return tuple(call for call in self.calls if isinstance(call, ReadView))
+        """Every ReadRows call that carries out a step."""
+        return self.served_reads if self.exchange.driven else ()
 
     @remembered_property
     def splits(self) -> tuple[SplitView, ...]:
@@ -343,14 +347,14 @@ class View:
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
         """Every Arrow schema in the exchange: of sessions, of responses, of a serializer."""
-        found = [session.schema for session in self.of_kind(SessionView)]
-        found += [response.schema for read in self.of_kind(ReadView) for response in read.responses]
+        found = [session.schema for session in self.served_sessions]
+        found += [response.schema for read in self.served_reads for response in read.responses]
         return [*self.serialized_schemas, *(schema for schema in found if schema is not None)]
 
     @remembered_property
     def batches(self) -> list[BatchBytes]:
         """Every record batch in the exchange, of responses or of a serializer."""
-        found = [response.batch for read in self.of_kind(ReadView) for response in read.responses]
+        found = [response.batch for read in self.served_reads for response in read.responses]
         return [*self._serialized_batches, *(batch for batch in found if batch is not None)]
 
     @remembered_property
@@ -405,7 +409,7 @@ class View:
         """More rows than the table explains, or more bytes to decompress; nothing is decoded for it."""
         if self.inflation is None:
             return None
-        announced = ((one.call, one.inflated) for read in self.of_kind(ReadView) for one in read.responses)
+        announced = ((one.call, one.inflated) for read in self.served_reads for one in read.responses)
         if (excess := self.budget.of_inflated(announced, self.inflation)) is not None:
             return excess
         try:
@@ -419,9 +423,8 @@ class View:
         for index, call in enumerate(self.exchange.calls):
             if call.method == "SerializeSchema":
                 yield from ((index, data) for data in call.responses[:1])
-        found = ((session.index, _schema_in(session.session)) for session in self.of_kind(SessionView))
-        reads = self.of_kind(ReadView)
-        later = ((one.call, _schema_in(one.message)) for read in reads for one in read.responses)
+        found = ((session.index, _schema_in(session.session)) for session in self.served_sessions)
+        later = ((one.call, _schema_in(one.message)) for read in self.served_reads for one in read.responses)
         yield from ((index, data) for index, data in itertools.chain(found, later) if data is not None)
 
     @remembered_property
