@@ -43,13 +43,14 @@ class RecordError(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Codec:
-    """How one annotation is written and read; ``arrow`` is its column type in a row."""
+    """How one annotation is written and read; ``arrow`` is its column type in a row, ``optional`` that None is one."""
 
     arrow: pa.DataType
     to_json: Callable[[Any], Any]
     from_json: Callable[[Any, str], Any]
     to_row: Callable[[Any], Any]
     from_row: Callable[[Any, str], Any]
+    optional: bool = False
 
 
 def to_json(record: object) -> dict[str, Any]:
@@ -73,7 +74,10 @@ def to_row(record: object) -> dict[str, Any]:
 
 
 def from_row(kind: type[R], row: Mapping[str, Any]) -> R:
-    """Read a ``kind`` from its Arrow row; raises :class:`RecordError` on anything unexpected."""
+    """Read a ``kind`` from its Arrow row; raises :class:`RecordError` on anything unexpected.
+
+    A column that is missing, or null where the record has no None, was written before the field was there: its default.
+    """
     return typing.cast(R, _record(kind).from_row(row, kind.__name__))
 
 
@@ -128,7 +132,14 @@ def _optional(inner: _Codec) -> _Codec:
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda value, *path: None if value is None else function(value, *path)
 
-    return _Codec(inner.arrow, wrap(inner.to_json), wrap(inner.from_json), wrap(inner.to_row), wrap(inner.from_row))
+    return _Codec(
+        inner.arrow,
+        wrap(inner.to_json),
+        wrap(inner.from_json),
+        wrap(inner.to_row),
+        wrap(inner.from_row),
+        optional=True,
+    )
 
 
 def _tuple(inner: _Codec) -> _Codec:
@@ -237,8 +248,9 @@ def _struct(kind: type, codecs: Mapping[str, _Codec]) -> _Codec:
             raise RecordError(f"{path}.{unknown[0]}", f"one of the keys {', '.join(codecs)}", unknown[0])
         given: dict[str, Any] = {}
         for field in fields:
-            if field.name in value:
-                codec = codecs[field.name]
+            codec = codecs[field.name]
+            # A row that was stored before the field was there has null in its column.
+            if field.name in value and (not row or codec.optional or value[field.name] is not None):
                 take = codec.from_row if row else codec.from_json
                 given[field.name] = take(value[field.name], f"{path}.{field.name}")
             elif default(field) is dataclasses.MISSING:

@@ -12,7 +12,7 @@ from conformance.campaign.coverage import covers
 from conformance.campaign.guidance import Weights, draw
 from conformance.campaign.job import MUTATED, Job
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.records import Case, Exchange, Outcome, Verdict, to_json, to_row
+from conformance.records import FORMAT, Case, Exchange, Outcome, Verdict, to_json, to_row
 
 __all__ = ["Done", "condemned", "kept", "plan_row"]
 
@@ -36,6 +36,7 @@ def kept(index: int, case: Case, exchange: Exchange, why: str) -> dict[str, Any]
         "case": json.dumps(to_json(case), ensure_ascii=False, separators=(",", ":")),
         "why": why,
         "stored": "",
+        "format": FORMAT,
     }
 
 

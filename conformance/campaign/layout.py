@@ -84,12 +84,14 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
         # ``classes`` are the reason classes of the findings, as conformance.engine.outcomes makes them.
         Stage.VERDICTS: _with(Verdict, pa.field("classes", pa.list_(pa.string()))),
         # ``case`` is the case in JSON, so that an exchange can be judged alone; ``stored`` is the path, below the
-        # output directory, of an exchange in a file of its own: then ``calls`` is empty.
+        # output directory, of an exchange in a file of its own: then ``calls`` is empty. ``format`` is the version of
+        # the form of both records, and null in rows that are older than it.
         Stage.DRIVE: _with(
             Exchange,
             pa.field("case", pa.string()),
             pa.field("why", pa.string()),
             pa.field("stored", pa.string()),
+            pa.field("format", pa.int32()),
         ),
         Stage.READ: _with(Reading, without=("table",)),
     }

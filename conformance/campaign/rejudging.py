@@ -20,7 +20,7 @@ from conformance.engine.bench import Bench
 from conformance.engine.outcomes import reason_classes
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
-from conformance.records import Case, Exchange, Verdict, arrow_schema, from_json, from_row, to_row
+from conformance.records import FORMAT, Case, Exchange, RecordError, Verdict, arrow_schema, from_json, from_row, to_row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,9 +45,15 @@ class Rejudged:
 
 
 def stored_exchange(root: Path, row: Mapping[str, Any]) -> tuple[Case, Exchange]:
-    """The case and the exchange in a row of the drive stage; a large one is read from its own file."""
+    """The case and the exchange in a row of the drive stage; a large one is read from its own file.
+
+    Raises:
+        RecordError: the row is of a form that a later version of the suite wrote.
+    """
+    if (form := row.get("format") or 1) > FORMAT:
+        raise RecordError("format", f"{FORMAT} or an earlier one, as this version of the suite reads", form)
     names = arrow_schema(Exchange).names
-    held = {name: row[name] for name in names}
+    held = {name: row[name] for name in names if name in row}
     if row["stored"]:
         with pa.ipc.open_file(str(root / row["stored"])) as file:
             held["calls"] = file.read_all().column("calls")[0].as_py()

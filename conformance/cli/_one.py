@@ -10,7 +10,7 @@ import pyarrow as pa
 from conformance.cli._common import find_case
 from conformance.cli._group import Unusable
 from conformance.contract.view import View
-from conformance.engine.events import CaseJudged
+from conformance.engine.events import CaseJudged, Event
 from conformance.engine.result import Result, fold
 from conformance.engine.run import Driver, Job, run
 from conformance.engine.selection import Plan, Selection, all_clauses
@@ -30,6 +30,7 @@ class OneCase:
     exchange: Exchange
     view: View
     result: Result
+    events: tuple[Event, ...]
 
 
 class _Remembering:
@@ -67,4 +68,4 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
         reasons = [verdict.reason for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
         raise Unusable(f"{case.id} was not put to {target}: {reasons[0] if reasons else 'no reason given'}")
     view = View(case, remembering.exchange, materialise(case.table))
-    return OneCase(case, remembering.exchange, view, fold(events))
+    return OneCase(case, remembering.exchange, view, fold(events), tuple(events))

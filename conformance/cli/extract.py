@@ -50,7 +50,8 @@ def _files(one: OneCase) -> list[tuple[str, bytes]]:
     files.append(("verdicts.json", _json([to_json(verdict) for verdict in one.result.verdicts])))
     for index, call in enumerate(one.exchange.calls):
         folder = f"call-{index:03}-{call.method}"
-        files.append((f"{folder}/request.bin", call.request))
+        for at, data in enumerate(call.requests):
+            files.append((f"{folder}/request-{at:04}.bin" if call.order else f"{folder}/request.bin", data))
         files += [(f"{folder}/response-{at:04}.bin", data) for at, data in enumerate(call.responses)]
     messages: list[SchemaBytes | BatchBytes] = [*one.view.schemas, *one.view.batches]
     for message in messages:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -13,6 +14,11 @@ from conformance.cli._mutated import replay_input
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
 from conformance.cli._options import FILE, readers_option
+from conformance.contract.view import View
+from conformance.engine.events import ExchangeRecorded
+from conformance.engine.log import LogWriter
+from conformance.engine.recorded import read_recorded, with_exchange
+from conformance.engine.result import Result, fold
 from conformance.engine.session import Settings
 from conformance.engine.transcript import transcript
 from conformance.report.terminal import print_report, terminal
@@ -25,15 +31,30 @@ from conformance.report.terminal import print_report, terminal
 @deadline_option
 @corpus_option
 @click.option(
+    "--log",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep the exchange and its verdicts in this log, which `replay` takes as CASE.",
+)
+@click.option(
     "--save",
     metavar="FILE",
     type=FILE,
     help="Where the bytes of a mutated input go; each message of several goes to a file with its number.",
 )
 def command(
-    *, name: str, target: str, readers: bool, deadline_multiplier: float, corpus: Path, save: Path | None
+    *,
+    name: str,
+    target: str,
+    readers: bool,
+    deadline_multiplier: float,
+    corpus: Path,
+    log: Path | None,
+    save: Path | None,
 ) -> None:
     """Put CASE (an id, or the path of a case file) to a target; print the whole exchange, then the verdicts.
+
+    Where CASE is the path of a log (.jsonl) that holds exchanges, they are judged again, and no target is asked.
 
     With ``--target mutated``, CASE is an input of a campaign over mutated bytes: mutated.s1.i42.
 
@@ -43,10 +64,23 @@ def command(
         sys.exit(1 if replay_input(name, save) else 0)
     if save is not None:
         raise click.UsageError("--save is for --target mutated, whose cases are bytes")
+    if Path(name).suffix == ".jsonl":
+        recorded = read_recorded(Path(name))
+        sys.exit(_shown(recorded.views(), fold(recorded.judged())))
     settings = Settings(readers=readers, deadline_multiplier=deadline_multiplier)
     one = put(name, target=target, corpus=corpus, settings=settings)
-    for line in transcript(one.view):
-        click.echo(line)
-    click.echo()
-    print_report(terminal(), one.result)
-    sys.exit(1 if one.result.fails else 0)
+    if log is not None:
+        with LogWriter(log) as writer:
+            for event in with_exchange(one.events, ExchangeRecorded(one.case, one.exchange)):
+                writer.write(event)
+    sys.exit(_shown([one.view], one.result))
+
+
+def _shown(views: Iterable[View], result: Result) -> int:
+    """Print exchanges and what they come to; returns the exit status."""
+    for view in views:
+        for line in transcript(view):
+            click.echo(line)
+        click.echo()
+    print_report(terminal(), result)
+    return 1 if result.fails else 0

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import corpus_option, find_case
+from conformance.generate import materialise
 from conformance.generate.casetext import YAML, render
-from conformance.records import Case, Column, Mode, to_json
+from conformance.records import Case, Column, Mode, ProtocolName, Table, to_json
 
 
 @click.command()
@@ -33,19 +34,30 @@ def command(*, name: str, as_json: bool, as_yaml: bool, corpus: Path) -> None:
 def describe(case: Case) -> list[str]:
     """``case`` in words, as lines."""
     table = case.table
-    size = f"{len(table.rows)} written rows" if table.rows is not None else f"recipe {_plain(table.recipe)}"
     lines = [f"{case.id}: {case.title}"]
     lines += [f"source    {case.source}"] if case.source else []
     lines += [f"observes  {', '.join(case.clauses) or 'whatever shows'}"]
     lines += [f"needs     {', '.join(case.needs)}"] if case.needs else []
     lines += ["process   a server of its own"] if case.isolated else []
-    lines += [f"table     {len(table.columns)} columns, {size}"]
-    lines += [f"  {line}" for column in table.columns for line in _column(column)]
-    if table.rows is not None:
-        lines += [f"  row {index}: {json.dumps(row, ensure_ascii=False)}" for index, row in enumerate(table.rows[:10])]
-        lines += [f"  … and {len(table.rows) - 10} more rows"] if len(table.rows) > 10 else []
+    lines += [f"protocol  {case.protocol}"] if case.protocol is not ProtocolName.STORAGE_READ else []
+    lines += _table(table)
     lines += ["steps"]
     lines += [f"  {index}. {step.TAG} {_plain(step)}".rstrip() for index, step in enumerate(case.steps)]
+    return lines
+
+
+def _table(table: Table) -> list[str]:
+    if table.arrow is not None:
+        made = materialise(table)
+        size = f"{made.num_rows} rows in {len(table.arrow.batches)} batches"
+        return [f"table     {made.num_columns} Arrow fields, {size}", *(f"  {field}" for field in made.schema)]
+    rows = table.rows
+    size = f"{len(rows)} written rows" if rows is not None else f"recipe {_plain(table.recipe)}"
+    lines = [f"table     {len(table.columns)} columns, {size}"]
+    lines += [f"  {line}" for column in table.columns for line in _column(column)]
+    if rows is not None:
+        lines += [f"  row {index}: {json.dumps(row, ensure_ascii=False)}" for index, row in enumerate(rows[:10])]
+        lines += [f"  … and {len(rows) - 10} more rows"] if len(rows) > 10 else []
     return lines
 
 

@@ -67,7 +67,7 @@ class Budget:
 
     def of_schemas(self, exchange: Exchange, schemas: Iterable[tuple[int, bytes]]) -> Excess | None:
         """The excess of bytes in schema messages, each with its call; they are looked at only if there may be one."""
-        if sum(len(data) for call in exchange.calls for data in call.responses) <= self.schemas:
+        if exchange.received <= self.schemas:
             return None
         distinct: set[bytes] = set()
         size = 0

@@ -54,13 +54,17 @@ LZ4_RATIO: Final = 255
 
 
 class CallView:
-    """A call with its request decoded; ``index`` is its place in the exchange, ``step`` what asked for it."""
+    """A call with its request decoded; ``index`` is its place in the exchange.
+
+    ``step`` is what asked for it, and is not there where a client asked.
+    """
 
     def __init__(self, view: View, index: int, call: Call) -> None:
         self.view = view
         self.index = index
         self.raw = call
-        self.step = view.case.steps[call.step]
+        if view.exchange.driven:
+            self.step = view.case.steps[call.step]
 
     @property
     def call(self) -> int:
@@ -78,10 +82,16 @@ class CallView:
 
     @remembered_property
     def request(self) -> Any:
-        """The decoded request; it is our own, so it always decodes."""
-        from conformance.contract import proto  # noqa: PLC0415  # judging bare messages needs no protobuf
+        """The decoded request. Our own always decodes; a client's that does not is an empty message."""
+        from google.protobuf.message import DecodeError  # noqa: PLC0415  # judging bare messages needs no protobuf
 
-        return proto.REQUESTS[self.raw.method].FromString(self.raw.request)
+        from conformance.contract import proto  # noqa: PLC0415  # as above
+
+        kind = proto.REQUESTS[self.raw.method]
+        try:
+            return kind.FromString(self.raw.request)
+        except DecodeError:
+            return kind()
 
     @property
     def expected_codes(self) -> tuple[str, ...]:
@@ -109,6 +119,10 @@ class SessionView(CallView):
     def session(self) -> Any:
         """The decoded ReadSession, None where there is none or it is no protobuf message."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
+
+    def names(self, stream: str) -> bool:
+        """Whether the answer names ``stream`` as one of the session's."""
+        return self.session is not None and any(one.name == stream for one in self.session.streams)
 
     @remembered_property
     def schema(self) -> SchemaBytes | None:
@@ -200,7 +214,13 @@ class ReadView(CallView):
 
     @remembered_property
     def session(self) -> SessionView | None:
-        """The session whose label the step names, latest first; None for a literal stream name."""
+        """The session whose label the step names, latest first; None for a literal stream name.
+
+        Where a client asked, it is the latest session that named the stream.
+        """
+        if not self.view.exchange.driven:
+            before = (call for call in reversed(self.view.served_sessions) if call.index < self.index)
+            return next((call for call in before if call.names(self.stream)), None)
         if self.step.name:
             return None
         before = (call for call in reversed(self.view.sessions) if call.index < self.index)
@@ -286,20 +306,38 @@ class View:
         self._readings = compare
 
     @remembered_property
-    def calls(self) -> tuple[CallView, ...]:
-        """Every call to a server, in order; serializer calls are not among them."""
+    def served(self) -> tuple[CallView, ...]:
+        """Every call of Storage Read, in order, whoever asked."""
         calls = enumerate(self.exchange.calls)
         return tuple(_VIEWS[call.method](self, index, call) for index, call in calls if call.method in _VIEWS)
 
+    @property
+    def calls(self) -> tuple[CallView, ...]:
+        """Every call to a server that carries out a step, in order: none where a client asked.
+
+        The clauses on calls compare answers with what the case planned, and a client has plans of its own.
+        """
+        return self.served if self.exchange.driven else ()
+
+    @remembered_property
+    def served_sessions(self) -> tuple[SessionView, ...]:
+        """Every CreateReadSession call, whoever asked."""
+        return tuple(call for call in self.served if isinstance(call, SessionView))
+
+    @remembered_property
+    def served_reads(self) -> tuple[ReadView, ...]:
+        """Every ReadRows call, whoever asked."""
+        return tuple(call for call in self.served if isinstance(call, ReadView))
+
     @remembered_property
     def sessions(self) -> tuple[SessionView, ...]:
-        """Every CreateReadSession call."""
-        return tuple(call for call in self.calls if isinstance(call, SessionView))
+        """Every CreateReadSession call that carries out a step."""
+        return self.served_sessions if self.exchange.driven else ()
 
     @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
-        """Every ReadRows call."""
-        return tuple(call for call in self.calls if isinstance(call, ReadView))
+        """Every ReadRows call that carries out a step."""
+        return self.served_reads if self.exchange.driven else ()
 
     @remembered_property
     def splits(self) -> tuple[SplitView, ...]:
@@ -309,14 +347,14 @@ class View:
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
         """Every Arrow schema in the exchange: of sessions, of responses, of a serializer."""
-        found = [session.schema for session in self.sessions]
-        found += [response.schema for read in self.reads for response in read.responses]
+        found = [session.schema for session in self.served_sessions]
+        found += [response.schema for read in self.served_reads for response in read.responses]
         return [*self.serialized_schemas, *(schema for schema in found if schema is not None)]
 
     @remembered_property
     def batches(self) -> list[BatchBytes]:
         """Every record batch in the exchange, of responses or of a serializer."""
-        found = [response.batch for read in self.reads for response in read.responses]
+        found = [response.batch for read in self.served_reads for response in read.responses]
         return [*self._serialized_batches, *(batch for batch in found if batch is not None)]
 
     @remembered_property
@@ -371,7 +409,7 @@ class View:
         """More rows than the table explains, or more bytes to decompress; nothing is decoded for it."""
         if self.inflation is None:
             return None
-        announced = ((one.call, one.inflated) for read in self.reads for one in read.responses)
+        announced = ((one.call, one.inflated) for read in self.served_reads for one in read.responses)
         if (excess := self.budget.of_inflated(announced, self.inflation)) is not None:
             return excess
         try:
@@ -385,8 +423,8 @@ class View:
         for index, call in enumerate(self.exchange.calls):
             if call.method == "SerializeSchema":
                 yield from ((index, data) for data in call.responses[:1])
-        found = ((session.index, _schema_in(session.session)) for session in self.sessions)
-        later = ((one.call, _schema_in(one.message)) for read in self.reads for one in read.responses)
+        found = ((session.index, _schema_in(session.session)) for session in self.served_sessions)
+        later = ((one.call, _schema_in(one.message)) for read in self.served_reads for one in read.responses)
         yield from ((index, data) for index, data in itertools.chain(found, later) if data is not None)
 
     @remembered_property
@@ -407,6 +445,8 @@ class View:
                 return Outcome.CRASH, f"{where}: the target died: {call.details}"
             if call.end in (CallEnd.DEADLINE, CallEnd.OVER_BUDGET):
                 return Outcome.HANG, f"{where}: no end within its limits ({call.end}): {call.details}"
+            if not self.exchange.driven:
+                continue
             step = self.case.steps[call.step] if call.step < len(self.case.steps) else None
             codes = ("OK",) if step is None or isinstance(step, AppendRows) else step.expect.codes
             if call.end is CallEnd.COMPLETE and call.status == "OK" and "OK" not in codes:

@@ -1,7 +1,7 @@
 """The events of a run, in the order in which they happen; every report is made from them and from nothing else.
 
-A log is ``RunStarted``, then per case ``CaseJudged`` (perhaps between ``SuiteBroke`` and ``CounterexampleSaved``),
-then ``RunEnded``. A log without its end is a run that was cut short, and reports say so.
+A log is ``RunStarted``, then per case ``CaseJudged`` (perhaps between ``SuiteBroke`` and ``CounterexampleSaved``, and
+behind ``ExchangeRecorded``), then ``RunEnded``. A log without its end is a run that was cut short, and reports say so.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import ClassVar, TypeAlias
 
 from conformance.contain.text import keep_safe, safe_lines
 from conformance.engine.selection import LeftOut
-from conformance.records import Finding, Verdict
+from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "CounterexampleSaved",
     "Event",
     "Evidence",
+    "ExchangeRecorded",
     "Line",
     "RunEnded",
     "RunStarted",
@@ -62,6 +63,7 @@ class RunStarted:
     ``left_out`` says what was not, and why. ``all_cases`` and ``all_clauses`` count what there was to choose from.
     ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` where the run is a part of one;
     ``generated`` then counts what all the parts generate together.
+    ``format`` is the version of the form of the log, :data:`conformance.records.FORMAT` at the time.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -87,9 +89,30 @@ class RunStarted:
     left_out: tuple[LeftOut, ...] = ()
     expectations: tuple[ExpectedFailure, ...] = ()
     shard: str = ""
+    format: int = 1
 
     def __post_init__(self) -> None:
         keep_safe(self, "target", "target_file", "profile", "select", "clause")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ExchangeRecorded:
+    """Every byte that was exchanged for a case, so that it can be judged again without the target."""
+
+    TAG: ClassVar[str] = "exchange-recorded"
+
+    case: Case
+    exchange: Exchange
+
+    def __post_init__(self) -> None:
+        steps = len(self.case.steps)
+        if self.exchange.case_id != self.case.id:
+            raise RecordError("exchange.case_id", f"{self.case.id!r}, the case's id", self.exchange.case_id)
+        if self.exchange.protocol is not self.case.protocol:
+            raise RecordError("exchange.protocol", f"{self.case.protocol}, as the case has it", self.exchange.protocol)
+        for index, call in enumerate(self.exchange.calls if self.exchange.driven else ()):
+            if not 0 <= call.step < steps:
+                raise RecordError(f"exchange.calls[{index}].step", f"one of the case's {steps} steps", call.step)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -158,7 +181,7 @@ class RunEnded:
         keep_safe(self, "remarks")
 
 
-Event: TypeAlias = RunStarted | CaseJudged | SuiteBroke | CounterexampleSaved | RunEnded
+Event: TypeAlias = RunStarted | CaseJudged | ExchangeRecorded | SuiteBroke | CounterexampleSaved | RunEnded
 
-EVENTS: tuple[type, ...] = (RunStarted, CaseJudged, SuiteBroke, CounterexampleSaved, RunEnded)
+EVENTS: tuple[type, ...] = (RunStarted, CaseJudged, ExchangeRecorded, SuiteBroke, CounterexampleSaved, RunEnded)
 """Every kind of event, for readers of a log."""

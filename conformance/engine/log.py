@@ -22,8 +22,9 @@ from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe, safe_values
 from conformance.disk.files import DiskError, naming
 from conformance.disk.locks import held
-from conformance.engine.events import EVENTS, CaseJudged, Event, RunStarted
-from conformance.records import RecordError, from_json, to_json
+from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunStarted
+from conformance.generate.casefile import check_foreign
+from conformance.records import FORMAT, RecordError, from_json, to_json
 
 __all__ = ["MOST_GENERATED", "TAG_KEY", "LogError", "LogWriter", "log_schema", "read_log"]
 
@@ -57,6 +58,7 @@ class LogWriter:
     Raises:
         InUseError: another run writes this log; the text names its process.
         DiskError: the file cannot be written.
+        LogError: an event is longer than any that is read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,6 +74,8 @@ class LogWriter:
         assert self._file is not None, "a log is written inside its context"
         text = json.dumps(event_to_json(event), ensure_ascii=False, separators=(",", ":")) + "\n"
         data = memoryview(text.encode("utf-8", "backslashreplace"))  # a lone surrogate, as JSON escapes it
+        if len(data) > LONGEST:
+            raise LogError(f"{self.path}: expected events of at most {LONGEST >> 20} MiB, got {len(data) >> 20} MiB")
         with naming(self.path):
             if not self._written and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 self._file.truncate(0)
@@ -147,12 +151,21 @@ def _read_line(line: bytes, place: str, suite: str) -> Event:
         raise LogError(f"{wanted}: {error}") from None
     kind = _BY_TAG.get(str(data.pop(TAG_KEY, "")))
     suite = suite or safe(str(data.get("suite", "")), limit=40)
+    if isinstance(form := data.get("format"), int) and form > FORMAT:
+        raise LogError(f"{place}: expected a log of format {FORMAT} or an earlier one, got {form}{_version(suite)}")
     if kind is None:
         raise LogError(f"{wanted}, got {line[:60]!r}{_version(suite)}")
     try:
-        event = cast(Event, from_json(kind, safe_values(data, blocks=("traceback",)), path=place))
+        # Rows, requests and answers stay as they are: who shows them makes them safe.
+        kept = data if kind is ExchangeRecorded else safe_values(data, blocks=("traceback",))
+        event = cast(Event, from_json(kind, kept, path=place))
     except (RecordError, RecursionError) as error:
         raise LogError(safe(f"{error or 'too many levels'}{_version(suite)}")) from None
+    if isinstance(event, ExchangeRecorded):
+        try:
+            check_foreign(event.case)
+        except ValueError as error:
+            raise LogError(safe(f"{place}: {error}")) from None
     if isinstance(event, RunStarted) and not 0 <= event.generated <= MOST_GENERATED:
         raise LogError(f"{place}: expected 0 to {MOST_GENERATED} generated cases, got {event.generated}")
     if isinstance(event, CaseJudged) and any(verdict.case_id != event.case_id for verdict in event.verdicts):

@@ -22,7 +22,7 @@ from conformance.engine.counterexample import Hunt
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.outcomes import unsupported, whole_case
 from conformance.generate import materialise
-from conformance.records import Case, Exchange, Outcome
+from conformance.records import Case, Exchange, Outcome, ProtocolName
 from conformance.targets import TargetError, TargetUnavailable
 
 __all__ = ["Driver", "Job", "run"]
@@ -31,6 +31,8 @@ WORKERS: Final = 2
 """Threads that judge beside the one that drives: judging is mostly numpy and waiting for reader processes."""
 AHEAD: Final = 4
 """Exchanges held while they wait for their turn: each may be tens of MiB."""
+SPOKEN: Final = ProtocolName.STORAGE_READ
+"""What every kind of target speaks."""
 GIVE_UP_AFTER: Final = 3
 """Consecutive cases without a target before the rest are not tried: each may cost a whole start-up deadline."""
 
@@ -89,7 +91,11 @@ class _Runner:
         future: Future[Assessment]
         try:
             lacking = sorted(set(job.case.needs) - self._capabilities)
-            if lacking:
+            if job.case.protocol is not SPOKEN:
+                reason = f"this case speaks {job.case.protocol}; the target {SPOKEN}"
+                verdicts = unsupported(job.case, self._bench.clauses, reason)
+                future = _done(Assessment(tuple(verdicts), ()))
+            elif lacking:
                 self._undeclared.setdefault(lacking[0], job)
                 reason = f"the target does not declare {', '.join(lacking)}"
                 verdicts = unsupported(job.case, self._bench.clauses, reason)

@@ -11,18 +11,21 @@ import pyarrow as pa
 import conformance
 from conformance.contract.clause import CLAUSES, Clause
 from conformance.engine.events import RunStarted
-from conformance.records import Level
+from conformance.records import FORMAT, Level
 
 __all__ = ["Surroundings", "implementation_started", "surroundings"]
 
 
 class Surroundings(TypedDict):
-    """Where a run takes place, under the names of :class:`~conformance.engine.events.RunStarted`."""
+    """Where a run takes place, and the form of its log, under the names of
+    :class:`~conformance.engine.events.RunStarted`.
+    """
 
     suite: str
     python: str
     pyarrow: str
     platform: str
+    format: int
 
 
 def surroundings() -> Surroundings:
@@ -32,6 +35,7 @@ def surroundings() -> Surroundings:
         "python": platform.python_version(),
         "pyarrow": pa.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
+        "format": FORMAT,
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from conformance.contain.text import safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
-from conformance.records import Call
+from conformance.records import Call, ProtocolName, Turn
 from conformance.wire import Kind, dissect
 from conformance.wire import lines as dump_lines
 
@@ -31,7 +31,10 @@ def transcript(view: View) -> Iterator[str]:
 def _lines(view: View) -> Iterator[str]:
     exchange = view.exchange
     where = f"{exchange.project}.{exchange.dataset}.{exchange.table}".strip(".")
-    yield f"exchange of case {exchange.case_id} with {exchange.target}" + (f", table {where}" if where else "")
+    asked = "" if exchange.driven else f", asked by {exchange.asked_by}"
+    spoken = "" if exchange.protocol is ProtocolName.STORAGE_READ else f", in {exchange.protocol}"
+    place = f", table {where}" if where else ""
+    yield f"exchange of case {exchange.case_id} with {exchange.target}{place}{spoken}{asked}"
     if exchange.untestable:
         yield f"  not put to the target: {exchange.untestable}"
     for index in exchange.skipped_steps:
@@ -49,22 +52,28 @@ def _call(
     status = f"{call.status}: {call.details}" if call.details else call.status or "no status"
     yield ""
     yield f"call {index}  {call.method} {call.label}  {status} ({call.end}, {call.seconds * 1000:.1f} ms)"
-    if call.request:
-        yield f"  request, {len(call.request)} bytes"
-        yield from _proto(call, call.request, request=True)
-    for at, data in enumerate(call.responses):
-        yield f"  response {at}, {len(data)} bytes"
-        yield from _proto(call, data, request=False)
-        # A session is one answer; its Arrow bytes belong to the call as a whole.
-        for message in messages:
-            if message.response not in (at, None):
-                continue
-            if isinstance(message, SchemaBytes) and shown.setdefault(message.data, index) != index:
-                yield f"    schema message, {len(message.data)} bytes, the same as in call {shown[message.data]}"
-                continue
+    for turn, at in call.turns:
+        if turn is Turn.HALF_CLOSE:
+            yield from ["  no further request"] if call.order else []
+        elif turn is Turn.RESPONSE:
+            yield f"  response {at}, {len(call.responses[at])} bytes"
+            yield from _proto(call, call.responses[at], request=False)
+            # A session is one answer; its Arrow bytes belong to the call as a whole.
+            yield from _messages(index, [one for one in messages if one.response in (at, None)], shown)
+        elif call.order or call.request:
+            number = f" {at}" if call.order else ""
+            yield f"  request{number}, {len(call.requests[at])} bytes"
+            yield from _proto(call, call.requests[at], request=True)
+    for kind, entries in (("initial metadata", call.initial_metadata), ("trailer", call.trailers)):
+        yield from (f"  {kind} {entry.key}: {_shortened(repr(entry.value))}" for entry in entries)
+
+
+def _messages(index: int, messages: Sequence[SchemaBytes | BatchBytes], shown: dict[bytes, int]) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, SchemaBytes) and shown.setdefault(message.data, index) != index:
+            yield f"    schema message, {len(message.data)} bytes, the same as in call {shown[message.data]}"
+        else:
             yield from _arrow(message)
-    for trailer in call.trailers:
-        yield f"  trailer {trailer.key}: {_shortened(repr(trailer.value))}"
 
 
 def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
@@ -83,6 +92,8 @@ def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
 
     kinds = proto.REQUESTS if request else proto.RESPONSES
     if call.method not in kinds:
+        if not call.method.startswith("Serialize"):  # whose bytes are Arrow's, and shown as such
+            yield f"    {_shortened(data.hex(' '))}"
         return
     try:
         message = kinds[call.method].FromString(data)

@@ -9,15 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from conformance.generate.arrowtable import arrow_table
 from conformance.records import (
+    STEPS,
     AppendRows,
     BqType,
     Case,
     Column,
     CreateSession,
+    DoExchange,
+    DoGet,
+    DoPut,
+    FlightStep,
+    GetFlightInfo,
+    ProtocolName,
     ReadRows,
     RecordError,
     SplitStream,
+    Step,
     Table,
 )
 
@@ -31,6 +40,11 @@ def check_case(case: Case) -> None:
         for name in ("rows", "max_items", "cell_bytes"):
             if (value := getattr(case.table.recipe, name)) < 0:
                 raise RecordError(f"Case.table.recipe.{name}", "0 or more", value)
+    if case.table.arrow is not None and case.protocol is ProtocolName.STORAGE_READ:
+        raise RecordError("Case.table.arrow", f"columns, for the case speaks {case.protocol}", case.table.arrow.fields)
+    for index, step in enumerate(case.steps):
+        if not isinstance(step, STEPS[case.protocol]):
+            raise RecordError(f"Case.steps[{index}]", f"a step of {case.protocol}, which the case speaks", step.TAG)
     _check_steps(case)
 
 
@@ -82,8 +96,7 @@ def _check_parameters(column: Column, path: str) -> None:
 def _check_steps(case: Case) -> None:
     count = _row_count(case.table)
     unborn = 0
-    sessions: set[str] = set()
-    splits: set[str] = set()
+    labels: dict[type[Step], set[str]] = {CreateSession: set(), SplitStream: set(), GetFlightInfo: set()}
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
         if isinstance(step, AppendRows):
@@ -94,12 +107,22 @@ def _check_steps(case: Case) -> None:
         for row in step.expect.rows or ():
             if not 0 <= row < count:
                 raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
-        if isinstance(step, CreateSession):
-            sessions.add(step.label)
-        else:
-            _check_stream(step, path, sessions, splits)
-        if isinstance(step, SplitStream):
-            splits.add(step.label)
+        if isinstance(step, ReadRows | SplitStream):
+            _check_stream(step, path, labels[CreateSession], labels[SplitStream])
+        elif not isinstance(step, CreateSession):
+            _check_flight(step, path, labels[GetFlightInfo], case.table)
+        if isinstance(step, CreateSession | SplitStream | GetFlightInfo):
+            labels[type(step)].add(step.label)
+
+
+def _check_flight(step: FlightStep, path: str, infos: set[str], table: Table) -> None:
+    if isinstance(step, DoGet):
+        if step.ticket is None and step.info not in infos:
+            raise RecordError(f"{path}.info", "the label of an earlier get-flight-info step", step.info)
+        if step.endpoint != "*" and not step.endpoint.isdecimal():
+            raise RecordError(f"{path}.endpoint", "'*' or an endpoint's index", step.endpoint)
+    if isinstance(step, DoPut | DoExchange) and not (table.columns or table.arrow):
+        raise RecordError(path, "a table with columns or Arrow fields, which this step sends", step.TAG)
 
 
 def _check_stream(step: ReadRows | SplitStream, path: str, sessions: set[str], splits: set[str]) -> None:
@@ -113,4 +136,6 @@ def _check_stream(step: ReadRows | SplitStream, path: str, sessions: set[str], s
 
 
 def _row_count(table: Table) -> int:
+    if table.arrow is not None:
+        return int(arrow_table(table.arrow, path="Case.table.arrow").num_rows)
     return table.recipe.rows if table.recipe is not None else len(table.rows or ())

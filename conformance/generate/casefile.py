@@ -28,7 +28,7 @@ from conformance.records import (
     to_json,
 )
 
-__all__ = ["CaseFileError", "load_case", "load_cases", "load_file", "save_case"]
+__all__ = ["CaseFileError", "check_foreign", "load_case", "load_cases", "load_file", "save_case"]
 
 SCHEMA_FILE: Final = "case.schema.json"
 """Stands beside the cases and is none itself."""
@@ -125,22 +125,31 @@ def _keys(place: str) -> list[str | int]:
 def _checked(data: Any) -> Case:
     try:
         case = from_json(Case, data)
-        check_case(case)
-    except RecordError as error:
+        check_foreign(case)
+    except ValueError as error:
         raise _NotACaseError(str(error)) from None
+    return case
+
+
+def check_foreign(case: Case) -> None:
+    """Refuse a case that somebody wrote where its parts do not fit, or its table is too large.
+
+    Raises:
+        ValueError: with the place inside it.
+    """
+    check_case(case)
     if case.table.recipe is not None:
         _refuse_weight(case.table.columns, case.table.recipe)
     if case.table.rows is not None:
         try:
             materialise(case.table)
         except RecordError as error:
-            raise _NotACaseError(f"Case.table.{error}") from None
-    return case
+            raise ValueError(f"Case.table.{error}") from None
 
 
 def _refuse_weight(columns: tuple[Column, ...], recipe: Recipe) -> None:
     if (weighs := weight(columns, recipe)) > GIVEN_MOST_BYTES:
-        raise _NotACaseError(
+        raise ValueError(
             f"Case.table.recipe: expected a table of at most {GIVEN_MOST_BYTES >> 20} MiB,"
-            f" but {recipe.rows} rows of these columns take about {weighs >> 20} MiB; ask for fewer",
+            f" but {recipe.rows} rows of these columns take about {weighs >> 20} MiB; ask for fewer"
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from conformance.generate.arrowtable import arrow_table
 from conformance.generate.outline import outline
 from conformance.generate.synthesis import synthesise
 from conformance.generate.written import arrays_from_rows, values_from_array
@@ -21,14 +22,16 @@ __all__ = ["explicit", "materialise", "to_json_rows"]
 
 
 def materialise(table: Table) -> pa.Table:
-    """The rows of ``table`` under exactly ``arrow_schema(table.columns)``, in one chunk.
+    """The rows of ``table`` under exactly ``arrow_schema(table.columns)``, in one chunk; an Arrow table as it is.
 
     A table without columns keeps its row count (``num_rows``), as a record batch does.
     BIGNUMERIC extremes of 77 digits are there, though ``Table.validate(full=True)`` calls them out of precision.
 
     Raises:
-        RecordError: a written-out row does not fit its columns; the message says where.
+        RecordError: a written-out row does not fit its columns, or a batch its fields; the message says where.
     """
+    if table.arrow is not None:
+        return arrow_table(table.arrow)
     told = outline(table.columns)
     schema = told.schema
     if table.recipe is not None:
@@ -54,7 +57,7 @@ def to_json_rows(table: pa.Table, columns: Sequence[Column]) -> list[dict[str, A
 
 def explicit(case: Case) -> Case:
     """The case with its recipe replaced by the rows that it gives."""
-    if case.table.rows is not None:
+    if case.table.recipe is None:
         return case
     rows = to_json_rows(materialise(case.table), case.table.columns)
     return dataclasses.replace(case, table=Table(case.table.columns, rows=tuple(map(Json, rows))))

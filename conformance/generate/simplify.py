@@ -100,7 +100,7 @@ def _sound(steps: Sequence[Step]) -> tuple[Step, ...]:
     for step in steps:
         if isinstance(step, CreateSession):
             sessions.add(step.label)
-        elif not isinstance(step, AppendRows) and not step.name:
+        elif isinstance(step, ReadRows | SplitStream) and not step.name:
             split, dot, _child = step.stream.partition(".")
             if (split not in splits) if dot else (step.session not in sessions):
                 continue

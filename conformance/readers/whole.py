@@ -169,7 +169,7 @@ def _served(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
         session = _session(call)
         if session is None or any(stream.name not in reads for stream in session.streams):
             continue
-        step = case.steps[call.step] if call.step < len(case.steps) else None
+        step = case.steps[call.step] if exchange.driven and call.step < len(case.steps) else None
         yield WholeRead(
             case_id=case.id,
             label=step.label if isinstance(step, CreateSession) else call.label,

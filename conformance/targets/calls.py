@@ -1,4 +1,4 @@
-"""Making one gRPC call and keeping all of it: request and response bytes, status, trailing metadata, how it ended.
+"""Making one gRPC call and keeping all of it: request and response bytes, metadata, status, how it ended.
 
 The stubs are raw: nothing is decoded here, so nothing that a decoder forgives can be lost.
 What this module decides is how a call *ended* (:class:`~conformance.records.CallEnd`): a status that the client
@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 import grpc
 
 from conformance.contract import proto
-from conformance.records import Call, CallEnd, Trailer
+from conformance.records import Call, CallEnd, MetadataEntry
 
 __all__ = ["Budget", "Caller", "open_channel", "speaks_http2"]
 
@@ -104,7 +104,8 @@ class Caller:
         except grpc.RpcError as error:
             return self._ended(call, cast("grpc.Call", error), (), started=started, budget=budget)
         if len(answer) > budget.bytes:
-            return self._over(call, (), started, f"one response of {len(answer)} bytes, permitted {budget.bytes}")
+            said = f"one response of {len(answer)} bytes, permitted {budget.bytes}"
+            return self._over(call, done, (), started, said)
         return self._ended(call, done, (answer,), started=started, budget=budget)
 
     def stream(self, call: Call, *, routing: str, budget: Budget, take: int | None = None) -> Call:
@@ -124,12 +125,13 @@ class Caller:
                 if size > budget.bytes or len(responses) > budget.responses:
                     sent = f"{len(responses)} responses of {size} bytes"
                     permitted = f"{budget.responses} and {budget.bytes}"
-                    return self._over(call, tuple(responses), started, f"{sent} so far, permitted {permitted}")
+                    said = f"{sent} so far, permitted {permitted}"
+                    return self._over(call, running, tuple(responses), started, said)
         except grpc.RpcError:
             return self._ended(call, running, tuple(responses), started=started, budget=budget)
         finally:
             running.cancel()
-        return self._as(call, CallEnd.CANCELLED, tuple(responses), started)
+        return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started)
 
     def _ended(
         self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: Budget
@@ -138,15 +140,15 @@ class Caller:
         code, details = status.code(), status.details() or ""
         if code is grpc.StatusCode.DEADLINE_EXCEEDED and time.monotonic() - started >= budget.seconds - EARLY_SECONDS:
             said = f"no end within {budget.seconds:.3g} s, {len(responses)} responses came"
-            return self._as(call, CallEnd.DEADLINE, responses, started, details=said)
+            return self._as(call, status, CallEnd.DEADLINE, responses, started, details=said)
         if code is grpc.StatusCode.RESOURCE_EXHAUSTED and f"vs. {self._message_limit})" in details:
-            return self._over(call, responses, started, details)
+            return self._over(call, status, responses, started, details)
         if code is not grpc.StatusCode.OK and (words := self._death(code, details)):
-            return self._as(call, CallEnd.CRASH, responses, started, details=words)
+            return self._as(call, status, CallEnd.CRASH, responses, started, details=words)
         return dataclasses.replace(
-            self._as(call, CallEnd.COMPLETE, responses, started, details=details),
+            self._as(call, status, CallEnd.COMPLETE, responses, started, details=details),
             status=code.name,
-            trailers=_trailers(status.trailing_metadata()),
+            trailers=_entries(status.trailing_metadata()),
         )
 
     def _death(self, code: grpc.StatusCode, details: str) -> str:
@@ -159,10 +161,20 @@ class Caller:
             return words
         return f"the connection broke: {details}" if lost else ""
 
-    def _over(self, call: Call, responses: tuple[bytes, ...], started: float, said: str) -> Call:
-        return self._as(call, CallEnd.OVER_BUDGET, responses, started, details=f"the target sent too much: {said}")
+    def _over(self, call: Call, made: grpc.Call, responses: tuple[bytes, ...], started: float, said: str) -> Call:
+        details = f"the target sent too much: {said}"
+        return self._as(call, made, CallEnd.OVER_BUDGET, responses, started, details=details)
 
-    def _as(self, call: Call, end: CallEnd, responses: tuple[bytes, ...], started: float, *, details: str = "") -> Call:
+    def _as(
+        self,
+        call: Call,
+        made: grpc.Call,
+        end: CallEnd,
+        responses: tuple[bytes, ...],
+        started: float,
+        *,
+        details: str = "",
+    ) -> Call:
         return dataclasses.replace(
             call,
             responses=responses,
@@ -171,6 +183,7 @@ class Caller:
             end=end,
             started=started - self._began,
             seconds=time.monotonic() - started,
+            initial_metadata=_entries(made.initial_metadata()),
         )
 
 
@@ -179,6 +192,6 @@ def _headers(routing: str) -> tuple[tuple[str, str], ...]:
     return (("x-goog-request-params", routing),)
 
 
-def _trailers(metadata: Sequence[tuple[str, str | bytes]] | None) -> tuple[Trailer, ...]:
+def _entries(metadata: Sequence[tuple[str, str | bytes]] | None) -> tuple[MetadataEntry, ...]:
     pairs = ((key, value.encode() if isinstance(value, str) else value) for key, value in metadata or ())
-    return tuple(Trailer(key, value) for key, value in pairs)
+    return tuple(MetadataEntry(key, value) for key, value in pairs)

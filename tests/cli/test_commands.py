@@ -15,8 +15,10 @@ from conformance.cli._group import COMMANDS, cli
 from conformance.engine.events import CaseJudged
 from conformance.engine.log import read_log
 from conformance.engine.selection import all_clauses
+from conformance.generate import save_case
 from conformance.report.document import report_schema
 from tests.cli.typed import CASE, conformance_, run
+from tests.records.flight import FLIGHT_CASE
 
 
 class TestRun:
@@ -257,6 +259,27 @@ class TestWords:
             jsonschema.Draft202012Validator.check_schema(schema)
 
     @pytest.mark.usefixtures("user")
+    def test_a_case_of_flight_is_shown_and_not_put_to_a_target(self) -> None:
+        """Its fields and steps in words; a Storage Read target does not support it, which fails no run."""
+        Path("corpus/flight").mkdir()
+        save_case(FLIGHT_CASE, Path("corpus/flight/words.yaml"))
+
+        shown = conformance_("show", "corpus/flight/words.yaml").output.splitlines()
+        run = conformance_("run", "--target", "honest.toml", "--corpus", "corpus", "--no-readers", "--json", "r.json")
+        replay = conformance_("replay", "flight.words", "--target", "honest.toml", "--corpus", "corpus")
+
+        assert "protocol  flight" in shown
+        assert "table     3 Arrow fields, 2 rows in 1 batches" in shown
+        assert '  1. do-put descriptor={"path": ["words"]}, in_turns=true' in shown
+        assert run.exit_code == 0
+        said = "this case speaks flight; the target storage-read"
+        (left,) = [
+            one for one in json.loads(Path("r.json").read_text())["deviations"] if one["cases"] == ["flight.words"]
+        ]
+        assert (left["outcome"], left["text"]) == ("unsupported", said)
+        assert (replay.exit_code, said in replay.stderr) == (2, True)
+
+    @pytest.mark.usefixtures("user")
     def test_cases_are_linted(self) -> None:
         """A pattern that names no clause would observe nothing, ever."""
         Path("odd.yaml").write_text(CASE + "clauses: [framing.nothing-such, 'framing.*']\n")
@@ -279,6 +302,22 @@ class TestOneCase:
         assert "call 0  SerializeSchema" in result.output
         assert "schema message, " in result.output
         assert "continuation word" in result.output
+
+    @pytest.mark.usefixtures("user")
+    def test_a_replay_that_was_kept_is_judged_again_without_the_target(self) -> None:
+        """The same bytes come to the same verdicts, wherever they are."""
+        options = ("--target", "liar.toml", "--corpus", "corpus", "--no-readers", "--log", "kept.jsonl")
+        once = conformance_("replay", "one", *options)
+        Path("liar.toml").unlink()
+
+        again = conformance_("replay", "kept.jsonl")
+
+        assert (once.exit_code, again.exit_code) == (1, 1)
+        shown, verdicts = once.output.split("\n\n"), again.output.split("\n\n")
+        assert shown[:2] == verdicts[:2]
+        assert [line for line in shown[-1].splitlines() if " in " not in line] == [
+            line for line in verdicts[-1].splitlines() if " in " not in line
+        ]
 
     def test_extracted_messages_are_what_check_takes(self, user: Path) -> None:
         """Any program can be fed with them, ours too."""

@@ -75,6 +75,10 @@ def test_a_line_cut_short_by_a_crash_is_dropped(tmp_path: Path) -> None:
         ('{"event":"run-ended","seconds":' + "[" * 200 + "]" * 200 + "}\n", "seconds: expected float but got "),
         ('{"event":"run-paused","suite":"99.0"}\n', "; the log was written by version 99.0 of the suite, and this is "),
         (
+            '{"event":"run-started","suite":"99.0","format":3,"colour":1}\n',
+            "line 1: expected a log of format 2 or an earlier one, got 3; the log was written by version 99.0 of the",
+        ),
+        (
             '{"event":"run-started","suite":"99.0","colour":1}\n',
             "; the log was written by version 99.0 of the suite, and this is ",
         ),

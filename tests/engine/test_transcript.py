@@ -7,7 +7,7 @@ import pyarrow as pa
 from conformance.contract import proto
 from conformance.contract.view import View
 from conformance.engine.transcript import transcript
-from conformance.records import Call, CallEnd, Exchange, Trailer
+from conformance.records import Call, CallEnd, Exchange, MetadataEntry
 from tests.engine.samples import sample_case, sample_exchange
 
 SCHEMA = pa.schema([pa.field("a", pa.int64())]).serialize().to_pybytes()
@@ -64,7 +64,7 @@ def test_a_refusal_shows_status_and_trailers() -> None:
         b"",
         status="INTERNAL",
         details="boom",
-        trailers=(Trailer("k", b"v"),),
+        trailers=(MetadataEntry("k", b"v"),),
         end=CallEnd.COMPLETE,
     )
 

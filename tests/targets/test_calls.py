@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 from conformance.contract import proto
-from conformance.records import Call, CallEnd, Trailer
+from conformance.records import Call, CallEnd, MetadataEntry
 from conformance.targets.calls import Budget, Caller, open_channel, speaks_http2
 from tests.targets.fake_server import FakeServer, serving
 
@@ -67,7 +67,60 @@ def test_a_refusal_is_complete_with_its_status_details_and_trailers(fake: FakeSe
 
     assert (call.status, call.end) == ("INVALID_ARGUMENT", CallEnd.COMPLETE)
     assert call.details == "request failed: data format unspecified"
-    assert {Trailer("reason", b"no"), Trailer("extra-bin", b"\x00\xff")} <= set(call.trailers)
+    assert {MetadataEntry("reason", b"no"), MetadataEntry("extra-bin", b"\x00\xff")} <= set(call.trailers)
+
+
+def _greeted(_request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+    context.send_initial_metadata((("server", "fake"), ("trace-bin", b"\x00\xff")))
+    yield from (b"one", b"two")
+    context.abort(grpc.StatusCode.INTERNAL, "out of range")
+
+
+GREETING = {MetadataEntry("server", b"fake"), MetadataEntry("trace-bin", b"\x00\xff")}
+
+
+@pytest.mark.parametrize(
+    ("take", "budget", "end"),
+    [
+        (None, BUDGET, CallEnd.COMPLETE),
+        (1, BUDGET, CallEnd.CANCELLED),
+        (None, dataclasses.replace(BUDGET, responses=1), CallEnd.OVER_BUDGET),
+    ],
+)
+def test_initial_metadata_is_kept_however_a_read_ends(
+    fake: FakeServer, caller: Caller, take: int | None, budget: Budget, end: CallEnd
+) -> None:
+    """What a server says before its first message, binary entries too."""
+    fake.rows = _greeted
+
+    call = caller.stream(READ, routing="", budget=budget, take=take)
+
+    assert call.end is end
+    assert set(call.initial_metadata) >= GREETING
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_initial_metadata_of_a_unary_call_is_kept(fake: FakeServer, caller: Caller, *, refuses: bool) -> None:
+    """With an answer and with a refusal."""
+
+    def greet(_request: bytes, context: grpc.ServicerContext) -> bytes:
+        context.send_initial_metadata((("server", "fake"),))
+        if refuses:
+            context.abort(grpc.StatusCode.NOT_FOUND, "no such table")
+        return b""
+
+    fake.session = greet
+
+    call = caller.unary(CREATE, routing="", budget=BUDGET)
+
+    assert MetadataEntry("server", b"fake") in call.initial_metadata
+
+
+def test_a_read_of_nothing_waits_for_no_metadata(caller: Caller) -> None:
+    """It is cancelled before any message."""
+    call = caller.stream(READ, routing="", budget=BUDGET, take=0)
+
+    assert (call.end, call.responses) == (CallEnd.CANCELLED, ())
 
 
 def test_a_refusal_in_the_middle_keeps_what_came_before(fake: FakeServer, caller: Caller) -> None:

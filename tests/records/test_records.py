@@ -19,6 +19,7 @@ from conformance.records import (
     Expect,
     Finding,
     Json,
+    MetadataEntry,
     Mode,
     Outcome,
     Reading,
@@ -28,7 +29,6 @@ from conformance.records import (
     RecordError,
     SplitStream,
     Table,
-    Trailer,
     Verdict,
     arrow_schema,
     from_json,
@@ -56,7 +56,7 @@ RECORDS = [
     CASE,
     Case("a.b", "made", Table((Column("n", BqType.INT64),), recipe=Recipe(rows=7, seed=3))),
     Exchange(
-        "a.b", "t", calls=(Call(0, "s", "ReadRows", b"\xff\x00", (b"", b"\x01"), trailers=(Trailer("k", b"v"),)),)
+        "a.b", "t", calls=(Call(0, "s", "ReadRows", b"\xff\x00", (b"", b"\x01"), trailers=(MetadataEntry("k", b"v"),)),)
     ),
     Exchange("a.b", "t", untestable="cannot seed: no such type"),
     Finding("framing.one", "one message", "two messages", call=1, response=0, field="a.b", start=8, end=16),
@@ -134,7 +134,7 @@ def test_a_contradictory_column_cannot_be_made(column: object, complaint: str) -
 
 def test_a_table_has_rows_or_a_recipe() -> None:
     """A table with both, or with neither, is refused."""
-    with pytest.raises(RecordError, match="either rows or a recipe"):
+    with pytest.raises(RecordError, match="either rows, a recipe or an Arrow table"):
         Table((NESTED,))
 
 

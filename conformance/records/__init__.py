@@ -1,0 +1,96 @@
+"""The nouns of the suite: Case, Exchange, Finding, Reading, Verdict.
+
+Each is a small immutable record with a JSON form and an Arrow row (see :mod:`conformance._codec`),
+so that a file in ``cases/``, a Parquet row of a campaign and an object in memory are the same thing.
+What a target, a client or a reader chose to say is made safe in the constructors (:mod:`conformance.contain.text`): no
+record holds a text that could not be printed, stored or put into XML. Foreign bytes stay as they came.
+This package decides what a noun holds; it knows nothing of bytes, servers or reports.
+"""
+
+from conformance._codec import Json, RecordError, arrow_schema, from_json, from_row, to_json, to_row
+from conformance.records.case import STEPS, Case, Step
+from conformance.records.closed import (
+    AskerKind,
+    BqType,
+    CallEnd,
+    Level,
+    Mode,
+    NullPattern,
+    Outcome,
+    ProtocolName,
+    ReadingOutcome,
+    Turn,
+    ValueProfile,
+)
+from conformance.records.exchange import FORMAT, Asker, Call, Exchange, MetadataEntry
+from conformance.records.flight import (
+    Descriptor,
+    DoAction,
+    DoExchange,
+    DoGet,
+    DoPut,
+    FlightStep,
+    GetFlightInfo,
+    GetSchema,
+    Handshake,
+    ListActions,
+    ListFlights,
+)
+from conformance.records.judged import Finding, Reading, Verdict
+from conformance.records.steps import AppendRows, CreateSession, Expect, ReadRows, SplitStream, StorageReadStep
+from conformance.records.table import ArrowField, ArrowTable, Column, KeyValue, Recipe, Table
+
+__all__ = [
+    "FORMAT",
+    "STEPS",
+    "AppendRows",
+    "ArrowField",
+    "ArrowTable",
+    "Asker",
+    "AskerKind",
+    "BqType",
+    "Call",
+    "CallEnd",
+    "Case",
+    "Column",
+    "CreateSession",
+    "Descriptor",
+    "DoAction",
+    "DoExchange",
+    "DoGet",
+    "DoPut",
+    "Exchange",
+    "Expect",
+    "Finding",
+    "FlightStep",
+    "GetFlightInfo",
+    "GetSchema",
+    "Handshake",
+    "Json",
+    "KeyValue",
+    "Level",
+    "ListActions",
+    "ListFlights",
+    "MetadataEntry",
+    "Mode",
+    "NullPattern",
+    "Outcome",
+    "ProtocolName",
+    "ReadRows",
+    "Reading",
+    "ReadingOutcome",
+    "Recipe",
+    "RecordError",
+    "SplitStream",
+    "Step",
+    "StorageReadStep",
+    "Table",
+    "Turn",
+    "ValueProfile",
+    "Verdict",
+    "arrow_schema",
+    "from_json",
+    "from_row",
+    "to_json",
+    "to_row",
+]
