@@ -17,7 +17,7 @@ import functools
 import itertools
 import traceback
 from collections.abc import Hashable, Iterable, Sequence
-from typing import cast
+from typing import Final, cast
 
 import pyarrow as pa
 
@@ -70,19 +70,30 @@ def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdicts on a view: the ids of the clauses that ``passed``, and all ``others`` in full."""
+    """The verdicts on a view: the ids of the clauses that ``passed``, in any order, and all ``others`` in full."""
 
     passed: tuple[str, ...] = ()
     others: tuple[Verdict, ...] = ()
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """The clauses over one facet, or over none, in their order."""
+
+    facet: Facet | None
+    clauses: tuple[Clause, ...]
+
+
 class Judge:
-    """Judges views under ``clauses``; remembers which of them there is to ask, and nothing of a view."""
+    """Judges views under ``clauses``; keeps nothing of a view."""
 
     def __init__(self, clauses: Iterable[Clause]) -> None:
-        self.clauses = tuple(clauses)
-        self.over = tuple(map(_facet, self.clauses))
-        self.facets = tuple(dict.fromkeys(facet for facet in self.over if facet is not None))
+        self.clauses: Final = tuple(clauses)
+        self._places = {clause: place for place, clause in enumerate(self.clauses)}
+        sides: dict[Facet | None, list[Clause]] = {}
+        for clause in self.clauses:
+            sides.setdefault(_facet(clause), []).append(clause)
+        self._sides = tuple(Side(facet, tuple(over)) for facet, over in sides.items())
 
     def __call__(self, view: View) -> Judged:
         """What the clauses say of a view."""
@@ -94,15 +105,22 @@ class Judge:
         served = is_served(view)
         if exceeds(view):
             return Judged((), tuple(beyond(view, self.clauses, lambda clause: _ask(view, clause, served=served))))
+        passed: list[str] = []
+        open_: list[Clause] = []
         raised: dict[Facet, str] = {}
-        states = tuple([state_of(view, facet, raised) for facet in self.facets])
-        passed, open_ = _divided(self, states, case.clauses, served=served)
-        asked = [_ask(view, clause, served=served) for clause in open_]
-        if not any(asked):
-            return Judged(passed)
+        for side in self._sides:
+            if side.facet is None:
+                open_ += side.clauses if served or case.clauses else ()
+            elif (state := state_of(view, side.facet, raised)) is None:
+                open_ += side.clauses
+            else:
+                shown, unshown = _divided(side, state, case.clauses)
+                passed += shown
+                open_ += unshown
+        asked = [_ask(view, clause, served=served) for clause in sorted(open_, key=self._places.__getitem__)]
         verdicts = unhidden([one for one in asked if one is not None], raised, self.clauses)
-        passed += tuple([one.clause for one in verdicts if one.outcome is Outcome.PASS])
-        return Judged(passed, tuple([one for one in verdicts if one.outcome is not Outcome.PASS]))
+        passed += [one.clause for one in verdicts if one.outcome is Outcome.PASS]
+        return Judged(tuple(passed), tuple([one for one in verdicts if one.outcome is not Outcome.PASS]))
 
     def in_order(self, case: Case, judged: Judged) -> list[Verdict]:
         """All verdicts, in the order of the clauses; those on the case as a whole come last."""
@@ -121,26 +139,15 @@ def _facet(clause: Clause) -> Facet | None:
     return getattr(clause.over, "facet", None)
 
 
-@functools.lru_cache(maxsize=1024)
-def _divided(
-    judge: Judge, states: tuple[Hashable | None, ...], named: tuple[str, ...], *, served: bool
-) -> tuple[tuple[str, ...], tuple[Clause, ...]]:
-    """The clauses that pass in these states of the judge's facets, and those that have to be asked.
+@functools.lru_cache(maxsize=4096)
+def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Clause, ...]]:
+    """The ids of the clauses that pass in a clean state of their facet, and the clauses that have to be asked.
 
-    Of a clean facet, a clause without subjects is asked where the case names it, for it then says why it has none.
+    Asked is one without subjects that the case names, for then it says why it has none.
     """
-    state = dict(zip(judge.facets, states, strict=True))
-    passed, asked = [], []
-    for clause, facet in zip(judge.clauses, judge.over, strict=True):
-        if facet is None:
-            asked += [clause] if served or named else []
-        elif state[facet] is None:
-            asked.append(clause)
-        elif cast(FacetSelector, clause.over).shown_by(state[facet]):
-            passed.append(clause.id)
-        elif named and is_named(named, clause.id):
-            asked.append(clause)
-    return tuple(passed), tuple(asked)
+    shown = [clause for clause in side.clauses if cast(FacetSelector, clause.over).shown_by(state)]
+    hidden = [clause for clause in side.clauses if named and clause not in shown and is_named(named, clause.id)]
+    return tuple([clause.id for clause in shown]), tuple(hidden)
 
 
 def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:

@@ -19,7 +19,7 @@ from conformance.contract.clause import Clause
 from conformance.contract.judge import Judge, Judged
 from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import View
-from conformance.engine.outcomes import refine, whole_case
+from conformance.engine.outcomes import BROKE, refine, whole_case
 from conformance.generate import materialise
 from conformance.readers.compare import told
 from conformance.readers.held import held_tables
@@ -109,7 +109,7 @@ class CaseWork:
         except Exception as error:  # noqa: BLE001  # whatever the suite does wrong on one case costs that case only
             self.error = error
             self.broke.append("".join(traceback.format_exception(error)))
-            self.end(Outcome.ERROR, f"the suite itself broke: {type(error).__name__}: {error}")
+            self.end(Outcome.ERROR, f"{BROKE}: {type(error).__name__}: {error}")
 
 
 def received(exchange: Exchange | None) -> int:

@@ -18,10 +18,13 @@ from conformance.contract.raised import reason_of
 from conformance.engine.selection import Patterns
 from conformance.records import CallEnd, Case, Exchange, Finding, Outcome, Verdict
 
-__all__ = ["WHOLE_CASE", "finding_class", "reason_classes", "refine", "shape", "unsupported", "whole_case"]
+__all__ = ["BROKE", "WHOLE_CASE", "finding_class", "reason_classes", "refine", "shape", "unsupported", "whole_case"]
 
 WHOLE_CASE: Final = "case"
 """The clause id of a verdict about a case as a whole: an error of the suite, a crash that no clause saw."""
+
+BROKE: Final = "the suite itself broke"
+"""How the reason of an *error* of a whole case begins."""
 
 _DIED: Final = {
     CallEnd.CRASH: Outcome.CRASH,

@@ -158,7 +158,7 @@ def test_a_clause_is_itself_and_no_other() -> None:
 
 
 def test_what_passes_is_told_by_its_id_alone() -> None:
-    """In the order of the clauses; whoever wants verdicts gets them, with all others, in that order."""
+    """Whoever wants verdicts gets them, with all others, in the order of the clauses."""
     judging = Judge(CLAUSES.values())
     view = View(CASE, exchange(rows(n=[1, 2, 3])), rows())
 
@@ -167,7 +167,7 @@ def test_what_passes_is_told_by_its_id_alone() -> None:
     assert [one.clause for one in judged.others] == ["values.nulls"]
     verdicts = judging.in_order(CASE, judged)
     assert verdicts == judge_view(view, CLAUSES.values())
-    assert [one.clause for one in verdicts if one.outcome is Outcome.PASS] == list(judged.passed)
+    assert {one.clause for one in verdicts if one.outcome is Outcome.PASS} == {*judged.passed}
 
 
 def test_verdicts_on_the_case_as_a_whole_come_last() -> None:
