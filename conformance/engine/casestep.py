@@ -63,9 +63,8 @@ class Agreement(Protocol):
 
 
 class Phase(enum.IntEnum):
-    """How far a case has come."""
+    """How far a case has come; before the first of them it is only drawn."""
 
-    DRAWN = 0
     MADE = 1
     """Its table is there."""
     DRIVEN = 2
@@ -92,8 +91,8 @@ class CaseWork:
         self.judged: Judged | None = None
         self.error: Exception | None = None
         self.broke: list[str] = []
-        self.phase = Phase.DRAWN
-        self.seconds = [0.0] * len(Phase)
+        self.phase = 0
+        self.seconds = [0.0] * (len(Phase) + 1)
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """Give the case as a whole this outcome, whatever else is known of it."""
@@ -148,7 +147,7 @@ class CaseStep:
         while work.phase < to and work.judged is None:
             began = time.monotonic()
             work.attempt(self._parts[work.phase])
-            work.phase = Phase(work.phase + 1)
+            work.phase += 1
             work.seconds[work.phase] = time.monotonic() - began
         return work
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance.contract.remembered import once_per_object
 from conformance.generate import arrays
 from conformance.generate.arrays import Bools
 from conformance.generate.outline import Node, Outline, Region
@@ -169,6 +170,7 @@ class _Synthesis:
         return _mixed(grid + bases[:, None])
 
 
+@once_per_object
 def _empty(region: Region) -> list[pa.Array]:
     """The arrays of a region without slots, as every recipe makes them."""
     return _Synthesis(Recipe(0))._filled(region, 0)  # noqa: SLF001  # a part of it
