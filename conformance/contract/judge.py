@@ -21,6 +21,7 @@ from typing import Final, cast
 
 import pyarrow as pa
 
+from conformance.contract import unjudged
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import (
     CLAUSES,
@@ -33,7 +34,6 @@ from conformance.contract.clause import (
     Violation,
 )
 from conformance.contract.raised import reason_of
-from conformance.contract.unjudged import USED_UP, beyond, exceeds, is_named, is_served, state_of, unhidden
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
@@ -97,28 +97,27 @@ class Judge:
 
     def __call__(self, view: View) -> Judged:
         """What the clauses say of a view."""
-        case, exchange = view.case, view.exchange
-        if exchange.untestable:
-            named = (one.id for one in self.clauses if is_named(case.clauses, one.id))
-            unseen = [Verdict(case.id, name, Outcome.UNTESTABLE, reason=exchange.untestable) for name in named]
-            return Judged((), tuple(unseen))
-        served = is_served(view)
-        if exceeds(view):
-            return Judged((), tuple(beyond(view, self.clauses, lambda clause: _ask(view, clause, served=served))))
+        named = view.case.clauses
+        if view.exchange.untestable:
+            return Judged((), tuple(unjudged.untestable(view, self.clauses)))
+        served = unjudged.is_served(view)
+        if unjudged.exceeds(view):
+            beyond = unjudged.beyond(view, self.clauses, lambda clause: _ask(view, clause, served=served))
+            return Judged((), tuple(beyond))
         passed: list[str] = []
         open_: list[Clause] = []
         raised: dict[Facet, str] = {}
         for side in self._sides:
             if side.facet is None:
-                open_ += side.clauses if served or case.clauses else ()
-            elif (state := state_of(view, side.facet, raised)) is None:
+                open_ += side.clauses if served or named else ()
+            elif (state := unjudged.state_of(view, side.facet, raised)) is None:
                 open_ += side.clauses
             else:
-                shown, unshown = _divided(side, state, case.clauses)
+                shown, unshown = _divided(side, state, named)
                 passed += shown
                 open_ += unshown
         asked = [_ask(view, clause, served=served) for clause in sorted(open_, key=self._places.__getitem__)]
-        verdicts = unhidden([one for one in asked if one is not None], raised, self.clauses)
+        verdicts = unjudged.unhidden([one for one in asked if one is not None], raised, self.clauses)
         passed += [one.clause for one in verdicts if one.outcome is Outcome.PASS]
         return Judged(tuple(passed), tuple([one for one in verdicts if one.outcome is not Outcome.PASS]))
 
@@ -146,7 +145,8 @@ def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple
     Asked is one without subjects that the case names, for then it says why it has none.
     """
     shown = [clause for clause in side.clauses if cast(FacetSelector, clause.over).shown_by(state)]
-    hidden = [clause for clause in side.clauses if named and clause not in shown and is_named(named, clause.id)]
+    rest = [clause for clause in side.clauses if clause not in shown] if named else []
+    hidden = [clause for clause in rest if unjudged.is_named(named, clause.id)]
     return tuple([clause.id for clause in shown]), tuple(hidden)
 
 
@@ -154,19 +154,14 @@ def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
     """The verdict of a clause, None where it has no subject and the case does not name it."""
     case_id = view.case.id
     if view.work > view.budget.work:
-        return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=USED_UP)
+        return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=unjudged.USED_UP)
     try:
         subjects = clause.over(view) if served or _facet(clause) is not None else ()
         view.work += len(subjects)
         found = (_finding(clause, subject, violation) for subject in subjects for violation in clause.check(subject))
         if findings := tuple(itertools.islice(found, MAX_FINDINGS)):
             return Verdict(case_id, clause.id, Outcome.FAIL, findings)
-        if subjects:
-            return Verdict(case_id, clause.id, Outcome.PASS)
-        if not is_named(view.case.clauses, clause.id):
-            return None
-        outcome, reason = view.obstacle()
-        return Verdict(case_id, clause.id, outcome, reason=reason)
+        return Verdict(case_id, clause.id, Outcome.PASS) if subjects else unjudged.unobserved(view, clause)
     except Exception as error:  # noqa: BLE001  # whatever it is: the verdict says so, and the case goes on
         view.broke["".join(traceback.format_exception(error))] = None
         return Verdict(case_id, clause.id, Outcome.ERROR, reason=reason_of(error))

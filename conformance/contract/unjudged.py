@@ -1,4 +1,4 @@
-"""What keeps a view from being judged like any other: more than the budget, and exceptions beside the clauses."""
+"""What keeps a clause or a view from being judged: nothing to see, more than the budget, exceptions beside clauses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.contract.raised import reason_of
 from conformance.contract.view import View
 from conformance.records import Outcome, Verdict
 
-__all__ = ["USED_UP", "beyond", "exceeds", "is_named", "is_served", "state_of", "unhidden"]
+__all__ = ["USED_UP", "beyond", "exceeds", "is_named", "is_served", "state_of", "unhidden", "unobserved", "untestable"]
 
 USED_UP: Final = "not judged: judging this exchange had used up its budget of work, a limit of the suite"
 
@@ -21,6 +21,21 @@ USED_UP: Final = "not judged: judging this exchange had used up its budget of wo
 def is_named(patterns: Sequence[str], clause_id: str) -> bool:
     """Whether the globs of a case name a clause."""
     return any(fnmatch.fnmatchcase(clause_id, pattern) for pattern in patterns)
+
+
+def unobserved(view: View, clause: Clause) -> Verdict | None:
+    """The verdict of a clause without subjects: what stood in the way, where the case names it, or none."""
+    if not is_named(view.case.clauses, clause.id):
+        return None
+    outcome, reason = view.obstacle()
+    return Verdict(view.case.id, clause.id, outcome, reason=reason)
+
+
+def untestable(view: View, clauses: Sequence[Clause]) -> list[Verdict]:
+    """The verdicts on what could not be put to the target: of the clauses that the case names."""
+    reason, named = view.exchange.untestable, view.case.clauses
+    found = (clause.id for clause in clauses if is_named(named, clause.id))
+    return [Verdict(view.case.id, clause_id, Outcome.UNTESTABLE, reason=reason) for clause_id in found]
 
 
 # --- beyond the budget ----------------------------------------------------------------------------
