@@ -34,7 +34,7 @@ from conformance.campaign.job import FAMILIES, Job
 from conformance.campaign.layout import Layout
 from conformance.campaign.run import Campaign, Progress
 from conformance.campaign.session import spark_session
-from conformance.campaign.step import SIDE_BY_SIDE, Stepper, settle
+from conformance.campaign.step import SIDE_BY_SIDE, Stepper
 from conformance.cli._campaigns import print_results
 from conformance.engine.files import data_file
 from conformance.engine.selection import all_clauses
@@ -90,7 +90,6 @@ def plain_loop(cases: int) -> float:
                     pass
 
         work(cases, cases + WARM_UP)
-        settle()
         began = time.perf_counter()
         work(0, cases)
         return (time.perf_counter() - began) / cases

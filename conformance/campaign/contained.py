@@ -17,6 +17,7 @@ from conformance.campaign.lab import FLUSH, frame_done, job_frame
 from conformance.contain.channel import Frame, FrameError
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import Worker, last_words
+from conformance.engine.outcomes import BROKE
 from conformance.records import Call, CallEnd, Case, Exchange, Outcome, ReadingOutcome, from_json, to_json
 from conformance.targets import TargetKind, TargetUnavailable
 
@@ -144,7 +145,7 @@ class Lab:
 
     def _condemned(self, index: int, died: _Died) -> Done:
         if died.doing != "drive":
-            outcome, reason = Outcome.ERROR, f"the suite itself broke: {died.text}"
+            outcome, reason = Outcome.ERROR, f"{BROKE}: {died.text}"
         elif died.hung:
             outcome, reason = Outcome.HANG, f"the target did not come back: {died.text}"
         else:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.campaign.job import MUTATED
-from conformance.contract.remembered import once_per_object
 from conformance.generate.drawing import PROFILES
 from conformance.records import (
     BqType,
@@ -36,31 +35,11 @@ _LIMITS: Final = (1, 2, 10, 64, 66, 130)
 
 def covers(case: Case) -> list[str]:
     """The cells that a case covers, sorted."""
-    types, cells = _types(case.table.columns)
-    options = tuple(_options(case))
-    found = [*cells, *_pairs(options)]
-    for kind in types:
-        found += _under(kind, options)
-    found.sort()
-    return found
-
-
-@once_per_object
-def _types(columns: Sequence[Column]) -> tuple[frozenset[BqType], frozenset[str]]:
-    """The types of columns at every depth, and the cells of types, modes and depths."""
-    found = list(_columns(columns, 0))
-    cells = frozenset(f"type:{column.type}/{column.mode}/{depth}" for column, depth in found)
-    return frozenset(column.type for column, _ in found), cells
-
-
-@functools.lru_cache(maxsize=4096)
-def _pairs(options: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"pair:{one}/{other}" for one, other in itertools.combinations(options, 2))
-
-
-@functools.lru_cache(maxsize=16384)
-def _under(kind: BqType, options: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"with:{kind}/{option}" for option in options)
+    columns, options = list(_columns(case.table.columns, 0)), _options(case)
+    cells = {f"type:{column.type}/{column.mode}/{depth}" for column, depth in columns}
+    cells |= {f"pair:{one}/{other}" for one, other in itertools.combinations(options, 2)}
+    cells |= {f"with:{kind}/{option}" for kind in {column.type for column, _ in columns} for option in options}
+    return sorted(cells)
 
 
 def _columns(columns: Sequence[Column], depth: int) -> Iterator[tuple[Column, int]]:

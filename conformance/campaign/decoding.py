@@ -10,16 +10,14 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.remembered import once_per_object
-from conformance.contract.values import Floats, floats_of, identical
+from conformance.contract.values import identical
 from conformance.contract.view import View
-from conformance.generate.outline import outline
 from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.registry import MODULES, reader_module
 from conformance.readers.tables import to_stream_bytes, validate
 from conformance.readers.whole import WholeRead, bare_read, whole_reads
-from conformance.records import Case, Column, Exchange, Reading, ReadingOutcome
+from conformance.records import Case, Exchange, Reading, ReadingOutcome
 
 __all__ = ["Decoders", "Ended"]
 
@@ -71,8 +69,7 @@ class Decoders:
                 if whole.bare is None and (reason := info.refusal(whole)):
                     readings.append(_unavailable(name, whole, reason))
                     continue
-                floats = _floats(whole.columns) if held[whole.label] is view.table else None
-                if info.rewrites or not self._is_held(name, read, whole, held[whole.label], floats):
+                if info.rewrites or not self._is_held(name, read, whole, held[whole.label]):
                     return None
                 readings.append(Reading(name, whole.case_id, whole.label, ReadingOutcome.TABLE, camp="all"))
         return readings
@@ -84,11 +81,11 @@ class Decoders:
             return [] if bare is None else [bare]
         return whole_reads(view.case, view.exchange)
 
-    def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table, floats: Floats | None) -> bool:
+    def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table) -> bool:
         self._mark(name)
         try:
             table = read(whole)
-            return bool(table.schema.equals(held.schema)) and identical(held, table, floats)
+            return bool(table.schema.equals(held.schema)) and identical(held, table)
         except BaseException:  # noqa: BLE001  # what it is, the closer look will tell
             return False
         finally:
@@ -121,12 +118,6 @@ class Decoders:
             except ImportError as error:
                 self._loaded[name] = f"not installed here: {error}"
         return self._loaded[name]
-
-
-@once_per_object
-def _floats(columns: tuple[Column, ...]) -> Floats:
-    """The columns of a case's own table that hold floating-point numbers: the same for all of a family."""
-    return floats_of(outline(columns).schema)
 
 
 def _well_formed(view: View) -> bool:

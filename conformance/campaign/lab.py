@@ -30,7 +30,7 @@ from typing import Any, Final
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import Job
-from conformance.campaign.step import SIDE_BY_SIDE, settle
+from conformance.campaign.step import SIDE_BY_SIDE
 from conformance.campaign.work import Steps, open_work
 from conformance.contain.channel import Channel, Closed, Frame, FrameError
 from conformance.contain.forks import run_in_fork
@@ -147,7 +147,6 @@ class _Runner:
                 self._channel.send({"unusable": str(error)})
                 return
             limit_memory(work.memory)
-            settle()
             self._channel.send({"opened": dict(work.info)})
             while True:
                 frame = self._channel.receive()

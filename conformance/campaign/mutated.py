@@ -68,7 +68,7 @@ class InputSteps:
     def __init__(self, job: Job, *, mark: Callable[[int, str], None]) -> None:
         self._job = job
         self._mark = mark
-        self._places = rows.Places(job.clauses)
+        self._places = rows.places(job.clauses)
         self.info: Mapping[str, Any] = {"name": MUTATED, "version": digest_of_subjects(), "capabilities": []}
         _warm_up()
         self._held = _resident("VmRSS")
@@ -100,12 +100,12 @@ class InputSteps:
         wrong += [dataclasses.replace(one, case_id=name) for one in broken]
         failed = [one for one in verdicts if one.outcome is Outcome.FAIL]
         outcome = max((one.outcome for one in wrong), key=rows.WEIGHT.__getitem__, default=None)
-        passed = tuple(one.clause for one in verdicts if one.outcome is Outcome.PASS)
+        passed = [one.clause for one in verdicts if one.outcome is Outcome.PASS]
         judged = {
             "index": index,
             "case_id": name,
             "outcome": str(outcome or (Outcome.EXPECTED_FAIL if failed else Outcome.PASS)),
-            "passed": rows.passed_bits([passed], self._places),
+            "passed": rows.passed_bits(passed, self._places),
             "read": 0,
             "bytes_digest": _digest(made),
             "calls": 0,

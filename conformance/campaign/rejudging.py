@@ -16,10 +16,9 @@ import pyarrow as pa
 from conformance.campaign.commits import files_of
 from conformance.campaign.layout import SCHEMAS, Layout, Stage
 from conformance.campaign.results import frame_of
-from conformance.engine.bench import Bench
+from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.outcomes import reason_classes
 from conformance.engine.selection import all_clauses
-from conformance.generate import materialise
 from conformance.records import FORMAT, Case, Exchange, RecordError, Verdict, arrow_schema, from_json, from_row, to_row
 
 if TYPE_CHECKING:
@@ -60,6 +59,20 @@ def stored_exchange(root: Path, row: Mapping[str, Any]) -> tuple[Case, Exchange]
     return from_json(Case, json.loads(row["case"])), from_row(Exchange, held)
 
 
+class _Stored:
+    """In a target's place: what it answered then."""
+
+    remarks: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.exchange: Exchange | None = None
+
+    def drive(self, _case: Case, _table: pa.Table) -> Exchange:
+        """The exchange that was stored last."""
+        assert self.exchange is not None
+        return self.exchange
+
+
 class _Judge:
     """The function of ``mapInArrow``: exchanges in, verdicts out."""
 
@@ -69,15 +82,15 @@ class _Judge:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         register = all_clauses()
-        bench = Bench(tuple(register[clause] for clause in self._clauses))
+        stored = _Stored()
+        step = CaseStep([register[clause] for clause in self._clauses], stored)
         for batch in batches:
-            rows = [row for held in batch.to_pylist() for row in self._judged(bench, held)]
+            rows = [row for held in batch.to_pylist() for row in self._judged(step, stored, held)]
             yield from pa.Table.from_pylist(rows, schema=REJUDGED).to_batches()
 
-    def _judged(self, bench: Bench, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-        case, exchange = stored_exchange(self._root, row)
-        verdicts = bench.assess(case, exchange, materialise(case.table)).verdicts
-        return [_row(row["index"], verdict) for verdict in verdicts]
+    def _judged(self, step: CaseStep, stored: _Stored, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+        case, stored.exchange = stored_exchange(self._root, row)
+        return [_row(row["index"], verdict) for verdict in step.verdicts(step.take(CaseWork(case)))]
 
 
 def _row(index: int, verdict: Verdict) -> dict[str, Any]:

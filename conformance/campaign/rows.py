@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract.compared import compared
-from conformance.contract.judge import Brief
+from conformance.contract.judge import Judged
 from conformance.contract.rowmatch import row_hashes
 from conformance.contract.view import View
 from conformance.engine.outcomes import reason_classes
@@ -22,10 +22,10 @@ from conformance.records import Outcome, Reading, ReadingOutcome, Verdict, to_ro
 
 __all__ = [
     "WEIGHT",
-    "Places",
     "bytes_digest",
     "case_outcome",
     "passed_bits",
+    "places",
     "read_bits",
     "readings",
     "values_digest",
@@ -52,43 +52,23 @@ WEIGHT: Final[Mapping[Outcome, int]] = {
 }
 """Outcomes by how much they weigh for a case as a whole: one error outweighs any number of passes."""
 
-MAX_GROUPS: Final = 4096
-"""Groups of clauses whose bits are remembered: clean cases have few of them, failing ones each their own."""
 
-
-def case_outcome(found: Brief) -> Outcome:
+def case_outcome(found: Judged) -> Outcome:
     """The outcome that weighs most among those of a case's verdicts."""
     outcomes = [verdict.outcome for verdict in found.others]
-    if any(found.passed):
+    if found.passed:
         outcomes.append(Outcome.PASS)
     return max(outcomes, key=WEIGHT.__getitem__, default=Outcome.UNTESTABLE)
 
 
-class Places:
-    """The places of a job's clauses in the bits of a row, and what groups of clauses come to there."""
-
-    def __init__(self, clauses: Sequence[str]) -> None:
-        self.size = (len(clauses) + 7) // 8
-        self._places = {clause: place for place, clause in enumerate(clauses)}
-        self._known: dict[tuple[str, ...], int] = {}
-
-    def bits(self, group: tuple[str, ...]) -> int:
-        """The bits of a group's clauses; those that the job does not judge have none."""
-        found = self._known.get(group)
-        if found is None:
-            if len(self._known) >= MAX_GROUPS:
-                self._known.clear()
-            found = sum(1 << self._places[clause] for clause in {*group} & self._places.keys())
-            self._known[group] = found
-        return found
+def places(clauses: Sequence[str]) -> Mapping[str, int]:
+    """For each clause of a job its place in the bits of a row, as a number in which that bit alone is set."""
+    return {clause: 1 << place for place, clause in enumerate(clauses)}
 
 
-def passed_bits(groups: Iterable[tuple[str, ...]], places: Places) -> bytes:
-    """The clauses that passed, as bits at their ``places``, least significant first."""
-    bits = 0
-    for group in groups:
-        bits |= places.bits(group)
-    return bits.to_bytes(places.size, "little")
+def passed_bits(passed: Iterable[str], bits: Mapping[str, int]) -> bytes:
+    """The clauses that passed as bits at their :func:`places`, least significant first."""
+    return sum(map(bits.__getitem__, passed)).to_bytes((len(bits) + 7) // 8, "little")
 
 
 def verdicts(index: int, found: Sequence[Verdict]) -> list[dict[str, Any]]:

@@ -10,10 +10,9 @@ from conformance.campaign.guidance import Weights, draw
 from conformance.campaign.job import Job
 from conformance.campaign.layout import Layout
 from conformance.campaign.results import Failure, Results
-from conformance.engine.bench import Bench
+from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.counterexample import Hunt
 from conformance.engine.selection import all_clauses
-from conformance.generate import materialise
 from conformance.readers import ReaderPool
 
 __all__ = ["shrink_failures"]
@@ -33,13 +32,14 @@ def shrink_failures(
     clauses = tuple(register[clause] for clause in job.clauses)
     files: dict[tuple[str, str], str] = {}
     with Lab(job) as lab, ReaderPool(1, readers=job.readers) as readers:
-        bench = Bench(clauses, readers if job.readers else None)
-        hunt = Hunt(lab, bench, layout.counterexamples, expectations=job.spec.expected_failures)
+        step = CaseStep(clauses, lab, readers if job.readers else None)
+        hunt = Hunt(step, layout.counterexamples, expectations=job.spec.expected_failures)
         for index in sorted({failure.index for failure in results.failures}):
             case = draw(job, index, weights)
-            table = materialise(case.table)
-            found = bench.assess(case, lab.drive(case, table), table).verdicts
-            for saved in hunt.pursue(case, found):
+            work = step.take(CaseWork(case))
+            if work.error is not None:
+                raise work.error
+            for saved in hunt.pursue(case, step.verdicts(work)):
                 files[saved.clause, saved.reason] = saved.file
                 say(f"shrunk {saved.clause}")
     return dataclasses.replace(results, failures=tuple(_with_file(failure, files) for failure in results.failures))

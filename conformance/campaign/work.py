@@ -17,7 +17,7 @@ from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import MUTATED, Job
 from conformance.campaign.step import Stepper
-from conformance.engine.run import Driver
+from conformance.engine.casestep import Driver
 from conformance.targets import open_target
 
 __all__ = ["MEMORY", "Mark", "Steps", "Work", "open_work"]

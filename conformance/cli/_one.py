@@ -10,9 +10,10 @@ import pyarrow as pa
 from conformance.cli._common import find_case
 from conformance.cli._group import Unusable
 from conformance.contract.view import View
+from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.result import Result, fold
-from conformance.engine.run import Driver, Job, run
+from conformance.engine.run import Job, run
 from conformance.engine.selection import Plan, Selection, all_clauses
 from conformance.engine.session import Settings, open_session
 from conformance.generate import materialise
@@ -61,9 +62,8 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     plan = Plan((case,), tuple(all_clauses().values()), ())
     with open_session(load_target(target), plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
-        events = list(
-            run(session.started(), [Job(case, name)], remembering, session.bench, capabilities=session.capabilities)
-        )
+        step = CaseStep(plan.clauses, remembering, session.step.reader)
+        events = list(run(session.started(), [Job(case, name)], step, capabilities=session.capabilities))
     if remembering.exchange is None:
         reasons = [verdict.reason for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
         raise Unusable(f"{case.id} was not put to {target}: {reasons[0] if reasons else 'no reason given'}")

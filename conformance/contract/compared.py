@@ -22,7 +22,6 @@ from conformance.contract.cells import kind, string
 from conformance.contract.clause import Violation
 from conformance.contract.declared import declared
 from conformance.contract.expected import expected_columns
-from conformance.contract.remembered import once_per_object
 from conformance.contract.rowmatch import fingerprints
 from conformance.contract.samebytes import bit_for_bit
 from conformance.contract.subjects import SessionRead, once_per_view, whole_sessions
@@ -63,12 +62,10 @@ class Place:
     column: Column
 
 
-@once_per_object
 def _all_places(columns: Sequence[Column]) -> Mapping[str, Place]:
     return MappingProxyType(dict(places(columns)))
 
 
-@once_per_object
 def _all_shown(columns: Sequence[Column]) -> Shown:
     """What a serializer's rows show where every column of a table can be compared."""
     everywhere = _all_places(columns).values()

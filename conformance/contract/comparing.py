@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation
 from conformance.contract.expected import expected_columns, expected_rows, project, visible_rows
-from conformance.contract.remembered import once_per_object
 from conformance.contract.rowmatch import match_rows, show_row
 from conformance.contract.subjects import SessionRead, once_per_view, rows_of, whole_reads
 from conformance.contract.view import ReadView, ResponseView, View
@@ -150,7 +149,6 @@ def schema_differs(response: ResponseView) -> Iterator[Violation]:
         yield Violation(f"the session's schema: {required}", f"{observed}, or other metadata", field="arrow_schema")
 
 
-@once_per_object
 def _all_said(schema: Schema) -> list[tuple[object, ...]]:
     return _said(schema.fields)
 

@@ -7,7 +7,6 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.declared import Declarations, declared
-from conformance.contract.remembered import remembering
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
 
@@ -41,11 +40,8 @@ def _same_bytes(wanted: pa.Buffer | bytes | None, got: memoryview | None) -> boo
 
 _SMALL: Final = 4096
 """Bytes that are compared faster as an object of Python's than through a buffer of pyarrow's."""
-_TABLES: Final = 4
-"""Tables whose buffers are remembered: they may be large, and a run judges one case at a time."""
 
 
-@remembering(_TABLES)
 def _buffers(table: pa.Table) -> list[pa.Buffer | bytes | None]:
     """The buffers of a table in the order of a batch; none for one that is cut up or begins inside of its buffers."""
     chunks = [column.chunks for column in table.columns]

@@ -10,19 +10,16 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from conformance.disk.files import DiskError
+from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.events import CounterexampleSaved
 from conformance.engine.expectations import excuses
 from conformance.engine.outcomes import WHOLE_CASE, reason_classes
-from conformance.generate import materialise, save_case, shrink
+from conformance.generate import save_case, shrink
 from conformance.records import Case, Outcome, Verdict, to_json
 from conformance.targets.spec import ExpectedFailure
-
-if TYPE_CHECKING:
-    from conformance.engine.bench import Bench
-    from conformance.engine.run import Driver
 
 __all__ = ["Hunt"]
 
@@ -39,15 +36,13 @@ class Hunt:
 
     def __init__(
         self,
-        driver: Driver,
-        bench: Bench,
+        step: CaseStep,
         directory: Path,
         *,
         expectations: Sequence[ExpectedFailure] = (),
         shrinking: bool = True,
     ) -> None:
-        self._driver = driver
-        self._bench = bench
+        self._step = step
         self._directory = directory
         self._expectations = expectations
         self._left = MAX_TRIES if shrinking else 0
@@ -89,6 +84,8 @@ class Hunt:
         yield CounterexampleSaved(case.id, clause, reason, str(path), tries)
 
     def _fails(self, candidate: Case, clause: str, reason: str) -> bool:
-        table = materialise(candidate.table)
-        verdicts = self._bench.assess(candidate, self._driver.drive(candidate, table), table).verdicts
+        work = self._step.take(CaseWork(candidate))
+        if work.error is not None:
+            raise work.error
+        verdicts = self._step.verdicts(work)
         return any(reason in reason_classes(verdict) for verdict in verdicts if clause in (verdict.clause, WHOLE_CASE))

@@ -18,10 +18,13 @@ from conformance.contract.raised import reason_of
 from conformance.engine.selection import Patterns
 from conformance.records import CallEnd, Case, Exchange, Finding, Outcome, Verdict
 
-__all__ = ["WHOLE_CASE", "finding_class", "reason_classes", "refine", "shape", "unsupported", "whole_case"]
+__all__ = ["BROKE", "WHOLE_CASE", "finding_class", "reason_classes", "refine", "shape", "unsupported", "whole_case"]
 
 WHOLE_CASE: Final = "case"
 """The clause id of a verdict about a case as a whole: an error of the suite, a crash that no clause saw."""
+
+BROKE: Final = "the suite itself broke"
+"""How the reason of an *error* of a whole case begins."""
 
 _DIED: Final = {
     CallEnd.CRASH: Outcome.CRASH,
@@ -107,7 +110,12 @@ def unsupported(case: Case, clauses: Iterable[Clause], reason: str) -> list[Verd
 
 
 def refine(
-    case: Case, exchange: Exchange, verdicts: Sequence[Verdict], obstacle: Callable[[], tuple[Outcome, str]]
+    case: Case,
+    exchange: Exchange,
+    verdicts: Sequence[Verdict],
+    obstacle: Callable[[], tuple[Outcome, str]],
+    *,
+    passed: bool = False,
 ) -> list[Verdict]:
     """``verdicts`` as the judge gave them, with what is known of how the calls ended.
 
@@ -115,7 +123,7 @@ def refine(
     the exchange (:meth:`conformance.contract.view.View.obstacle`): a death or a refusal that no clause has failed for
     fails the case as a whole, so that nothing is lost because no clause was looking.
     What a refusal kept from being seen depends on it, where a clause has failed for that very call.
-    A case without any verdict gets one that says so.
+    A case without any verdict gets one that says so; with ``passed`` there are passes that ``verdicts`` leaves out.
     """
     refined = _explained([_died(verdict, exchange) for verdict in verdicts])
     if any(verdict.outcome.fails_run and verdict.outcome is not Outcome.ERROR for verdict in refined):
@@ -124,7 +132,7 @@ def refine(
         outcome, reason = obstacle()
     except Exception as error:  # noqa: BLE001  # the verdicts of the clauses stand, whatever this was
         outcome, reason = Outcome.ERROR, reason_of(error)
-    if outcome.fails_run or not refined:
+    if outcome.fails_run or not (refined or passed):
         refined.append(whole_case(case, outcome, reason))
     return refined
 

@@ -13,19 +13,18 @@ import traceback
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final, Protocol
+from typing import Final
 
-import pyarrow as pa
-
-from conformance.engine.bench import Assessment, Bench
+from conformance.contract.judge import Judged
+from conformance.engine.casestep import CaseStep, CaseWork, Phase, received
 from conformance.engine.counterexample import Hunt
-from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted, SuiteBroke
-from conformance.engine.outcomes import unsupported, whole_case
-from conformance.generate import materialise
-from conformance.records import Case, Exchange, Outcome, ProtocolName
-from conformance.targets import TargetError, TargetUnavailable
+from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.evidence import gather
+from conformance.engine.outcomes import unsupported
+from conformance.records import Case, Outcome, ProtocolName
+from conformance.targets import TargetError
 
-__all__ = ["Driver", "Job", "run"]
+__all__ = ["Job", "run"]
 
 WORKERS: Final = 2
 """Threads that judge beside the one that drives: judging is mostly numpy and waiting for reader processes."""
@@ -37,19 +36,6 @@ GIVE_UP_AFTER: Final = 3
 """Consecutive cases without a target before the rest are not tried: each may cost a whole start-up deadline."""
 
 
-class Driver(Protocol):
-    """A target that is ready to be asked; :func:`conformance.targets.open_target` gives one."""
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What was noticed about the target beside its cases."""
-        ...
-
-    def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Put ``case`` to the target and record everything; what the target does wrong is in the exchange."""
-        ...
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class Job:
     """One case to run: where its replay finds it, and whether it was generated (and so may be shrunk)."""
@@ -59,57 +45,48 @@ class Job:
     generated: bool = False
 
 
-@dataclasses.dataclass(slots=True)
 class _Driven:
-    job: Job
-    started: float
-    exchange: Exchange | None
-    future: Future[Assessment]
+    """A job whose case was put to the target, and is judged in a thread beside."""
 
-
-class _NotDrivenError(Exception):
-    """The target was not to be had for a case: carries the case's outcome."""
-
-    def __init__(self, outcome: Outcome, reason: str) -> None:
-        super().__init__(reason)
-        self.outcome = outcome
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.started = time.monotonic()
+        self.work = CaseWork(job.case)
+        self.evidence: tuple[Evidence, ...] = ()
+        self.done: Future[None] = Future()
 
 
 class _Runner:
-    def __init__(self, driver: Driver, bench: Bench, capabilities: Iterable[str], pool: ThreadPoolExecutor) -> None:
-        self._driver = driver
-        self._bench = bench
+    def __init__(self, step: CaseStep, capabilities: Iterable[str], pool: ThreadPoolExecutor) -> None:
+        self._step = step
         self._capabilities = frozenset(capabilities)
+        self._clauses = {clause.id: clause for clause in step.judge.clauses}
         self._pool = pool
         self._unavailable = 0
         self._undeclared: dict[str, Job] = {}
 
     def submit(self, job: Job) -> _Driven:
         """Drive ``job`` now, and have it judged beside."""
-        started = time.monotonic()
-        exchange: Exchange | None = None
-        future: Future[Assessment]
-        try:
-            lacking = sorted(set(job.case.needs) - self._capabilities)
-            if job.case.protocol is not SPOKEN:
-                reason = f"this case speaks {job.case.protocol}; the target {SPOKEN}"
-                verdicts = unsupported(job.case, self._bench.clauses, reason)
-                future = _done(Assessment(tuple(verdicts), ()))
-            elif lacking:
-                self._undeclared.setdefault(lacking[0], job)
-                reason = f"the target does not declare {', '.join(lacking)}"
-                verdicts = unsupported(job.case, self._bench.clauses, reason)
-                future = _done(Assessment(tuple(verdicts), ()))
-            else:
-                table = materialise(job.case.table)
-                exchange = self._drive(job.case, table)
-                future = self._pool.submit(self._bench.assess, job.case, exchange, table)
-        except _NotDrivenError as error:
-            future = _done(Assessment((whole_case(job.case, error.outcome, str(error)),), ()))
-        except Exception as error:  # noqa: BLE001  # whatever the suite does wrong on one case costs that case only
-            future = Future()
-            future.set_exception(error)
-        return _Driven(job, started, exchange, future)
+        driven = _Driven(job)
+        if job.case.protocol is not SPOKEN:
+            self._refuse(driven.work, f"this case speaks {job.case.protocol}; the target {SPOKEN}")
+        elif lacking := sorted(set(job.case.needs) - self._capabilities):
+            self._undeclared.setdefault(lacking[0], job)
+            self._refuse(driven.work, f"the target does not declare {', '.join(lacking)}")
+        elif self._unavailable >= GIVE_UP_AFTER:
+            reason = f"the target was not to be had for {GIVE_UP_AFTER} cases in a row"
+            driven.work.end(Outcome.DEPENDENCY_FAILED, reason)
+        else:
+            self._drive(driven.work)
+        if driven.work.judged is None:
+            driven.done = self._pool.submit(self._assess, driven)
+        else:
+            driven.done.set_result(None)
+        return driven
+
+    def _refuse(self, work: CaseWork, reason: str) -> None:
+        """End a case that the target cannot be asked."""
+        work.judged = Judged((), tuple(unsupported(work.case, self._step.judge.clauses, reason)))
 
     def probe(self) -> Iterator[str]:
         """Try what the target does not declare, one case for each capability; a remark where it is there all the same.
@@ -117,42 +94,42 @@ class _Runner:
         What is not declared is not judged, so a target that leaves out what it does badly would look better than it is.
         """
         for capability, job in self._undeclared.items():
-            try:
-                table = materialise(job.case.table)
-                assessment = self._bench.assess(job.case, self._drive(job.case, table), table)
-            except Exception:  # noqa: BLE001, S112  # a target without a capability may answer with anything
-                continue
-            if all(verdict.outcome is Outcome.PASS for verdict in assessment.verdicts):
+            if self._unavailable >= GIVE_UP_AFTER:
+                return
+            work = self._step.take(self._drive(CaseWork(job.case)))
+            if work.judged is not None and not work.judged.others:
                 yield (
                     f"{capability} is not declared, but {job.case.id} passes:"
                     " add it to the target's capabilities, so that it is judged"
                 )
 
-    def _drive(self, case: Case, table: pa.Table) -> Exchange:
-        if self._unavailable >= GIVE_UP_AFTER:
-            raise _NotDrivenError(
-                Outcome.DEPENDENCY_FAILED, f"the target was not to be had for {GIVE_UP_AFTER} cases in a row"
-            )
-        try:
-            exchange = self._driver.drive(case, table)
-        except (TargetUnavailable, TargetError) as error:
+    def _drive(self, work: CaseWork) -> CaseWork:
+        """Put a case to the target, and count how often in a row it was not to be had."""
+        self._step.take(work, Phase.DRIVEN)
+        if work.exchange is not None:
+            self._unavailable = 0
+        elif isinstance(work.error, TargetError):
             self._unavailable += 1
-            raise _NotDrivenError(Outcome.CRASH, str(error)) from error
-        self._unavailable = 0
-        return exchange
+        return work
 
+    def _assess(self, driven: _Driven) -> None:
+        """Judge a case that was driven, and gather the evidence for what was found."""
+        self._step.take(driven.work)
+        driven.work.attempt(lambda work: self._gather(driven, work))
+        driven.work.view = driven.work.table = None  # they may be large, and wait for the cases before
 
-def _done(assessment: Assessment) -> Future[Assessment]:
-    future: Future[Assessment] = Future()
-    future.set_result(assessment)
-    return future
+    def _gather(self, driven: _Driven, work: CaseWork) -> None:
+        if work.view is None or work.view.exchange.untestable:
+            return
+        gathered = gather(work.view, self._step.verdicts(work), self._clauses)
+        driven.evidence = gathered.evidence
+        work.broke += gathered.broke
 
 
 def run(
     start: RunStarted,
     jobs: Iterable[Job],
-    driver: Driver,
-    bench: Bench,
+    step: CaseStep,
     *,
     capabilities: Iterable[str] = (),
     hunt: Hunt | None = None,
@@ -166,45 +143,37 @@ def run(
     began = time.monotonic()
     yield start
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
-        runner = _Runner(driver, bench, capabilities, pool)
+        runner = _Runner(step, capabilities, pool)
         waiting: deque[_Driven] = deque()
         for job in jobs:
             waiting.append(runner.submit(job))
-            while waiting and (len(waiting) > AHEAD or waiting[0].future.done()):
-                yield from _finish(waiting.popleft(), hunt)
+            while waiting and (len(waiting) > AHEAD or waiting[0].done.done()):
+                yield from _finish(waiting.popleft(), step, hunt)
         while waiting:
-            yield from _finish(waiting.popleft(), hunt)
+            yield from _finish(waiting.popleft(), step, hunt)
         undeclared = tuple(runner.probe())
     unsaved = hunt.remarks if hunt is not None else ()
-    yield RunEnded(time.monotonic() - began, (*driver.remarks, *undeclared, *unsaved))
+    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *undeclared, *unsaved))
 
 
-def _finish(driven: _Driven, hunt: Hunt | None) -> Iterator[Event]:
-    job, exchange = driven.job, driven.exchange
-    try:
-        assessment = driven.future.result()
-    except Exception as error:  # noqa: BLE001  # as in submit: the run goes on
-        yield _broke(job.case, error)
-        reason = f"the suite itself broke: {type(error).__name__}: {error}"
-        assessment = Assessment((whole_case(job.case, Outcome.ERROR, reason),), ())
-    yield from (SuiteBroke(job.case.id, text) for text in assessment.broke)
+def _finish(driven: _Driven, step: CaseStep, hunt: Hunt | None) -> Iterator[Event]:
+    driven.done.result()
+    job, work = driven.job, driven.work
+    yield from (SuiteBroke(job.case.id, text) for text in work.broke)
+    verdicts = step.verdicts(work)
     yield CaseJudged(
         case_id=job.case.id,
         title=job.case.title,
         replay=job.replay,
-        verdicts=assessment.verdicts,
-        evidence=assessment.evidence,
-        calls=0 if exchange is None else len(exchange.calls),
-        received=0 if exchange is None else sum(len(data) for call in exchange.calls for data in call.responses),
+        verdicts=verdicts,
+        evidence=driven.evidence,
+        calls=0 if work.exchange is None else len(work.exchange.calls),
+        received=received(work.exchange),
         seconds=time.monotonic() - driven.started,
         generated=job.generated,
     )
     if hunt is not None and job.generated:
         try:
-            yield from hunt.pursue(job.case, assessment.verdicts)
+            yield from hunt.pursue(job.case, verdicts)
         except Exception as error:  # noqa: BLE001  # shrinking is a convenience; the verdicts stand without it
-            yield _broke(job.case, error)
-
-
-def _broke(case: Case, error: Exception) -> SuiteBroke:
-    return SuiteBroke(case.id, "".join(traceback.format_exception(error)))
+            yield SuiteBroke(job.case.id, "".join(traceback.format_exception(error)))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contract.clause import CLAUSES
-from conformance.engine.bench import Bench
+from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Hunt
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.run import Job, run
@@ -50,7 +50,7 @@ class Session:
 
     spec: TargetSpec
     driver: Target
-    bench: Bench
+    step: CaseStep
     plan: Plan
     selection: Selection
     settings: Settings
@@ -74,13 +74,12 @@ class Session:
     def events(self) -> Iterator[Event]:
         """Run, and yield what happens."""
         hunt = Hunt(
-            self.driver,
-            self.bench,
+            self.step,
             STATE / "counterexamples",
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        yield from run(self.started(), self.jobs(), self.driver, self.bench, capabilities=self.capabilities, hunt=hunt)
+        yield from run(self.started(), self.jobs(), self.step, capabilities=self.capabilities, hunt=hunt)
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -127,4 +126,5 @@ def open_session(spec: TargetSpec, plan: Plan, selection: Selection, settings: S
         driver = stack.enter_context(open_target(spec, multiplier=settings.deadline_multiplier))
         pool = stack.enter_context(ReaderPool()) if settings.readers else None
         left_out = sum(left.kind == "case" for left in plan.left_out)
-        yield Session(spec, driver, Bench(plan.clauses, pool), plan, selection, settings, len(plan.cases) + left_out)
+        step = CaseStep(plan.clauses, driver, pool)
+        yield Session(spec, driver, step, plan, selection, settings, len(plan.cases) + left_out)

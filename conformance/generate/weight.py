@@ -12,7 +12,6 @@ import functools
 import math
 from typing import Final
 
-from conformance.contract.remembered import once_per_object
 from conformance.generate.pools import pool, range_pool
 from conformance.records import BqType, Column, Mode, Recipe, ValueProfile
 
@@ -54,7 +53,6 @@ def weight(columns: tuple[Column, ...], recipe: Recipe) -> int:
 _Leaf = tuple[BqType, BqType | None, int | None]
 
 
-@once_per_object
 def _depths(columns: tuple[Column, ...]) -> tuple[tuple[int, int, tuple[_Leaf, ...]], ...]:
     """For each depth of arrays inside arrays: how many arrays begin there, and what has values there."""
     lists: dict[int, int] = {0: 0}

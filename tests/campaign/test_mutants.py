@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import pytest
 
@@ -12,12 +12,10 @@ from conformance.campaign.contained import Lab
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import draw
 from conformance.campaign.job import DECODERS, Job
-from conformance.campaign.rows import Places, passed_bits, verdicts
+from conformance.campaign.rows import passed_bits, places, verdicts
 from conformance.campaign.step import Stepper
-from conformance.engine.bench import Bench, Reader
-from conformance.engine.run import Driver
+from conformance.engine.casestep import CaseStep, CaseWork, Driver, Reader
 from conformance.engine.selection import all_clauses
-from conformance.generate import materialise
 from conformance.readers import ReaderPool
 from conformance.records import Outcome
 from conformance.reference.mutants import MUTANTS
@@ -89,7 +87,7 @@ def test_a_campaign_finds_every_lie(name: str) -> None:
 
 @pytest.mark.parametrize("name", LIARS[::6])
 def test_a_case_is_judged_as_in_every_other_run(name: str) -> None:
-    """The loop of a campaign takes short ways; they lead to the verdicts of the bench, findings included."""
+    """The loop of a campaign takes short ways; they lead to the verdicts of every run, findings included."""
     one = job(name)
     with open_target(one.spec, alone=True) as target:
         stepper = Stepper(one, target, weights=None, mark=lambda index, what: None)
@@ -106,18 +104,12 @@ def test_a_case_is_read_as_in_every_other_run() -> None:
 
 
 def compare(one: Job, done: Done, target: Driver, readers: Reader | None) -> None:
-    """Assert that the rows of a case say what the bench says of it."""
+    """Assert that the rows of a case say what the step of every run says of it."""
     register = all_clauses()
-    bench = Bench(tuple(register[clause] for clause in one.clauses), readers)
+    step = CaseStep([register[clause] for clause in one.clauses], target, readers)
     index = done.judge["index"]
-    case = draw(one, index, None)
-    table = materialise(case.table)
-    whole = bench.assess(case, target.drive(case, table), table).verdicts
+    whole = step.verdicts(step.take(CaseWork(draw(one, index, None))))
 
-    passed = tuple(verdict.clause for verdict in whole if verdict.outcome is Outcome.PASS)
-    assert done.judge["passed"] == passed_bits([passed], Places(one.clauses))
-    assert sorted(done.verdicts, key=_place) == sorted(verdicts(index, whole), key=_place)
-
-
-def _place(row: Mapping[str, Any]) -> str:
-    return str(row["clause"])
+    passed = [verdict.clause for verdict in whole if verdict.outcome is Outcome.PASS]
+    assert done.judge["passed"] == passed_bits(passed, places(one.clauses))
+    assert done.verdicts == verdicts(index, whole)

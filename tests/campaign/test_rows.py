@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.campaign import rows
-from conformance.contract.judge import Brief
+from conformance.contract.judge import Judged
 from conformance.contract.view import View
 from conformance.records import BqType, Call, Case, Column, Exchange, Json, Mode, Outcome, Table, Verdict
 
@@ -50,10 +50,8 @@ def test_the_digest_of_bytes_is_of_the_messages() -> None:
 
 
 def test_passes_are_bits_at_the_clauses_places() -> None:
-    """Least significant first; what the run does not judge has none."""
-    places = rows.Places("abcdefghij")
-
-    assert rows.passed_bits([("a", "x"), (), ("j",)], places) == bytes([0b1, 0b10])
+    """Least significant first."""
+    assert rows.passed_bits(["a", "j"], rows.places("abcdefghij")) == bytes([0b1, 0b10])
 
 
 @pytest.mark.parametrize("outcome", Outcome)
@@ -66,12 +64,10 @@ def test_the_heaviest_outcome_is_the_cases() -> None:
     """A crash outweighs a failure, a failure a pass."""
     others = tuple(Verdict("c", outcome, outcome) for outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED))
 
-    assert rows.case_outcome(Brief((("a",),), others)) is Outcome.CRASH
+    assert rows.case_outcome(Judged(("a",), others)) is Outcome.CRASH
 
 
-@pytest.mark.parametrize(("passed", "outcome"), [((("a",),), Outcome.PASS), (((),), Outcome.UNTESTABLE)])
-def test_a_case_without_other_verdicts_passes_where_any_clause_does(
-    passed: tuple[tuple[str, ...], ...], outcome: Outcome
-) -> None:
+@pytest.mark.parametrize(("passed", "outcome"), [(("a",), Outcome.PASS), ((), Outcome.UNTESTABLE)])
+def test_a_case_without_other_verdicts_passes_where_any_clause_does(passed: tuple[str, ...], outcome: Outcome) -> None:
     """Where none was observed, nothing was tested."""
-    assert rows.case_outcome(Brief(passed, ())) is outcome
+    assert rows.case_outcome(Judged(passed)) is outcome

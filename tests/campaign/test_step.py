@@ -12,7 +12,7 @@ import pytest
 from conformance.campaign import step
 from conformance.campaign.done import Done
 from conformance.campaign.step import SIDE_BY_SIDE, Stepper
-from conformance.engine.run import Driver
+from conformance.engine.casestep import Driver
 from conformance.records import Case, Exchange, Outcome
 from conformance.targets import TargetError, open_target
 from tests.campaign.jobs import TIMES, job

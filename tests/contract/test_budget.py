@@ -15,7 +15,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.view import IpcView
-from conformance.contract.judge import judge, judge_briefly, judge_view
+from conformance.contract.judge import Judge, judge, judge_view
 from conformance.contract.view import View
 from conformance.engine.outcomes import WHOLE_CASE, refine
 from conformance.engine.substituted import _serialized, _served
@@ -91,14 +91,12 @@ def test_a_million_responses_are_one_finding() -> None:
     ]
 
 
-def test_the_brief_way_says_the_same() -> None:
-    """There is nothing that passed."""
-    view = View(CASE, flood(1_000_000), ROWS)
+def test_nothing_beyond_the_budget_passes() -> None:
+    """There is one finding and what depends on it."""
+    judged = Judge(CLAUSES.values())(View(CASE, flood(1_000_000), ROWS))
 
-    brief = judge_briefly(view, tuple(CLAUSES.values()))
-
-    assert brief.passed == ()
-    assert list(brief.others) == judge(CASE, flood(1_000_000), ROWS)
+    assert judged.passed == ()
+    assert list(judged.others) == judge(CASE, flood(1_000_000), ROWS)
 
 
 def test_where_the_telling_clause_is_not_asked_nothing_passes() -> None:

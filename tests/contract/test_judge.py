@@ -9,7 +9,8 @@ import pytest
 
 from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES, Clause, clause
-from conformance.contract.judge import MAX_FINDINGS, _passes, judge
+from conformance.contract.judge import MAX_FINDINGS, Judge, Judged, judge, judge_view
+from conformance.contract.view import View
 from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table, Verdict
 from conformance.reference.serializer import REFERENCE
 
@@ -156,7 +157,36 @@ def test_a_clause_is_itself_and_no_other() -> None:
     assert Clause(*(getattr(one, field.name) for field in dataclasses.fields(one))) != one
 
 
-def test_a_clean_case_gets_ordinary_verdicts() -> None:
-    """Passes that are made in a row are what the record's own constructor makes."""
-    assert _passes("c", ["a.b", "a.c"]) == [Verdict("c", one, Outcome.PASS) for one in ("a.b", "a.c")]
-    assert hash(_passes("c", ["a.b"])[0]) == hash(Verdict("c", "a.b", Outcome.PASS))
+def test_what_passes_is_told_by_its_id_alone() -> None:
+    """Whoever wants verdicts gets them, with all others, in the order of the clauses."""
+    judging = Judge(CLAUSES.values())
+    view = View(CASE, exchange(rows(n=[1, 2, 3])), rows())
+
+    judged = judging(view)
+
+    assert [one.clause for one in judged.others] == ["values.nulls"]
+    verdicts = judging.in_order(CASE, judged)
+    assert verdicts == judge_view(view, CLAUSES.values())
+    assert {one.clause for one in verdicts if one.outcome is Outcome.PASS} == {*judged.passed}
+
+
+def test_verdicts_on_the_case_as_a_whole_come_last() -> None:
+    """They are no clause's."""
+    whole = Verdict("c", "case", Outcome.CRASH)
+    one = CLAUSES["body.node-count"]
+
+    verdicts = Judge([one]).in_order(CASE, Judged((one.id,), (whole,)))
+
+    assert verdicts == [Verdict("c", one.id, Outcome.PASS), whole]
+
+
+def test_a_clause_that_a_clean_facet_does_not_show_is_asked_where_the_case_names_it() -> None:
+    """For then it says why it was not observed; the others of the facet pass as they would have."""
+    named = dataclasses.replace(CASE, clauses=("values.bool", "values.int64"))
+
+    verdicts = judge(named, exchange(rows()), rows())
+
+    (unseen,) = [one for one in verdicts if one.outcome is not Outcome.PASS]
+    assert (unseen.clause, unseen.outcome) == ("values.bool", Outcome.UNTESTABLE)
+    passed = [one for one in verdicts if one.outcome is Outcome.PASS]
+    assert passed == judge(CASE, exchange(rows()), rows())

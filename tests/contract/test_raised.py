@@ -13,7 +13,7 @@ from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import CLAUSES, Clause, Violation
 from conformance.contract.ipc.judging import ipc_clauses, judge_ipc
 from conformance.contract.ipc.view import IpcView
-from conformance.contract.judge import judge, judge_briefly, judge_view
+from conformance.contract.judge import Judge, judge, judge_view
 from conformance.contract.raised import ClauseRaised, reason_of, remembered_property, sound
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
@@ -140,16 +140,15 @@ def test_a_facet_that_raises_alone_is_not_hidden() -> None:
     assert "LookupError: no state" in verdicts[0].reason
 
 
-def test_the_brief_way_says_the_same() -> None:
-    """The brief form groups passes and keeps errors whole."""
+def test_what_a_facet_hides_is_no_pass() -> None:
+    """Errors are told in full, and their clauses are not among those that passed."""
     facet = Facet(raises=True)
     clauses = (made("x.a", fine), made("x.b", raising(ValueError("no"))), made("x.c", fine, Over(facet)))
 
-    brief = judge_briefly(View(NAMED, exchange(rows()), rows()), clauses)
+    judged = Judge(clauses)(View(NAMED, exchange(rows()), rows()))
 
-    told = [clause for group in brief.passed for clause in group]
-    assert told == ["x.a"]
-    assert outcomes(brief.others) == {"x.b": Outcome.ERROR, "x.c": Outcome.ERROR}
+    assert judged.passed == ("x.a",)
+    assert outcomes(judged.others) == {"x.b": Outcome.ERROR, "x.c": Outcome.ERROR}
 
 
 def test_an_obstacle_that_raises_costs_the_clause_that_asked() -> None:

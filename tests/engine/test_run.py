@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.contract.clause import Clause, Violation
-from conformance.engine.bench import Bench
+from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Hunt
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
 from conformance.engine.outcomes import WHOLE_CASE
@@ -43,8 +43,8 @@ def run_all(
     capabilities: Iterable[str] = (),
 ) -> list[Event]:
     """Every event of a run against a fake target."""
-    bench = Bench(tuple(clauses))
-    return list(run(started("calls.ok"), jobs(*cases), FakeTarget(answers or {}), bench, capabilities=capabilities))
+    step = CaseStep(clauses, FakeTarget(answers or {}))
+    return list(run(started("calls.ok"), jobs(*cases), step, capabilities=capabilities))
 
 
 def outcomes(events: Iterable[Event]) -> dict[str, list[tuple[str, Outcome]]]:
@@ -138,7 +138,7 @@ def test_a_case_that_needs_what_the_target_does_not_declare_is_not_judged() -> N
     target = FakeTarget({})
     cases = [sample_case(name, clauses=["calls.*"], needs=needs) for name, needs in (("a", ["split"]), ("b", []))]
 
-    events = list(run(started(), jobs(*cases), target, Bench((OK,)), capabilities=["lz4"]))
+    events = list(run(started(), jobs(*cases), CaseStep((OK,), target), capabilities=["lz4"]))
 
     assert target.driven == ["b", "a"]
     assert outcomes(events) == {"a": [("calls.ok", Outcome.UNSUPPORTED)], "b": [("calls.ok", Outcome.PASS)]}
@@ -213,7 +213,7 @@ def test_readers_read_every_exchange_that_was_made() -> None:
     answers = {"b": sample_exchange("b", untestable="cannot seed")}
     target = FakeTarget(answers)
 
-    list(run(started(), jobs(sample_case("a"), sample_case("b")), target, Bench((OK,), reader)))
+    list(run(started(), jobs(sample_case("a"), sample_case("b")), CaseStep((OK,), target, reader)))
 
     assert reader.cases == ["a"]
 
@@ -222,7 +222,7 @@ def test_closing_a_run_stops_driving() -> None:
     """An interrupted run drives at most what is already in hand."""
     target = FakeTarget({})
     endless = (Job(sample_case(f"case-{index}"), "") for index in range(1000))
-    events = run(started(), endless, target, Bench((OK,)))
+    events = run(started(), endless, CaseStep((OK,), target))
 
     assert [next(events).TAG, next(events).TAG] == ["run-started", "case-judged"]
     events.close()
@@ -240,12 +240,12 @@ class TestHunt:
     def hunt(self, target: FakeTarget, directory: Path, *, shrinking: bool = True, expected: str = "") -> Hunt:
         """A hunt in ``directory``."""
         expectations = [ExpectedFailure(expected, "*")] if expected else []
-        return Hunt(target, Bench((OK,)), directory, expectations=expectations, shrinking=shrinking)
+        return Hunt(CaseStep((OK,), target), directory, expectations=expectations, shrinking=shrinking)
 
     def saved(self, target: FakeTarget, hunt: Hunt, *, generated: bool = True) -> list[CounterexampleSaved]:
         """What a run of two failing cases saves."""
         work = jobs(sample_case("a"), sample_case("b"), generated=generated)
-        events = run(started(), work, target, Bench((OK,)), hunt=hunt)
+        events = run(started(), work, CaseStep((OK,), target), hunt=hunt)
         return [event for event in events if isinstance(event, CounterexampleSaved)]
 
     def test_the_saved_case_is_smaller_and_reads_back(self, target: FakeTarget, tmp_path: Path) -> None:

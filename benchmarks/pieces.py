@@ -1,0 +1,185 @@
+"""What each piece of speed buys a campaign: its step with and without the piece, in turns on one machine.
+
+Run: ``python -m benchmarks.pieces`` for every piece of :data:`PIECES`, or with the names of some;
+``python -m benchmarks.pieces --against DIR`` compares this checkout with another one instead.
+
+Two processes with one stepper each work on the same drawn cases, a chunk at a time, and each is first in every other
+turn. What counts is the processor time of a chunk, for the machine may be busy with other work. Printed are the median
+of the ratios with its quartiles, and the means with their ratio: 1.10 is a step that takes 10 % more processor time
+without the piece, or in the other checkout. A piece that buys less than 5 % is not worth its lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import inspect
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Final, Self
+
+from conformance.campaign.job import FAMILIES, Job
+from conformance.campaign.step import Stepper
+from conformance.contract.view import View
+from conformance.engine.files import data_file
+from conformance.engine.selection import all_clauses
+from conformance.readers.whole import WholeRead, whole_reads
+from conformance.targets import TargetKind, load_target, open_target
+
+HERE: Final = Path(__file__).resolve()
+CASES: Final = 4_000
+CHUNK: Final = 200
+"""Cases of a turn: long enough for the clock, short enough that other work slows both sides alike."""
+WARM_UP: Final = 400
+TOGETHER: Final = 16
+"""Cases that a lab asks its stepper for at once."""
+
+
+def _nothing(*_arguments: object) -> None:
+    """In place of what knows something at a glance: it never does."""
+
+
+def _wrapped(_decoders: object, view: View) -> list[WholeRead]:
+    """A serializer's messages as a client of a server would get them."""
+    return whole_reads(view.case, view.exchange)
+
+
+PIECES: Final[Mapping[str, tuple[str, object]]] = {
+    "facets": ("conformance.contract.unjudged:state_of", _nothing),
+    "facet of messages": ("conformance.contract.messages:MessageFacet.state", _nothing),
+    "facet of columns": ("conformance.contract.declared:DeclaredFacet.state", _nothing),
+    "facet of values": ("conformance.contract.compared:ValueFacet.state", _nothing),
+    "clauses divided once per state": ("conformance.contract.judge:_divided", "unwrapped"),
+    "decoders that agree": ("conformance.campaign.decoding:Decoders.agree", _nothing),
+    "messages parsed beforehand": ("conformance.campaign.decoding:Decoders.prepare", _nothing),
+    "bit for bit": ("conformance.contract.samebytes:bit_for_bit", _nothing),
+    "messages read bare": ("conformance.campaign.decoding:Decoders._wholes", _wrapped),
+    "cases side by side": ("conformance.campaign.step:BRISK", -1.0),
+    "outlines by identity": ("conformance.generate.outline:outline", "unwrapped"),
+    "empty arrays by identity": ("conformance.generate.synthesis:_empty", "unwrapped"),
+}
+"""Pieces of speed: where each is, and what takes its place; ``"unwrapped"`` is a function without its memory."""
+
+
+@contextlib.contextmanager
+def without(piece: str) -> Iterator[None]:
+    """Replace a piece in this process, wherever it was imported, and put it back.
+
+    Raises:
+        AttributeError: it is not where :data:`PIECES` says.
+    """
+    place, instead = PIECES[piece]
+    name, _, path = place.partition(":")
+    owner: Any = importlib.import_module(name)
+    *parents, last = path.split(".")
+    for parent in parents:
+        owner = getattr(owner, parent)
+    old = inspect.getattr_static(owner, last)
+    new = old.__wrapped__ if instead == "unwrapped" else instead
+    modules = [module for known, module in list(sys.modules.items()) if known.startswith("conformance.")]
+    found = [(module, key) for module in modules for key, value in vars(module).items() if value is old]
+    places = [*found, (owner, last)] if callable(old) else [(owner, last)]
+    for holder, key in places:
+        setattr(holder, key, new)
+    try:
+        yield
+    finally:
+        for holder, key in places:
+            setattr(holder, key, old)
+
+
+class Side:
+    """One of the two that are compared: a process with a checkout's stepper, from which a piece may be taken away."""
+
+    def __init__(self, checkout: Path, piece: str, *, target: str, cases: int) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  # this very file
+            [sys.executable, str(HERE), *([piece] if piece else []), "--side", "--target", target, f"--cases={cases}"],
+            cwd=checkout,
+            env={**os.environ, "PYTHONPATH": str(checkout), "PYTHONHASHSEED": "0"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_ended: object) -> None:
+        self._process.communicate()
+
+    def work(self, first: int, last: int) -> float:
+        """Seconds of processor time for these cases."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(first, last, file=self._process.stdin, flush=True)
+        return float(self._process.stdout.readline())
+
+
+def serve(target: str, cases: int, asked: IO[str], answers: IO[str]) -> None:
+    """Be a side: work on the cases of each line, and answer with the processor time that they took."""
+    spec = load_target(data_file("targets", f"{target}.toml"))
+    profile = "server" if spec.kind is TargetKind.SERVER else "arrow"
+    clauses, family = tuple(all_clauses()), FAMILIES[profile]
+    job = Job(spec, cases=cases + WARM_UP, seed=2026, profile=profile, clauses=clauses, family=family)
+    with open_target(spec, alone=True) as opened:
+        stepper = Stepper(job, opened, weights=None, mark=lambda _index, _what: None)
+
+        def work(first: int, last: int) -> float:
+            began = time.process_time()
+            for start in range(first, last, TOGETHER):
+                for _ in stepper.steps(range(start, min(start + TOGETHER, last)), ended={}):
+                    pass
+            return time.process_time() - began
+
+        work(cases, cases + WARM_UP)
+        for line in asked:
+            print(work(*map(int, line.split())), file=answers, flush=True)
+
+
+def compare(this: Side, other: Side, cases: int) -> str:
+    """A line on how much longer the other side takes."""
+    ratios, spent = [], {this: 0.0, other: 0.0}
+    for turn, first in enumerate(range(0, cases, CHUNK)):
+        order = (this, other) if turn % 2 else (other, this)
+        times = {side: side.work(first, min(first + CHUNK, cases)) for side in order}
+        ratios.append(times[other] / times[this])
+        spent = {side: spent[side] + times[side] for side in spent}
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    mine, theirs = (spent[side] / cases * 1e3 for side in (this, other))
+    return f"{middle:6.3f} ({low:.3f} to {high:.3f}), means {mine:.3f} and {theirs:.3f} ms ({theirs / mine:.3f})"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pieces", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pieces", nargs="*", metavar="PIECE", help=f"out of: {', '.join(PIECES)}")
+    parser.add_argument("--against", type=Path, help="compare with this checkout")
+    parser.add_argument("--target", default="pyarrow", help="the name of a file in targets/")
+    parser.add_argument("--cases", type=int, default=CASES)
+    parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
+    told = parser.parse_args(arguments)
+    if told.side:
+        with contextlib.ExitStack() as stack:
+            for piece in told.pieces:
+                stack.enter_context(without(piece))
+            serve(told.target, told.cases, sys.stdin, sys.stdout)
+        return 0
+    here = HERE.parent.parent
+    others = [(told.against.resolve(), "")] if told.against else [(here, piece) for piece in told.pieces or PIECES]
+    for checkout, piece in others:
+        with (
+            Side(here, "", target=told.target, cases=told.cases) as this,
+            Side(checkout, piece, target=told.target, cases=told.cases) as other,
+        ):
+            print(f"{compare(this, other, told.cases)}: {piece or checkout}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
