@@ -197,21 +197,19 @@ def _finished(case: Any) -> Any:
     if isinstance(clauses := case.get("clauses"), list) and (flat := list(_flat(clauses))):
         case["clauses"] = sorted(set(flat)) if all(isinstance(one, str) for one in flat) else flat
     if isinstance(table := case.get("table"), dict) and "values" in table:
-        columns, values = table.get("columns"), table.pop("values")
-        if not _two_columns(columns):
-            raise RecordError("case.table.columns", "two columns, for their values are written as lists", columns)
-        if not isinstance(values, list) or not all(isinstance(one, list) for one in values):
-            raise RecordError("case.table.values", "a list of lists of values", values)
-        first, second = columns
-        cells = _cells(values, second.get("mode"))
-        table["rows"] = [{first["name"]: number, second["name"]: cell} for number, cell in enumerate(cells)]
+        table["rows"] = _rows(table.get("columns"), table.pop("values"))
     return case
 
 
-def _two_columns(columns: Any) -> bool:
-    if not isinstance(columns, list) or len(columns) != 2:
-        return False
-    return all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in columns)
+def _rows(columns: Any, values: Any) -> list[dict[str, Any]]:
+    """The rows of a table that is written as lists of values; raises :class:`RecordError`."""
+    pair = columns if isinstance(columns, list) and len(columns) == 2 else []
+    names = [one["name"] for one in pair if isinstance(one, dict) and isinstance(one.get("name"), str)]
+    if len(names) != 2:
+        raise RecordError("case.table.columns", "two columns, for their values are written as lists", columns)
+    if not isinstance(values, list) or not all(isinstance(one, list) for one in values):
+        raise RecordError("case.table.values", "a list of lists of values", values)
+    return [dict(zip(names, row, strict=True)) for row in enumerate(_cells(values, columns[1].get("mode")))]
 
 
 def _flat(items: Sequence[Any]) -> Iterator[Any]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from conformance.cli._group import cli
-
-ROOT = Path(__file__).parents[2]
+from conformance.engine.corpus import resolve_case
+from conformance.generate import save_case
 
 
 def test_a_sampled_proof_that_holds_ends_in_0_and_writes_its_result(tmp_path: Path) -> None:
     """One mutant on one case: killed, and nothing else is wrong."""
     corpus = tmp_path / "cases"
-    (corpus / "types").mkdir(parents=True)
-    shutil.copy(ROOT / "cases" / "types" / "int64.yaml", corpus / "types")
+    save_case(resolve_case("types.int64"), corpus / "types" / "int64.yaml")
     result = CliRunner().invoke(
         cli,
         ["prove", "--corpus", str(corpus), "--mutant", "batch.empty", "--every", "500", "--workers", "2",

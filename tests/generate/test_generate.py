@@ -15,6 +15,7 @@ def test_public_names() -> None:
         "generated_id",
         "load_case",
         "load_cases",
+        "load_file",
         "materialise",
         "save_case",
         "shrink",
