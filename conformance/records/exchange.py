@@ -77,6 +77,13 @@ class Call:
         held = 1 + len(self.more_requests) if requests or self.request or self.more_requests else 0
         if (requests, responses) != (held, len(self.responses)):
             raise RecordError("order", f"{held} requests and {len(self.responses)} responses", self.order)
+        if self.order == self._plain_order:  # one meaning has one form
+            object.__setattr__(self, "order", "")
+
+    @property
+    def _plain_order(self) -> str:
+        """That of a call with one request, which is all that the client says."""
+        return Turn.REQUEST + Turn.HALF_CLOSE + Turn.RESPONSE * len(self.responses)
 
     @property
     def requests(self) -> tuple[bytes, ...]:
@@ -88,9 +95,8 @@ class Call:
     @property
     def turns(self) -> Iterator[tuple[Turn, int]]:
         """What happened, in order; each request and response with its index among those of its kind."""
-        order = self.order or Turn.REQUEST + Turn.HALF_CLOSE + Turn.RESPONSE * len(self.responses)
         seen = dict.fromkeys(Turn, 0)
-        for turn in map(Turn, order):
+        for turn in map(Turn, self.order or self._plain_order):
             yield turn, seen[turn]
             seen[turn] += 1
 

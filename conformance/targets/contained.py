@@ -105,13 +105,12 @@ class ContainedTarget:
                 return
             try:
                 said = from_json(Call, frame.header["call"])
-            except RecordError as error:
-                raise self._broken(worker, f"expected a call, got what is none: {error}") from None
-            calls.append(
-                dataclasses.replace(
+                call = dataclasses.replace(
                     said, step=expected.step, label=expected.label, method=expected.method, responses=frame.blobs
                 )
-            )
+            except RecordError as error:
+                raise self._broken(worker, f"expected a call, got what is none: {error}") from None
+            calls.append(call)
 
     def _ready(self) -> Worker:
         """The process, with the serializer imported."""

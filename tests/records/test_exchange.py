@@ -42,6 +42,11 @@ def test_a_client_may_say_nothing() -> None:
     assert Call(0, "", "Handshake", b"", order=">|").requests == (b"",)
 
 
+def test_one_meaning_has_one_form() -> None:
+    """The order of a plain call need not be there, and is not."""
+    assert Call(0, "s", "ReadRows", b"ask", (b"a",), order=">|<") == Call(0, "s", "ReadRows", b"ask", (b"a",))
+
+
 @pytest.mark.parametrize(
     ("parts", "complaint"),
     [

@@ -80,6 +80,10 @@ HURT_LAST = [*WHOLE[:2], ("batch/1", CallEnd.CRASH)]
         ("os.closerange(0, 4096)", "its process ended in SerializeBatch: exit status 1"),
         ("json.dumps = lambda *_, **__: 'HOSTILE'", "the connection to its process broke: expected a JSON object"),
         ("json.dumps = lambda *_, **__: '{}'", "expected call or done from its process, got []"),
+        (
+            """json.dumps = lambda *_, **__: '{"call":{"step":0,"label":"","method":"","request":"","order":">"}}'""",
+            "expected a call, got what is none: order: expected 1 requests and 1 responses but got '>'",
+        ),
     ],
 )
 def test_what_ends_the_process_costs_its_case(serializer: Make, act: str, said: str) -> None:
