@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
@@ -39,6 +42,7 @@ __all__ = [
     "Subject",
     "Violation",
     "clause",
+    "load_chapters",
 ]
 
 PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor")
@@ -168,7 +172,7 @@ class Clause:
 _REGISTER: dict[str, Clause] = {}
 
 CLAUSES: Final[Mapping[str, Clause]] = MappingProxyType(_REGISTER)
-"""Every clause by id, in chapter order; complete once :mod:`conformance.contract.chapters` is imported."""
+"""Every clause by id, in chapter order; complete after :func:`load_chapters`."""
 
 
 def clause(
@@ -204,3 +208,14 @@ def clause(
         return check
 
     return register
+
+
+@functools.cache
+def load_chapters() -> None:
+    """Import every module of :mod:`conformance.contract.chapters`, by name, so that the register is complete.
+
+    Chapters know the register, and not the reverse: one that is put into the folder is found there.
+    """
+    chapters = importlib.import_module("conformance.contract.chapters")
+    for module in sorted(info.name for info in pkgutil.iter_modules(chapters.__path__)):
+        importlib.import_module(f"{chapters.__name__}.{module}")

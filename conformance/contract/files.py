@@ -11,8 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, MESSAGES, Clause
+from conformance.contract.clause import CLAUSES, MESSAGES, Clause, load_chapters
 from conformance.contract.judge import judge_view
 from conformance.contract.loose import Loose
 from conformance.contract.messages import Messages

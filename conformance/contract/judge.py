@@ -22,7 +22,6 @@ from typing import Final, cast
 import pyarrow as pa
 
 from conformance.contract import unjudged
-from conformance.contract.chapters import load_chapters
 from conformance.contract.clause import (
     CLAUSES,
     MAX_FINDINGS,
@@ -32,6 +31,7 @@ from conformance.contract.clause import (
     FacetSelector,
     Subject,
     Violation,
+    load_chapters,
 )
 from conformance.contract.raised import reason_of
 from conformance.contract.view import View

@@ -15,8 +15,7 @@ from concurrent.futures import as_completed
 from typing import Any, Final
 
 from conformance.contain.crew import crew
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.proof import Failures, Stand, Trial, by_bytes, by_server, note_failures, try_mutant
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates

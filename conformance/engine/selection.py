@@ -11,8 +11,7 @@ import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, PROFILES, Clause
+from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.engine.shards import Shard
 from conformance.records import Case, Level
 

@@ -13,8 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract import mapping, proto
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause
+from conformance.contract.clause import CLAUSES, Clause, load_chapters
 from conformance.contract.expected import expected_columns, expected_rows, project
 from conformance.contract.judge import judge
 from conformance.contract.view import SessionView, View

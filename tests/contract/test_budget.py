@@ -10,8 +10,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.contract.budget import STANDARD, TELLS, Budget, Excess
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.view import IpcView

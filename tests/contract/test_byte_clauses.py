@@ -11,8 +11,7 @@ import pytest
 
 from conformance import wire
 from conformance.contract import chapters
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause, Violation
+from conformance.contract.clause import CLAUSES, Clause, Violation, load_chapters
 from conformance.contract.files import judge_bytes
 from conformance.contract.messages import Message, Messages, Shown
 from conformance.contract.rules import NOT_ASKED

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import mapping
-from conformance.contract.chapters import load_chapters
 from conformance.contract.chapters.values import _texts
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
 from conformance.generate.materialise import materialise

@@ -7,8 +7,7 @@ import dataclasses
 import pyarrow as pa
 import pytest
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause, clause
+from conformance.contract.clause import CLAUSES, Clause, clause, load_chapters
 from conformance.contract.judge import MAX_FINDINGS, Judge, Judged, judge, judge_view
 from conformance.contract.view import View
 from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table, Verdict

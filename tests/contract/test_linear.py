@@ -17,7 +17,7 @@ import pytest
 
 from conformance import wire
 from conformance.contract import proto
-from conformance.contract.chapters import load_chapters
+from conformance.contract.clause import load_chapters
 from conformance.contract.declared import Declarations, Declared, Pairing
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.judge import judge

@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause, Violation
+from conformance.contract.clause import CLAUSES, Clause, Violation, load_chapters
 from conformance.contract.ipc.judging import ipc_clauses, judge_ipc
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import Judge, judge, judge_view

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.judge import judge
 from conformance.records import BqType, Call, Case, Column, Exchange, Outcome, Reading, ReadingOutcome, Table
 from conformance.reference.serializer import REFERENCE

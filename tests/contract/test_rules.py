@@ -8,8 +8,7 @@ from itertools import product
 import pytest
 
 from conformance import wire
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause
+from conformance.contract.clause import CLAUSES, Clause, load_chapters
 from conformance.contract.ipc.messages import Container, MessageInBatches, MessageOfSchema, is_of_the_whole
 from conformance.contract.ipc.selectors import Wholes
 from conformance.contract.messages import Messages, Shown

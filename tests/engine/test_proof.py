@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Violation
+from conformance.contract.clause import CLAUSES, Violation, load_chapters
 from conformance.engine.proof import Stand, Trial, by_bytes, by_readings, note_failures, try_mutant
 from conformance.engine.selection import all_clauses
 from conformance.engine.substituted import type_fates

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from conformance.contract import clause as register
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import Stand, try_mutant
 from conformance.engine.prove import Proof, prove

@@ -9,8 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.generate import (
     CaseFileError,
     draw_case,

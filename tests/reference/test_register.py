@@ -7,8 +7,7 @@ import re
 import pyarrow as pa
 import pytest
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.reference.message import Message
 from conformance.reference.mutants import LIARS, MUTANTS, Mutant, service_class
 from conformance.reference.mutants.register import batch_lie, rows_lie

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause, Role
+from conformance.contract.clause import CLAUSES, Clause, Role, load_chapters
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.kinds import PROFILE_OF
 from conformance.contract.ipc.view import IpcView

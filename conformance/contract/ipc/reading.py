@@ -13,8 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.chapters import load_chapters
-from conformance.contract.clause import CLAUSES, Clause, Role
+from conformance.contract.clause import CLAUSES, Clause, Role, load_chapters
 from conformance.contract.ipc.expectation import Answered, Expectation
 from conformance.contract.ipc.view import IPC_CASE
 from conformance.contract.judge import judge_view
