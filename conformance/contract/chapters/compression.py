@@ -56,7 +56,7 @@ def _session(call: CallView) -> SessionView:
 serves("compression.request-is-served", _with_feature(Feature.BODY_CODEC), RECORDED,
   lambda call: f"buffer_compression {_session(call).step.buffer_compression}",
   "A session that asks for LZ4_FRAME or ZSTD buffers, and a read of it, end in OK.",
-  breaks="python-bigquery, which always asks for LZ4_FRAME")
+  breaks="python-bigquery, which always asks for LZ4_FRAME (from its source)")
 # fmt: on
 
 _CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
@@ -129,7 +129,7 @@ def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
     "compression.none-without-asking",
     over=lambda view: [batch for batch in _batches(view) if not batch.asked],
     source=ARROW_PROTO,
-    breaks="clients without a codec, JavaScript's among them",
+    breaks="clients without a codec, JavaScript's among them (from their source)",
 )
 def none_without_asking(batch: Asked) -> Iterator[Violation]:
     """Where no buffer compression was asked for, a record batch is not compressed."""
@@ -156,7 +156,7 @@ _rows_are_the_same("compression.rows-are-the-same", Feature.BODY_CODEC, ARROW_PR
 serves("compression.payload-request-is-served", _with_feature(Feature.RESPONSE_CODEC), PAYLOAD_CODEC,
   lambda call: f"response_compression_codec {_session(call).step.response_compression}",
   "A session that asks for LZ4 payloads, and a read of it, end in OK.",
-  breaks="the Spark connector with response compression")
+  breaks="the Spark connector with response compression (from its source)")
 # fmt: on
 
 
@@ -199,7 +199,7 @@ def payload_size_is_positive_or_minus_one(response: ResponseView) -> Iterator[Vi
     "compression.payload-has-its-size",
     over=lambda view: [response for response in _sized(view) if response.message.uncompressed_byte_size > 0],
     source=STORAGE_PROTO,
-    breaks="the Spark connector, which decompresses into a buffer of that size",
+    breaks="the Spark connector, which decompresses into a buffer of that size (from its source)",
 )
 def payload_has_its_size(response: ResponseView) -> Iterator[Violation]:
     """A payload with a positive ``uncompressed_byte_size`` is one raw LZ4 block of exactly that many bytes."""
@@ -244,7 +244,7 @@ def _lz4_length(block: bytes, at: int, nibble: int) -> tuple[int, int]:
 # fmt: off
 _rows_are_the_same("compression.payload-rows-are-the-same", Feature.RESPONSE_CODEC, STREAM_PROTO,
   "The rows of a session with compressed payloads are those of the table, once each.",
-  "the Spark connector with response compression")
+  "the Spark connector with response compression (from its source)")
 refuses("compression.both-are-refused", refused_as("both-compressions"), STREAM_PROTO,
   "both compressions at once",
   "A request for compressed buffers and compressed payloads at once does not end in OK: they do not combine.",

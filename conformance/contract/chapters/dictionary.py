@@ -24,7 +24,8 @@ rule_clauses(encoded, SEQUENCES,
     must("dictionary.data-present", Rule.DICTIONARY_DATA_MISSING, "readers that take the data without looking",
       "A dictionary batch has data: a record batch of one field."),
     must("dictionary.delta-has-base", Rule.DICTIONARY_DELTA_WITHOUT_BASE,
-      "nanoarrow and JavaScript take the delta for a dictionary, which hides that values are lost",
+      "nanoarrow 0.9.0 and apache-arrow 21.2.0 (JavaScript) take the delta for a dictionary, which hides that"
+      " values are lost",
       "A delta (`isDelta`) appends to a dictionary that has been defined before."),
     must("dictionary.defined", Rule.DICTIONARY_MISSING, "every reader: the indices stand for nothing",
       """A dictionary is defined before the batch whose values point into it; in a file, anywhere in the file.

@@ -58,7 +58,7 @@ def _refusals(view: View) -> list[CallView]:
     "errors.permanent-one-is-not-unknown",
     over=_refusals,
     source=PERMANENT_AS_UNKNOWN,
-    breaks="python-bigquery-storage takes UNKNOWN for a lost connection and resumes, without end",
+    breaks="python-bigquery-storage takes UNKNOWN for a lost connection and resumes, without end (from its source)",
 )
 def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
     """A request that can never succeed does not end in UNKNOWN, the code of an error that nobody classified."""
@@ -70,7 +70,7 @@ def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
     "errors.permanent-one-is-not-retryable",
     over=_refusals,
     source=EMULATOR_HANDLERS,
-    breaks="Go, Node and Java clients try again until their deadline of minutes or hours",
+    breaks="Go, Node and Java clients try again until their deadline of minutes or hours (from their source)",
 )
 def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
     """A request that can never succeed does not end in a code that tells clients to try again."""

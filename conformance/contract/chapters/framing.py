@@ -48,14 +48,15 @@ ANY: Final = MESSAGES
 # fmt: off
 rule_clauses(schemas, ANY,
     must("framing.schema-not-empty", Rule.PREFIX_EMPTY,
-      "every client: `Tried reading schema message, was null or length 0` in pyarrow",
+      "pyarrow 26.0.1 and the Python clients on it: `Tried reading schema message, was null or length 0`",
       """`serialized_schema` holds bytes.
 
       A response without a schema leaves the whole `arrow_schema` field unset; a set field with no bytes in it is
       neither a schema nor the absence of one.
       """, source=ARROW_PROTO),
     must("framing.batch-not-empty", Rule.PREFIX_EMPTY,
-      "google-cloud-bigquery-storage (Python): `EOFError: End of Arrow stream`; stream readers yield no rows",
+      "google-cloud-bigquery-storage 2.43.0 (Python): `EOFError: End of Arrow stream`; read as a stream by"
+      " pyarrow 26.0.1, nanoarrow 0.9.0 or arro3 0.9.1: no rows, and no error",
       """`serialized_record_batch` holds bytes.
 
       No rows means no response, or a RecordBatch message of length 0; a set field with no bytes in it is neither.
@@ -112,7 +113,9 @@ def _is_legacy(message: Message) -> bool:
     "framing.not-legacy",
     over=written,
     source=GUIDE,
-    breaks="nanoarrow: `Expected prefix 8 prefix header bytes but found 4` for such a batch after a modern schema",
+    breaks=(
+        "nanoarrow 0.9.0: `Expected prefix 8 prefix header bytes but found 4` for such a batch after a modern schema"
+    ),
     rules=(Rule.PREFIX_CONTINUATION_MISSING,),
 )
 def not_legacy(message: Message) -> Iterable[Violation]:
@@ -147,7 +150,7 @@ rule_clauses(prefixed, ANY_MESSAGE,
 
 rule_clauses(written_schemas, ANY,
     must("framing.schema-header-kind", Rule.MESSAGE_HEADER_KIND,
-      "every client: `Expected IPC message of type schema but got record batch`",
+      "pyarrow 26.0.1 and the Python clients on it: `Expected IPC message of type schema but got record batch`",
       "The message in `serialized_schema` has a Schema header.", source=ARROW_PROTO),
 )
 # fmt: on
@@ -159,8 +162,8 @@ _KIND: Final = (Rule.MESSAGE_HEADER_KIND,)
     over=written_batches,
     source=WHOLE_STREAM,
     breaks=(
-        "google-cloud-bigquery-storage (Python): `Expected IPC message of type record batch but got schema`; "
-        "the Go sample decodes an empty table"
+        "google-cloud-bigquery-storage 2.43.0 (Python): `Expected IPC message of type record batch but got"
+        " schema`; the Go sample decodes an empty table (from its source)"
     ),
     profiles=ANY,
     rules=_KIND,
@@ -213,7 +216,9 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
     "framing.schema-without-batch",
     over=written_schemas,
     source=SCHEMA_AND_BATCH,
-    breaks="Go: `RowIterator` reads the batch behind the schema first, then stops before the real ones",
+    breaks=(
+        "Go: `RowIterator` reads the batch behind the schema first, then stops before the real ones (from its source)"
+    ),
     profiles=ANY,
     rules=(Rule.MESSAGE_SECOND_MESSAGE,),
 )
@@ -245,17 +250,20 @@ def _followed(schema: SchemaBytes, extra: Iterable[wire.Message], *, batch: bool
 # fmt: off
 rule_clauses(written_batches, ANY,
     must("framing.batch-single-message", Rule.MESSAGE_SECOND_MESSAGE,
-      "Python, Java and Trino read the first message only: the rows of the others are lost without an error",
+      "google-cloud-bigquery-storage 2.43.0 (Python) reads the first message only, and so do Java and Trino (from"
+      " their source): the rows of the others are lost without an error",
       "`serialized_record_batch` holds one message, and no second one behind it.", source=WHOLE_STREAM),
     must("framing.schema-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
-      "Go, Node, Rust and every other reader of schema and batches as one stream: no rows, and no error",
+      "readers of schema and batches as one stream: pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1, Polars 2.1.0,"
+      " and Go (from its source): no rows, and no error",
       """No end-of-stream marker follows the schema.
 
       The marker (FF FF FF FF 00 00 00 00) ends a stream. A client that puts the batches behind the schema and reads a
       stream finds its end before the first row. `pyarrow.ipc.read_schema` ignores the marker, which hides it.
       """, source=TRAILING_MARKER, over=written_schemas),
     must("framing.batch-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
-      "Spark and ADBC join all batches of a stream: they stop after the first one, without an error",
+      "Spark and ADBC join all batches of a stream: they stop after the first one, without an error (from their"
+      " source)",
       "No end-of-stream marker follows the record batch, or stands in its place.",
       unless=[Rule.MESSAGE_BODY_LENGTH_NEGATIVE]),
     must("framing.schema-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, NEXT,
@@ -271,7 +279,7 @@ rule_clauses(written_batches, ANY,
     "framing.schema-without-dictionary",
     over=legible_schemas,
     source="https://github.com/jjviscomi/bqemulator/blob/main/docs/adr/0033-storage-read-arrow-ipc-bare-message-contract.md",
-    breaks="every client: `Dictionary field not found` in pyarrow, for there is no field for dictionaries to arrive in",
+    breaks="pyarrow 26.0.1: `Dictionary field not found`, for there is no field for dictionaries to arrive in",
 )
 @per_schema
 def schema_without_dictionary(schema: wire.Schema) -> Iterator[Violation]:
@@ -291,7 +299,7 @@ def schema_without_dictionary(schema: wire.Schema) -> Iterator[Violation]:
 # fmt: off
 rule_clauses(written_batches, ANY,
     must("framing.batch-body-complete", Rule.MESSAGE_BODY_TRUNCATED,
-      "every client; Polars 2.1 reads a batch that lacks its last byte",
+      "pyarrow 26.0.1 refuses the batch; Polars 2.1.0 reads one that lacks its last byte",
       "As many body bytes are there as the message announces, the padding at its end included."),
     must("framing.schema-without-body", Rule.MESSAGE_SCHEMA_WITH_BODY,
       says="A Schema message has no body: its body length is 0.", over=written_schemas, profiles=ANY_BATCH),

@@ -20,7 +20,7 @@ FOREIGN: Final = ANY_BATCH[1:]
 # fmt: off
 rule_clauses(bodies, FOREIGN,
     must("layouts.view-buffer-counts", Rule.BATCH_VARIADIC_COUNT,
-      "arrow-rs refuses the batch; others take later buffers for data of this field",
+      "readers take later buffers for data of this field, or refuse the batch",
       "`variadicBufferCounts` has one entry for every view field, in order, and none is negative."),
     must("layouts.views-inside", (Rule.VIEW_LENGTH_NEGATIVE, Rule.VIEW_BUFFER_INDEX, Rule.VIEW_RANGE),
       "readers that do not check read memory elsewhere",

@@ -155,7 +155,7 @@ def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
     "offsets.beyond-the-end-is-refused",
     over=_at(Place.BEYOND),
     source=OFFSETS,
-    breaks="Beam, which learns from the refusal that a split did not take",
+    breaks="Beam, which learns from the refusal that a split did not take (from its source)",
 )
 def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
     """A read from an offset beyond the number of rows does not end in OK.
@@ -171,7 +171,7 @@ def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
     over=lambda view: [resume for resume in _at(Place.BEYOND)(view) if not resume.read.ok],
     source=OFFSETS,
     level=Level.SHOULD,
-    breaks="Beam, which waits for this very code: with another it fails the read",
+    breaks="Beam, which waits for this very code: with another it fails the read (from its source)",
 )
 def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
     """A read from an offset beyond the number of rows ends in FAILED_PRECONDITION, and not in OUT_OF_RANGE."""

@@ -39,7 +39,7 @@ from conformance.contract.view import CallView, SessionView, View
 from conformance.records import Column, Level
 from conformance.wire import Field
 
-PRUNING: Final = "Spark's pruning of nested schemas"
+PRUNING: Final = "Spark's pruning of nested schemas (from its source)"
 NESTED: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
 
 
@@ -141,7 +141,7 @@ def all_the_selected(session: SessionView) -> Iterator[Violation]:
     "projection.order-is-the-tables",
     over=_made(*_BY_NAME),
     source=STREAM_PROTO,
-    breaks="duckdb-bigquery and others that map columns by place",
+    breaks="duckdb-bigquery and others that map columns by place (from their source)",
 )
 def order_is_the_tables(session: SessionView) -> Iterator[Violation]:
     """The columns come in the order of the table, whatever the order of ``selected_fields``."""
@@ -286,7 +286,7 @@ def _values(table: pa.Table, field: pa.Field) -> tuple[Hashable, bytes]:
     "projection.filter-may-use-other-columns",
     over=lambda view: whole_or_refused(view, Feature.FILTERED_PROJECTION),
     source=JAVA_LIVE_TEST,
-    breaks="Trino and Spark, which push filters down on columns that they do not select",
+    breaks="Trino and Spark, which push filters down on columns that they do not select (from their source)",
 )
 def filter_may_use_other_columns(subject: SessionRead | CallView) -> Iterator[Violation]:
     """A restriction may speak of columns that are not selected: the rows are those that it selects from the table."""

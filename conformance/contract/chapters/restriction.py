@@ -39,7 +39,7 @@ from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 
 NARROW_GRAMMAR: Final = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
-BREAKS: Final = "Spark, Trino, Flink: filters that they push down fail or lose rows"
+BREAKS: Final = "Spark, Trino and Flink (from their source): filters that they push down fail or lose rows"
 
 
 class Form(enum.StrEnum):

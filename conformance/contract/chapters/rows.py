@@ -86,7 +86,7 @@ def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
     "rows.every-response-has-a-payload",
     over=_decoded,
     source=NO_RESPONSE,
-    breaks="python-bigquery-storage: EOFError: End of Arrow stream",
+    breaks="google-cloud-bigquery-storage 2.43.0 (Python): `EOFError: End of Arrow stream`",
 )
 def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
     """Every response carries rows: there is no response with a schema only, no heartbeat, no closing response.
@@ -119,7 +119,7 @@ def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
     "rows.every-batch-has-rows",
     over=_with_rows,
     source=STORAGE_PROTO,
-    breaks="Go, which ends a read at an empty batch",
+    breaks="Go, which ends a read at an empty batch (from its source)",
 )
 def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
     """The record batch of a response holds at least one row; a stream without rows has no responses."""
@@ -133,7 +133,10 @@ def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
     "rows.row-count-is-true",
     over=_with_rows,
     source=COUNTERS,
-    breaks="every client that resumes by summed counts repeats or skips rows; Go skips responses that claim none",
+    breaks=(
+        "every client that resumes by summed counts repeats or skips rows; Go skips responses that claim none (from"
+        " its source)"
+    ),
 )
 def row_count_is_true(response: ResponseView) -> Iterator[Violation]:
     """The ``row_count`` of a response is the number of rows in its record batch.
@@ -161,7 +164,9 @@ def deprecated_count_is_zero_or_true(response: ResponseView) -> Iterator[Violati
         r for r in _decoded(view) if r.read.session is not None and not r.read.session.step.response_compression
     ],
     source=STORAGE_PROTO,
-    breaks="the Spark connector: Missing a compression codec to decode a compressed ReadRowsResponse.",
+    breaks=(
+        "the Spark connector (from its source): Missing a compression codec to decode a compressed ReadRowsResponse."
+    ),
 )
 def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
     """``uncompressed_byte_size`` is unset where no response codec was asked for.
@@ -184,7 +189,10 @@ def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
         if read.offset == 0 and read.responses and read.responses[0].message is not None
     ],
     source=STORAGE_PROTO,
-    breaks="python-bigquery-storage without a session, ADBC, google-cloud-rust",
+    breaks=(
+        "google-cloud-bigquery-storage 2.43.0 (Python) without a session: `Unsupported schema type in message: None`;"
+        " ADBC and google-cloud-rust (from their source)"
+    ),
 )
 def first_response_has_the_schema(response: ResponseView) -> Iterator[Violation]:
     """The first response of a read from the start carries the schema."""
@@ -216,7 +224,7 @@ def _progress(response: ResponseView) -> tuple[float, float]:
     return float(progress.at_response_start), float(progress.at_response_end)
 
 
-@clause("rows.progress-is-a-fraction", over=_with_progress, source=BEAM_SOURCE, breaks="Beam throws")
+@clause("rows.progress-is-a-fraction", over=_with_progress, source=BEAM_SOURCE, breaks="Beam throws (from its source)")
 def progress_is_a_fraction(response: ResponseView) -> Iterator[Violation]:
     """Progress at the start and at the end of a response lies in 0 to 1."""
     for name, value in zip(("at_response_start", "at_response_end"), _progress(response), strict=True):
@@ -240,7 +248,7 @@ def _before(response: ResponseView) -> ResponseView:
     "rows.progress-does-not-fall",
     over=lambda view: [r for r in _with_progress(view) if r.response and _before(r).message is not None],
     source=STORAGE_PROTO,
-    breaks="Beam, which reports it to the runner",
+    breaks="Beam, which reports it to the runner (from its source)",
 )
 def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
     """Progress at the end of a response is not below that at the end of the response before.
@@ -306,7 +314,7 @@ def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
     "rows.streams-are-disjoint",
     over=lambda view: [whole for whole in _plain_sessions(view) if len(whole.reads) > 1],
     source=STREAMS_BUNDLED,
-    breaks="Spark, Beam and Flink, which read the streams in parallel, count rows twice",
+    breaks="Spark, Beam and Flink, which read the streams in parallel, count rows twice (from their source)",
 )
 def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
     """A row of the table comes in one stream of the session only: readers share the streams, not the rows."""
@@ -368,7 +376,7 @@ def rereading_repeats(read: ReadView) -> Iterator[Violation]:
     over=_select_rereads(together=True),
     source=MEASURED,
     level=Level.SHOULD,
-    breaks="Spark with speculative execution",
+    breaks="Spark with speculative execution (from its source)",
 )
 def reading_together_repeats(read: ReadView) -> Iterator[Violation]:
     """A stream read several times at once gives the same rows in the same order to each reader."""

@@ -76,7 +76,7 @@ def names(declared: Declared) -> Iterator[Violation]:
 @about_columns(
     "schema.order",
     source=STREAM_PROTO,
-    breaks="Go and DuckDB map columns by their place in the table: values land under other names",
+    breaks="Go and DuckDB map columns by their place in the table (from their source): values land under other names",
 )
 def order(declared: Declared) -> Iterator[Violation]:
     """Columns, and the fields of RECORDs, stand in the order of the table, not in that of `selected_fields`."""
@@ -219,7 +219,7 @@ def _repeated(declared: Declared) -> Iterator[Pair]:
 
 
 @about_columns(
-    "schema.metadata-plain", source=LIVE_TEST, breaks="Polars and R warn or fail on extension names they do not know"
+    "schema.metadata-plain", source=LIVE_TEST, breaks="readers that fail on extension names which they do not know"
 )
 def metadata_plain(declared: Declared) -> Iterator[Violation]:
     """A type that Arrow knows by itself carries no mark: INT64, STRING, BYTES, NUMERIC, TIMESTAMP, RECORD …"""

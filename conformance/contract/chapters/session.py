@@ -67,13 +67,13 @@ serves("session.options-may-be-absent", _with_feature(Feature.NO_OPTIONS), NO_OP
 serves("session.several-streams-may-be-asked", _with_feature(Feature.SEVERAL_STREAMS), ONE_STREAM_ONLY,
   lambda session: f"max_stream_count {session.step.max_stream_count}",
   "``max_stream_count`` above one is an upper bound: a server with fewer streams to give serves the request.",
-  breaks="the Spark connector, unless parallelism is forced to 1")
+  breaks="the Spark connector, which asks for up to 20,000 unless parallelism is forced to 1 (from its source)")
 serves("session.preferred-count-may-be-asked", _with_feature(Feature.PREFERRED_STREAMS), RECORDED,
   lambda session: f"preferred_min_stream_count {session.step.preferred_min_stream_count}",
   """``preferred_min_stream_count`` is a wish: a server that cannot give so many streams serves the request.
 
   The service answered a wish for two streams of a ten-row table with one.
-  """, breaks="the Spark, Go and Node clients, which always send one")
+  """, breaks="the Spark, Go and Node clients, which always send one (from their source)")
 serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PARENT), FOREIGN_PARENT,
   lambda session: f"parent {session.request.parent!r} and table {session.request.read_session.table!r}",
   "The session's parent, the project that is billed, need not be the project of the table.",
@@ -266,7 +266,7 @@ def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
     "session.expire-time-is-an-instant",
     over=_expiring,
     source="https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp",
-    breaks="Go and Java, which refuse to convert such a timestamp",
+    breaks="Go and Java, which refuse to convert such a timestamp (from their source)",
 )
 def expire_time_is_an_instant(session: SessionView) -> Iterator[Violation]:
     """The ``expire_time`` counts nanoseconds of its second, 0 to 999,999,999, as every Timestamp does."""
@@ -286,7 +286,12 @@ def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
 # --- schema ---------------------------------------------------------------------------------------
 
 
-@clause("session.carries-a-schema", over=created, source=STREAM_PROTO, breaks="Go, Node, Spark, Trino, Polars, DuckDB")
+@clause(
+    "session.carries-a-schema",
+    over=created,
+    source=STREAM_PROTO,
+    breaks="Go, Node, Spark, Trino, Polars and DuckDB, which read by the session's schema (from their source)",
+)
 def carries_a_schema(session: SessionView) -> Iterator[Violation]:
     """The session carries a schema; most clients read it only there."""
     if session.session.WhichOneof("schema") is None:
@@ -312,7 +317,7 @@ def schema_is_of_the_format(session: SessionView) -> Iterator[Violation]:
     "session.streams-stay-below-the-maximum",
     over=lambda view: [session for session in created(view) if session.request.max_stream_count > 0],
     source=STORAGE_PROTO,
-    breaks="python-bigquery, which asks for one stream to keep the order of rows",
+    breaks="python-bigquery, which asks for one stream to keep the order of rows (from its source)",
 )
 def streams_stay_below_the_maximum(session: SessionView) -> Iterator[Violation]:
     """The session has at most ``max_stream_count`` streams, where one was given."""
@@ -341,7 +346,10 @@ def _with_rows(view: View) -> list[SessionView]:
     "session.rows-have-a-stream",
     over=_with_rows,
     source=NO_STREAMS,
-    breaks="python-bigquery returns an empty table without an error; Java indexes streams[0]",
+    breaks=(
+        "google-cloud-bigquery 3.47.0 (Python) returns an empty table without an error; Java indexes streams[0] (from"
+        " its source)"
+    ),
 )
 def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
     """A session with rows to read has at least one stream, whatever ``max_stream_count`` says or leaves unsaid."""

@@ -29,7 +29,7 @@ from conformance.contract.subjects import (
 from conformance.contract.view import ReadView, SessionView, View
 from conformance.records import AppendRows, Level
 
-BREAKS: Final = "Spark and Beam: their workers read streams minutes after the session was made"
+BREAKS: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was made"
 
 
 def _appends_before(view: View, step: int) -> int:
@@ -129,7 +129,7 @@ def rereading_repeats(read: ReadView) -> Iterator[Violation]:
     "snapshot.time-is-served",
     over=lambda view: [session for session in valid_sessions(view) if feature(session) is Feature.SNAPSHOT],
     source=STREAM_PROTO,
-    breaks="Spark, which sets it for consistent reads of one table",
+    breaks="Spark, which sets it for consistent reads of one table (from its source)",
 )
 def time_is_served(session: SessionView) -> Iterator[Violation]:
     """A request with a ``snapshot_time`` in the life of the table and within its time travel window ends in OK."""
@@ -140,7 +140,7 @@ def time_is_served(session: SessionView) -> Iterator[Violation]:
     "snapshot.time-is-honoured",
     over=lambda view: [whole for whole in whole_sessions(view) if feature(whole.session) is Feature.SNAPSHOT],
     source=JAVA_LIVE_TEST,
-    breaks="Spark and Beam: rows come that were not there at the time asked for",
+    breaks="Spark and Beam (from their source): rows come that were not there at the time asked for",
 )
 def time_is_honoured(whole: SessionRead) -> Iterator[Violation]:
     """A session with a ``snapshot_time`` does not show rows that the table got after it."""

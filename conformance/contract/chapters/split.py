@@ -55,7 +55,10 @@ def _divided(view: View) -> list[SplitView]:
 
 
 @clause(
-    "split.request-is-served", over=_valid, source=EMULATOR_HANDLERS, breaks="Beam takes UNKNOWN for a lost connection"
+    "split.request-is-served",
+    over=_valid,
+    source=EMULATOR_HANDLERS,
+    breaks="Beam takes UNKNOWN for a lost connection (from its source)",
 )
 def request_is_served(split: SplitView) -> Iterator[Violation]:
     """SplitReadStream on a stream of a session ends in OK; a stream that cannot be split is no error."""
@@ -63,7 +66,10 @@ def request_is_served(split: SplitView) -> Iterator[Violation]:
 
 
 @clause(
-    "split.answer-has-two-children-or-none", over=_answers, source=STORAGE_PROTO, breaks="Beam stops splitting or fails"
+    "split.answer-has-two-children-or-none",
+    over=_answers,
+    source=STORAGE_PROTO,
+    breaks="Beam stops splitting or fails (from its source)",
 )
 def answer_has_two_children_or_none(split: SplitView) -> Iterator[Violation]:
     """The answer names both children, or neither where the stream cannot be split any more."""
@@ -120,7 +126,12 @@ def families(view: View) -> list[Family]:
     return found
 
 
-@clause("split.children-are-the-parent", over=families, source=STORAGE_PROTO, breaks="Beam loses or repeats rows")
+@clause(
+    "split.children-are-the-parent",
+    over=families,
+    source=STORAGE_PROTO,
+    breaks="Beam loses or repeats rows (from its source)",
+)
 def children_are_the_parent(family: Family) -> Iterator[Violation]:
     """The rows of the primary child followed by those of the remainder are those of the parent, in its order."""
     parent, primary, remainder = (rows_of(read) for read in (family.parent, family.primary, family.remainder))
@@ -170,7 +181,7 @@ def parent_is_unchanged(read: ReadView) -> Iterator[Violation]:
     "split.child-is-served",
     over=lambda view: [read for read in valid_reads(view) if is_child(read) and read.offset == 0],
     source=STORAGE_PROTO,
-    breaks="Beam",
+    breaks="Beam, which splits streams (from its source)",
 )
 def child_is_served(read: ReadView) -> Iterator[Violation]:
     """A child of a split is a stream like any other: a read from its start ends in OK."""
@@ -202,7 +213,12 @@ def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
     return select
 
 
-@clause("split.child-resumes", over=_resumed_children(beyond=False), source=BEAM_SOURCE, breaks="Beam")
+@clause(
+    "split.child-resumes",
+    over=_resumed_children(beyond=False),
+    source=BEAM_SOURCE,
+    breaks="Beam, which splits streams (from its source)",
+)
 def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
     """A child read from an offset up to its number of rows ends in OK with its rows from there on.
 
@@ -225,7 +241,7 @@ def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
     "split.beyond-the-child-is-refused",
     over=_resumed_children(beyond=True),
     source=BEAM_SOURCE,
-    breaks="Beam, which learns from the refusal that its reader has passed the split point",
+    breaks="Beam, which learns from the refusal that its reader has passed the split point (from its source)",
 )
 def beyond_the_child_is_refused(resume: ChildResumed) -> Iterator[Violation]:
     """A child read from beyond its own number of rows does not end in OK, even where the parent has that row."""
@@ -237,7 +253,7 @@ def beyond_the_child_is_refused(resume: ChildResumed) -> Iterator[Violation]:
     over=lambda view: [resume for resume in _resumed_children(beyond=True)(view) if not resume.read.ok],
     source=BEAM_SOURCE,
     level=Level.SHOULD,
-    breaks="Beam, which catches this very code",
+    breaks="Beam, which catches this very code (from its source)",
 )
 def beyond_the_child_has_its_code(resume: ChildResumed) -> Iterator[Violation]:
     """A child read from beyond its own number of rows ends in FAILED_PRECONDITION."""
@@ -274,7 +290,13 @@ def _chains(view: View) -> list[Chain]:
     return found
 
 
-@clause("split.splitting-ends", over=_chains, source=ENDLESS, level=Level.SHOULD, breaks="Beam splits without end")
+@clause(
+    "split.splitting-ends",
+    over=_chains,
+    source=ENDLESS,
+    level=Level.SHOULD,
+    breaks="Beam splits without end (from its source)",
+)
 def splitting_ends(chain: Chain) -> Iterator[Violation]:
     """Splitting children of children ends: a stream of n rows cannot be divided more than n times in a row.
 

@@ -26,7 +26,7 @@ FLATTENED: Final = (
     "https://github.com/vantaboard/bigquery-emulator/blob/73f58d84a21edc6cf072619befec1b30fc7abb4a/"
     "gateway/handlers/bqstorage/arrow.go"
 )
-SPARK: Final = "Spark: `UnsupportedOperationException` for every vector but the expected one"
+SPARK: Final = "Spark (from its source): `UnsupportedOperationException` for every vector but the expected one"
 
 _MICROS: Final = Type(TypeKind.TIMESTAMP, bit_width=64, unit="us")
 _UTC: Final = Type(TypeKind.TIMESTAMP, bit_width=64, unit="us", timezone="UTC")
@@ -198,7 +198,7 @@ def record(declared: Declared) -> Iterator[Violation]:
             yield Violation("a struct", _shown(pair.element), pair.path)
 
 
-@about_columns("types.repeated", source=CAPTURED, breaks="Spark and typed readers know no other list")
+@about_columns("types.repeated", source=CAPTURED, breaks="Spark, which knows no other list (from its source)")
 def repeated(declared: Declared) -> Iterator[Violation]:
     """A REPEATED column is a list with 32-bit offsets: not large, not a view, not fixed-size, and not a scalar."""
     for pair in declared.pairs:

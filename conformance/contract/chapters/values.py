@@ -80,7 +80,7 @@ _arrives("values.date", BqType.DATE,
   source="https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1389")
 _arrives("values.time", BqType.TIME,
   "TIME arrives as microseconds since midnight.",
-  "pyarrow: `OverflowError`; others show another time", source=RECIDIVIZ)
+  "pandas by pyarrow 26.0.1: `ValueError: hour must be in 0..23`; others show another time", source=RECIDIVIZ)
 _arrives("values.datetime", BqType.DATETIME,
   "DATETIME arrives as microseconds since 1970-01-01 00:00:00 on the same clock: no zone shifts it.",
   "every client: times shifted by some zone")
@@ -154,7 +154,10 @@ def record(one: Compared) -> Iterator[Violation]:
 
 
 @clause(
-    "values.repeated", over=_LISTS, source=EMPTY_ARRAYS, breaks="Go: `panic: arrow/array: field has 6 rows. want=3`"
+    "values.repeated",
+    over=_LISTS,
+    source=EMPTY_ARRAYS,
+    breaks="Go (from its source): `panic: arrow/array: field has 6 rows. want=3`",
 )
 def repeated(one: Compared) -> Iterator[Violation]:
     """An array arrives with its items: as many as it has, in their order, in one list of its own per row."""
@@ -168,7 +171,9 @@ def repeated(one: Compared) -> Iterator[Violation]:
     "values.repeated-not-null",
     over=_LISTS,
     source=EMPTY_ARRAYS,
-    breaks="Python: `'NoneType' object is not iterable`",
+    breaks=(
+        "arro3 0.9.1 refuses the batch; Python programs that loop over the value: `'NoneType' object is not iterable`"
+    ),
 )
 def repeated_not_null(one: Compared) -> Iterator[Violation]:
     """An array without items arrives as an empty list and never as NULL: BigQuery has no NULL arrays."""
@@ -262,7 +267,12 @@ def _is_micros(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(arrow)) and arrow.unit == "us"
 
 
-@clause("values.date-limits", over=Loose(pa.types.is_date32), source=SQL_TYPES, breaks="Python: `OverflowError`")
+@clause(
+    "values.date-limits",
+    over=Loose(pa.types.is_date32),
+    source=SQL_TYPES,
+    breaks="pyarrow 26.0.1: `OverflowError: date value out of range`",
+)
 def date_limits(batch: BatchBytes) -> Iterator[Violation]:
     """A date lies in the years 1 to 9999. Asked only of values that are compared with nothing."""
     for path, dates in leaves(batch, pa.types.is_date32):
@@ -270,7 +280,12 @@ def date_limits(batch: BatchBytes) -> Iterator[Violation]:
             yield Violation("days from 0001-01-01 to 9999-12-31", f"day {found[0]}, {found[1]} such", path)
 
 
-@clause("values.timestamp-limits", over=Loose(_is_micros), source=SQL_TYPES, breaks="Python: `OverflowError`")
+@clause(
+    "values.timestamp-limits",
+    over=Loose(_is_micros),
+    source=SQL_TYPES,
+    breaks="pyarrow 26.0.1: `OverflowError: date value out of range`",
+)
 def timestamp_limits(batch: BatchBytes) -> Iterator[Violation]:
     """A TIMESTAMP or DATETIME lies in the years 1 to 9999. Asked only of values that are compared with nothing."""
     for path, times in leaves(batch, _is_micros):

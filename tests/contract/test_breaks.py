@@ -1,0 +1,28 @@
+"""Whom a broken clause breaks: sentences about software are measured, reported in public, or marked as read."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from conformance.contract.clause import CLAUSES, load_chapters
+
+load_chapters()
+
+SOFTWARE: Final = re.compile(
+    r"\b(ADBC|apache-arrow|arro3|Arrow C\+\+|arrow-rs|Beam|Dataflow|DuckDB|duckdb-bigquery|Flink|Go|google-cloud-\w+|Java"
+    r"|JavaScript|nanoarrow|\.NET|Node|pandas|Polars|pyarrow|python-bigquery\w*|R|Rust|Spark|Trino)\b"
+)
+MEASURED: Final = re.compile(r"\b[0-9]+\.[0-9]+")
+REPORTED: Final = re.compile(r"https://")
+READ: Final = re.compile(r"from (its|their) source")
+
+
+@pytest.mark.parametrize("clause", [one.id for one in CLAUSES.values() if SOFTWARE.search(one.breaks)])
+def test_what_is_said_of_software_was_measured(clause: str) -> None:
+    """Software is named with the version that was run, with the public report of it, or as known from its source."""
+    breaks = CLAUSES[clause].breaks
+
+    assert any(basis.search(breaks) for basis in (MEASURED, REPORTED, READ)), breaks
