@@ -12,8 +12,8 @@ from conformance.contract.clause import CLAUSES, load_chapters
 load_chapters()
 
 SOFTWARE: Final = re.compile(
-    r"\b(ADBC|apache-arrow|arro3|Arrow C\+\+|arrow-rs|Beam|Dataflow|DuckDB|duckdb-bigquery|Flink|Go|google-cloud-\w+|Java"
-    r"|JavaScript|nanoarrow|\.NET|Node|pandas|Polars|pyarrow|python-bigquery\w*|R|Rust|Spark|Trino)\b"
+    r"\b(ADBC|apache-arrow|arro3|Arrow C\+\+|arrow-rs|Beam|Dataflow|DuckDB|duckdb-bigquery|Flink|Go|google-cloud-\w+"
+    r"|Java|JavaScript|nanoarrow|\.NET|Node|pandas|Polars|pyarrow|python-bigquery\w*|R|Rust|Spark|Trino)\b"
 )
 MEASURED: Final = re.compile(r"\b[0-9]+\.[0-9]+")
 REPORTED: Final = re.compile(r"https://")
