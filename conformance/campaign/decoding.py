@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.values import identical
+from conformance.contract.comparing.differences import identical
 from conformance.contract.view import View
 from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes

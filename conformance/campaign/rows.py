@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from conformance.contract.compared import compared
+from conformance.contract.comparing.matching import row_hashes
+from conformance.contract.comparing.received import compared
 from conformance.contract.judge import Judged
-from conformance.contract.rowmatch import row_hashes
 from conformance.contract.view import View
 from conformance.engine.outcomes import reason_classes
 from conformance.readers.held import held_tables

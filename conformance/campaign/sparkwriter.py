@@ -20,8 +20,8 @@ from conformance.campaign.connected import Connection
 from conformance.campaign.resultbatches import judge_results, rows_of
 from conformance.campaign.sparkpaths import PATHS, Messages
 from conformance.contain.text import keep_safe
+from conformance.contract.comparing.differences import differences
 from conformance.contract.files import judge_bytes
-from conformance.contract.values import differences
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.generate import draw_case, materialise
 from conformance.records import BqType, Column, Verdict

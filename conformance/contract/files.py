@@ -12,8 +12,8 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, MESSAGES, Clause, load_chapters
+from conformance.contract.comparing.uncompared import Loose
 from conformance.contract.judge import judge_view
-from conformance.contract.loose import Loose
 from conformance.contract.messages import Messages
 from conformance.contract.view import View
 from conformance.records import Call, Case, Exchange, Table, Verdict

@@ -1,4 +1,4 @@
-"""What the clauses on calls are asked about: sessions, reads, whole sessions, refusals.
+"""What the clauses on calls are asked about: sessions, reads, refusals.
 
 A request is asked about by one group of clauses only, by what is distinctive in it (:class:`Feature`): so that a server
 which refuses every ``row_restriction`` is told so by the clauses on restrictions, and not by every clause on rows.
@@ -12,22 +12,17 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-import numpy as np
-import pyarrow as pa
-
 from conformance.contract.clause import Violation
-from conformance.contract.expected import appended_rows, expected_table, has_columns
 from conformance.contract.raised import attempt, raise_or_give
-from conformance.contract.rowmatch import Hashes, RowMatch, match_rows, row_hashes
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
-from conformance.records import CallEnd
+from conformance.records import AppendRows, CallEnd
 
 __all__ = [
     "OPEN_OPTIONS",
     "Feature",
-    "SessionRead",
     "after_abandoned",
     "answered",
+    "appended_rows",
     "created",
     "feature",
     "is_child",
@@ -35,15 +30,12 @@ __all__ = [
     "read_feature",
     "refused",
     "refused_as",
-    "rows_of",
     "served",
     "to_refuse",
     "valid_reads",
     "valid_sessions",
     "was_split",
-    "whole_or_refused",
     "whole_reads",
-    "whole_sessions",
 ]
 
 T = TypeVar("T")
@@ -129,6 +121,11 @@ def read_feature(read: ReadView) -> Feature | None:
     return Feature.ABANDONED if found in OPEN_OPTIONS and after_abandoned(read) else found
 
 
+def appended_rows(view: View) -> int:
+    """Rows that the AppendRows steps of the case bring; the seed holds the others."""
+    return sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
+
+
 def after_abandoned(call: CallView) -> bool:
     """Whether a read was abandoned before this call."""
     return any(index < call.index for index in _cancelled(call.view))
@@ -187,80 +184,6 @@ def whole_reads(view: View) -> list[ReadView]:
     ]
 
 
-def rows_of(read: ReadView) -> Hashes | None:
-    """The rows of a read in order, one hash each; None where one of its responses could not be decoded."""
-    key = ("rows_of", read.index)
-    memo = read.view.memo
-    if key not in memo:
-        batches = read.batches
-        hashes = [row_hashes(pa.Table.from_batches([batch])) for batch in batches or ()]
-        memo[key] = None if batches is None else np.concatenate([np.zeros(0, np.uint64), *hashes])
-    rows: Hashes | None = memo[key]
-    return rows
-
-
-class SessionRead:
-    """A session all of whose streams were read wholly: what came, and what should have come.
-
-    ``reads`` holds the first whole read of each stream, in the order of the streams.
-    """
-
-    def __init__(self, session: SessionView, reads: tuple[ReadView, ...]) -> None:
-        self.session = session
-        self.reads = reads
-        self.call = session.index
-        self.response: int | None = None
-
-    @functools.cached_property
-    def feature(self) -> Feature:
-        """What is distinctive in the session, or in what came before one of its reads."""
-        found = feature(self.session)
-        late = found in OPEN_OPTIONS and any(after_abandoned(read) for read in self.reads)
-        return Feature.ABANDONED if late else found
-
-    @functools.cached_property
-    def expected(self) -> pa.Table:
-        """The rows that the session has to yield."""
-        return expected_table(self.session.view, self.session)
-
-    @functools.cached_property
-    def got(self) -> pa.Table:
-        """The rows of all streams, one stream after the other."""
-        return _concatenated([batch for read in self.reads for batch in read.batches or ()], self.expected)
-
-    @functools.cached_property
-    def match(self) -> RowMatch:
-        """How the rows that came stand to those expected."""
-        return match_rows(self.expected, self.got)
-
-    @functools.cached_property
-    def matches(self) -> tuple[RowMatch, ...]:
-        """The same for each stream alone."""
-        if len(self.reads) == 1:
-            return (self.match,)
-        tables = (_concatenated(list(read.batches or ()), self.expected) for read in self.reads)
-        return tuple(match_rows(self.expected, table) for table in tables)
-
-
-def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
-    return pa.Table.from_batches(batches) if batches else like.slice(0, 0)
-
-
-@once_per_view
-def whole_sessions(view: View) -> list[SessionRead]:
-    """Every session of known columns that has streams, all of which were read wholly and under one schema."""
-    found = []
-    for session in created(view):
-        first = {read.stream: read for read in reversed(whole_reads(view)) if read.session is session}
-        names = [stream.name for stream in session.session.streams]
-        if names and all(name in first for name in names) and has_columns(session):
-            reads = tuple(first[name] for name in dict.fromkeys(names))
-            schemas = [batch.schema for read in reads for batch in read.batches or ()]
-            if all(schema == schemas[0] for schema in schemas):
-                found.append(SessionRead(session, reads))
-    return found
-
-
 def refused_as(*reasons: str) -> Callable[[View], list[CallView]]:
     """The selector of answered calls that have to be refused for one of ``reasons``, whatever they ended in."""
 
@@ -279,14 +202,6 @@ def to_refuse(view: View) -> list[CallView]:
 def _reason(call: CallView) -> str:
     assert isinstance(call, SessionView | ReadView | SplitView)
     return call.step.expect.reason
-
-
-def whole_or_refused(view: View, name: Feature) -> list[SessionRead | CallView]:
-    """Sessions of one feature that were read wholly, and the valid requests for them or reads of them that failed."""
-    wholes = [whole for whole in whole_sessions(view) if whole.feature is name]
-    requests = [session for session in valid_sessions(view) if feature(session) is name and not session.ok]
-    reads = [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name and not read.ok]
-    return [*wholes, *requests, *reads]
 
 
 def served(call: CallView, what: str) -> Iterator[Violation]:

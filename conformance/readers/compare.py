@@ -1,6 +1,7 @@
 """Readings against the rows of the case, and readings against each other.
 
-Rows are matched by value in any order (:mod:`conformance.contract.rowmatch`): decimals as integers of their width,
+Rows are matched by value in any order (:mod:`conformance.contract.comparing.matching`):
+decimals as integers of their width,
 NaN equal to NaN, minus zero apart from zero. Before that, the documented rewrites of the reader are undone; nothing
 else is forgiven. What was read through pandas is compared with the expected rows after the same way through pandas.
 Nullability, metadata and the names of list items are for the clauses on the schema.
@@ -16,8 +17,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.rowmatch import RowMatch, comparable, match_rows, show_row
-from conformance.contract.values import identical
+from conformance.contract.comparing.differences import identical
+from conformance.contract.comparing.matching import RowMatch, comparable, match_rows, show_row
 from conformance.readers.info import ReaderInfo
 from conformance.readers.registry import READERS
 from conformance.readers.tables import from_pandas, from_stream_bytes

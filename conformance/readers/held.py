@@ -11,9 +11,10 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from conformance.contract.compared import serialized
-from conformance.contract.expected import has_columns
-from conformance.contract.subjects import created, whole_sessions
+from conformance.contract.comparing.expected import has_columns
+from conformance.contract.comparing.received import serialized
+from conformance.contract.comparing.sessions import whole_sessions
+from conformance.contract.subjects import created
 from conformance.contract.view import SessionView, View
 from conformance.readers.whole import SERIALIZER
 from conformance.wire import DecodingError, schema_to_arrow

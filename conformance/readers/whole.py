@@ -97,7 +97,7 @@ class WholeRead:
     @property
     def selected(self) -> tuple[Column, ...]:
         """The columns that the session asked for, in table order; all of them where it names one that is unknown."""
-        from conformance.contract.expected import expected_columns  # noqa: PLC0415  # most workers start without it
+        from conformance.contract.comparing.expected import expected_columns  # noqa: PLC0415  # most workers start without it
 
         options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
         return expected_columns(self.columns, options.selected_fields) or self.columns

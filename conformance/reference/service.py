@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.contract import mapping, proto
-from conformance.contract.cells import take
+from conformance.contract.comparing.cells import take
 from conformance.records import Column
 from conformance.reference import encoding, projection, restriction
 from conformance.reference.avro import AvroNameError, AvroWriter

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.contract import mapping, proto
 from conformance.contract.clause import CLAUSES, Clause, load_chapters
-from conformance.contract.expected import expected_columns, expected_rows, project
+from conformance.contract.comparing.expected import expected_columns, expected_rows, project
 from conformance.contract.judge import judge
 from conformance.contract.view import SessionView, View
 from conformance.generate.materialise import materialise

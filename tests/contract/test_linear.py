@@ -18,7 +18,7 @@ import pytest
 from conformance import wire
 from conformance.contract import proto
 from conformance.contract.clause import load_chapters
-from conformance.contract.declared import Declarations, Declared, Pairing
+from conformance.contract.comparing.declarations import Declarations, Declared, Pairing
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.judge import judge
 from conformance.engine.substituted import _serialized, _served

@@ -12,19 +12,18 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing import exactly
+from conformance.contract.comparing.sessions import SessionRead, whole_sessions
+from conformance.contract.comparing.violations import exactly
 from conformance.contract.endings import refuses, serves
 from conformance.contract.sources import ARROW_PROTO, EMULATOR_SERVICER, RECORDED, STORAGE_PROTO, STREAM_PROTO
 from conformance.contract.subjects import (
     Feature,
-    SessionRead,
     feature,
     once_per_view,
     read_feature,
     refused_as,
     valid_reads,
     valid_sessions,
-    whole_sessions,
 )
 from conformance.contract.view import CallView, ReadView, ResponseView, SessionView, View
 from conformance.records import Level

@@ -14,19 +14,11 @@ from typing import Final
 import numpy as np
 
 from conformance.contract.clause import AtCall, Violation, clause
-from conformance.contract.comparing import first_read, responses_with_schema, schema_differs
+from conformance.contract.comparing.sessions import rows_of
+from conformance.contract.comparing.violations import first_read, responses_with_schema, schema_differs
 from conformance.contract.endings import beyond_its_end
 from conformance.contract.sources import JAVA_LIVE_TEST, OFFSETS, STORAGE_PROTO
-from conformance.contract.subjects import (
-    answered,
-    is_child,
-    once_per_view,
-    refused,
-    refused_as,
-    rows_of,
-    served,
-    whole_reads,
-)
+from conformance.contract.subjects import answered, is_child, once_per_view, refused, refused_as, served, whole_reads
 from conformance.contract.view import CallView, ReadView, ResponseView, View
 from conformance.records import Level
 

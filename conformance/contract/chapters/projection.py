@@ -13,10 +13,11 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing import selection_differs
+from conformance.contract.comparing.expected import expected_columns
+from conformance.contract.comparing.matching import row_hashes, shape
+from conformance.contract.comparing.sessions import SessionRead, whole_or_refused, whole_sessions
+from conformance.contract.comparing.violations import selection_differs
 from conformance.contract.endings import refuses
-from conformance.contract.expected import expected_columns
-from conformance.contract.rowmatch import row_hashes, shape
 from conformance.contract.sources import (
     EMULATOR_HANDLERS,
     JAVA_LIVE_TEST,
@@ -24,17 +25,7 @@ from conformance.contract.sources import (
     RUST_CLIENT,
     STREAM_PROTO,
 )
-from conformance.contract.subjects import (
-    Feature,
-    SessionRead,
-    answered,
-    feature,
-    once_per_view,
-    refused_as,
-    served,
-    whole_or_refused,
-    whole_sessions,
-)
+from conformance.contract.subjects import Feature, answered, feature, once_per_view, refused_as, served
 from conformance.contract.view import CallView, SessionView, View
 from conformance.records import Column, Level
 from conformance.wire import Field

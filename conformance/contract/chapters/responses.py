@@ -9,18 +9,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import Selector, Violation, clause
-from conformance.contract.comparing import exactly
+from conformance.contract.comparing.sessions import SessionRead, whole_sessions
+from conformance.contract.comparing.violations import exactly
 from conformance.contract.endings import serves
 from conformance.contract.sources import EMULATOR_HANDLERS, STORAGE_PROTO
-from conformance.contract.subjects import (
-    Feature,
-    SessionRead,
-    is_child,
-    once_per_view,
-    read_feature,
-    valid_reads,
-    whole_sessions,
-)
+from conformance.contract.subjects import Feature, is_child, once_per_view, read_feature, valid_reads
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import Level
 

@@ -15,9 +15,10 @@ from typing import Final, TypeAlias, cast
 import pyarrow.compute as pc
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing import selection_differs, unwanted_rows
+from conformance.contract.comparing.expected import expected_rows, visible_rows
+from conformance.contract.comparing.sessions import SessionRead, whole_or_refused
+from conformance.contract.comparing.violations import selection_differs, unwanted_rows
 from conformance.contract.endings import refuses
-from conformance.contract.expected import expected_rows, visible_rows
 from conformance.contract.sources import (
     EMULATOR_SERVICER,
     GUIDE,
@@ -27,14 +28,7 @@ from conformance.contract.sources import (
     SQL_WHERE,
     STREAM_PROTO,
 )
-from conformance.contract.subjects import (
-    Feature,
-    SessionRead,
-    once_per_view,
-    refused_as,
-    served,
-    whole_or_refused,
-)
+from conformance.contract.subjects import Feature, once_per_view, refused_as, served
 from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing import first_read, responses_with_schema, rows_differ, schema_differs
-from conformance.contract.rowmatch import show_row
+from conformance.contract.comparing.matching import show_row
+from conformance.contract.comparing.sessions import SessionRead, whole_sessions
+from conformance.contract.comparing.violations import first_read, responses_with_schema, rows_differ, schema_differs
 from conformance.contract.sources import BEAM_SOURCE, MEASURED, STORAGE_PROTO, STRICT_CLIENT
 from conformance.contract.subjects import (
     OPEN_OPTIONS,
     Feature,
-    SessionRead,
     is_child,
     once_per_view,
     read_feature,
@@ -25,7 +25,6 @@ from conformance.contract.subjects import (
     valid_reads,
     was_split,
     whole_reads,
-    whole_sessions,
 )
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import AppendRows, Level

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.declared import LISTS, Declared, Pair, about_columns
+from conformance.contract.comparing.declarations import LISTS, Declared, Pair, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
 from conformance.contract.messages import legible_schemas, per_schema
 from conformance.records import BqType, Mode

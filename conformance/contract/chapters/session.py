@@ -11,18 +11,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing.expected import expected_rows, has_columns
+from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.endings import serves
-from conformance.contract.expected import expected_rows, has_columns
 from conformance.contract.sources import MEASURED, RECORDED, STORAGE_PROTO, STREAM_PROTO, STRICT_CLIENT
-from conformance.contract.subjects import (
-    Feature,
-    SessionRead,
-    created,
-    feature,
-    once_per_view,
-    valid_sessions,
-    whole_sessions,
-)
+from conformance.contract.subjects import Feature, created, feature, once_per_view, valid_sessions
 from conformance.contract.view import SessionView, View
 from conformance.records import Level
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing import first_read, rows_differ, rows_that_came
+from conformance.contract.comparing.expected import visible_rows
+from conformance.contract.comparing.matching import show_row
+from conformance.contract.comparing.sessions import SessionRead, whole_sessions
+from conformance.contract.comparing.violations import first_read, rows_differ, rows_that_came
 from conformance.contract.endings import refuses
-from conformance.contract.expected import visible_rows
-from conformance.contract.rowmatch import show_row
 from conformance.contract.sources import GUIDE, JAVA_LIVE_TEST, MEASURED, NODE_LIVE_TEST, STREAM_PROTO, STRICT_CLIENT
 from conformance.contract.subjects import (
     Feature,
-    SessionRead,
     created,
     feature,
     once_per_view,
@@ -24,7 +24,6 @@ from conformance.contract.subjects import (
     served,
     valid_sessions,
     whole_reads,
-    whole_sessions,
 )
 from conformance.contract.view import ReadView, SessionView, View
 from conformance.records import AppendRows, Level

@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 
 from conformance.contract.clause import AtCall, Violation, clause
-from conformance.contract.comparing import rows_differ
+from conformance.contract.comparing.sessions import rows_of
+from conformance.contract.comparing.violations import rows_differ
 from conformance.contract.endings import beyond_its_end
 from conformance.contract.sources import BEAM_SOURCE, EMULATOR_HANDLERS, STORAGE_PROTO
 from conformance.contract.subjects import (
@@ -22,7 +23,6 @@ from conformance.contract.subjects import (
     once_per_view,
     refused,
     refused_as,
-    rows_of,
     served,
     valid_reads,
     was_split,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation
-from conformance.contract.declared import Declared, about_columns
+from conformance.contract.comparing.declarations import Declared, about_columns
 from conformance.contract.mapping import bounds_nullable, decimal_parameters, decimal_widths
 from conformance.records import BqType, Mode
 from conformance.wire import Field, Type, TypeKind

@@ -11,11 +11,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract import cells, texts
 from conformance.contract.clause import Violation, clause
-from conformance.contract.compared import Compared, Counts, Place, Role, Serialized, Values, violation
-from conformance.contract.loose import Loose, leaves, outside
-from conformance.contract.values import Difference, Kind
+from conformance.contract.comparing import cells, texts
+from conformance.contract.comparing.differences import Difference, Kind
+from conformance.contract.comparing.received import Compared, Counts, Place, Role, Serialized, Values, violation
+from conformance.contract.comparing.uncompared import Loose, leaves, outside
 from conformance.contract.view import BatchBytes
 from conformance.records import BqType, Level
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from conformance.contract.cells import take
-from conformance.contract.rowmatch import RowMatch, comparable, fingerprints, match_rows, show_row
+from conformance.contract.comparing.cells import take
+from conformance.contract.comparing.matching import RowMatch, comparable, fingerprints, match_rows, show_row
 
 TABLE = pa.table(
     {

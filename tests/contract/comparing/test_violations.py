@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from conformance.contract.comparing import _said
+from conformance.contract.comparing.violations import _said
 from conformance.wire import Field, read_schema
 
 

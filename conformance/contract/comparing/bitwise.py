@@ -6,7 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.declared import Declarations, declared
+from conformance.contract.comparing.declarations import Declarations, declared
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
 

@@ -1,8 +1,8 @@
 """Comparing values exactly: what differs, where, and which row stands for which where rows come in no order.
 
-Values are the same if their bits are (:mod:`conformance.contract.cells`), and nothing is compared that no one can
-see: slots under a NULL parent, bytes under a NULL, where a list's items lie. Names, nullability and metadata of fields
-are matters of the schema. Equal data is recognised by one vectorised comparison; only a difference is walked.
+Values are the same if their bits are (:mod:`.cells`), and nothing is compared that no one can see: slots under a NULL
+parent, bytes under a NULL, where a list's items lie. Names, nullability and metadata of fields are matters of the
+schema. Equal data is recognised by one vectorised comparison; only a difference is walked.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.contract import cells
-from conformance.contract.rowmatch import fingerprints, match_rows
+from conformance.contract.comparing import cells
+from conformance.contract.comparing.matching import fingerprints, match_rows
 
 __all__ = [
     "Difference",

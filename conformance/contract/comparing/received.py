@@ -1,7 +1,7 @@
 """The values that came beside the values that the case holds: one comparison for all the clauses that ask about it.
 
 What is compared is a serializer's batches, in order, or a session all of whose streams were read, in any order: its
-rows are matched first (:mod:`conformance.contract.rowmatch`), and lost, repeated and foreign rows are the business of
+rows are matched first (:mod:`.matching`), and lost, repeated and foreign rows are the business of
 the chapter on rows. Columns are found by name; one whose bits are of another kind cannot be compared, and is the
 business of the chapter on types.
 """
@@ -17,15 +17,16 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 
-from conformance.contract import texts
-from conformance.contract.cells import kind, string
 from conformance.contract.clause import Violation
-from conformance.contract.declared import declared
-from conformance.contract.expected import expected_columns
-from conformance.contract.rowmatch import fingerprints
-from conformance.contract.samebytes import bit_for_bit
-from conformance.contract.subjects import SessionRead, once_per_view, whole_sessions
-from conformance.contract.values import Difference, Kind, Same, differences, identical, pair_rows
+from conformance.contract.comparing import texts
+from conformance.contract.comparing.bitwise import bit_for_bit
+from conformance.contract.comparing.cells import kind, string
+from conformance.contract.comparing.declarations import declared
+from conformance.contract.comparing.differences import Difference, Kind, Same, differences, identical, pair_rows
+from conformance.contract.comparing.expected import expected_columns
+from conformance.contract.comparing.matching import fingerprints
+from conformance.contract.comparing.sessions import SessionRead, whole_sessions
+from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
 from conformance.records import BqType, Column, Mode
 from conformance.wire import schema_to_arrow
@@ -74,7 +75,7 @@ def _all_shown(columns: Sequence[Column]) -> Shown:
 
 
 def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Place]]:
-    """Every path of a table with ``columns``, as :class:`~conformance.contract.values.Difference` writes them."""
+    """Every path of a table with ``columns``, as :class:`~.differences.Difference` writes them."""
     for column in columns:
         here = f"{path}.{column.name}" if path else column.name
         if column.mode is Mode.REPEATED:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.contract.cells import has_float, take
+from conformance.contract.comparing.cells import has_float, take
 
 __all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "shape", "show_row"]
 

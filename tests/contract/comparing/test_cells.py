@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from conformance.contract import cells
+from conformance.contract.comparing import cells
 
 INTERVALS = pa.array([(1, 2, 3), None, (4, 5, 6)], pa.month_day_nano_interval())
 ARRAYS = {

@@ -1,6 +1,6 @@
 """What a session has to yield, worked out from the case alone: its columns, and its rows.
 
-Nothing here comes from a target and nothing here judges; rows are compared in :mod:`conformance.contract.rowmatch`.
+Nothing here comes from a target and nothing here judges; rows are compared in :mod:`.matching`.
 
 Sources: ``TableReadOptions.selected_fields`` in
 https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/stream.proto (the order comes
@@ -15,12 +15,12 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from conformance.contract import mapping
-from conformance.contract.cells import take
+from conformance.contract.comparing.cells import take
+from conformance.contract.subjects import appended_rows
 from conformance.contract.view import SessionView, View
 from conformance.records import AppendRows, BqType, Column, Mode
 
 __all__ = [
-    "appended_rows",
     "expected_columns",
     "expected_rows",
     "expected_table",
@@ -100,11 +100,6 @@ def _project_struct(array: pa.StructArray, columns: Sequence[Column]) -> pa.Stru
 def has_columns(session: SessionView) -> bool:
     """Whether every field that the session's step selects is one of the table's."""
     return expected_columns(session.view.case.table.columns, session.step.selected_fields) is not None
-
-
-def appended_rows(view: View) -> int:
-    """Rows that the AppendRows steps of the case bring; the seed holds the others."""
-    return sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
 
 
 def visible_rows(view: View, session: SessionView) -> range:

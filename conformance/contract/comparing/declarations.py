@@ -14,7 +14,7 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import MAX_FINDINGS, Violation, clause
-from conformance.contract.expected import expected_columns
+from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.raised import Raised, attempt, raise_or_give
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import SchemaBytes, View

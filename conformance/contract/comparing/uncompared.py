@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.contract.compared import compared
-from conformance.contract.samebytes import bit_for_bit
+from conformance.contract.comparing.bitwise import bit_for_bit
+from conformance.contract.comparing.received import compared
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import BatchBytes, View
 

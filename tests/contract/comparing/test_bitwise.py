@@ -7,8 +7,8 @@ from typing import Final
 import pyarrow as pa
 import pytest
 
-from conformance.contract.compared import serialized
-from conformance.contract.samebytes import bit_for_bit
+from conformance.contract.comparing.bitwise import bit_for_bit
+from conformance.contract.comparing.received import serialized
 from conformance.contract.view import View
 from conformance.generate import materialise
 from conformance.records import BqType, Call, Case, Column, Exchange, Mode, NullPattern, Recipe, Table, ValueProfile

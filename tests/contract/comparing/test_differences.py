@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.contract.values import Kind, difference, differences, identical, pair_rows
+from conformance.contract.comparing.differences import Kind, difference, differences, identical, pair_rows
 
 OTHER_NAN = np.array([0x7FF8000000000001], "<u8").view("<f8")[0]
 

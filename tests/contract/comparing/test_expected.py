@@ -6,7 +6,13 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import mapping
-from conformance.contract.expected import expected_columns, expected_rows, expected_table, project, visible_rows
+from conformance.contract.comparing.expected import (
+    expected_columns,
+    expected_rows,
+    expected_table,
+    project,
+    visible_rows,
+)
 from conformance.contract.view import View
 from conformance.records import AppendRows, BqType, Case, Column, CreateSession, Expect, Mode
 from tests.contract.exchanges import Obedient, case_of

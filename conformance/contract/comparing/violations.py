@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract.clause import Violation
-from conformance.contract.expected import expected_columns, expected_rows, project, visible_rows
-from conformance.contract.rowmatch import match_rows, show_row
-from conformance.contract.subjects import SessionRead, once_per_view, rows_of, whole_reads
+from conformance.contract.comparing.expected import expected_columns, expected_rows, project, visible_rows
+from conformance.contract.comparing.matching import match_rows, show_row
+from conformance.contract.comparing.sessions import SessionRead, rows_of
+from conformance.contract.subjects import once_per_view, whole_reads
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.wire import Field, Schema
 

@@ -1,0 +1,111 @@
+"""Sessions that were read wholly: the rows that came beside those that have to come.
+
+A selector returns an empty list where an exchange shows nothing of its kind.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.contract.comparing.expected import expected_table, has_columns
+from conformance.contract.comparing.matching import Hashes, RowMatch, match_rows, row_hashes
+from conformance.contract.subjects import (
+    OPEN_OPTIONS,
+    Feature,
+    after_abandoned,
+    created,
+    feature,
+    once_per_view,
+    read_feature,
+    valid_reads,
+    valid_sessions,
+    whole_reads,
+)
+from conformance.contract.view import CallView, ReadView, SessionView, View
+
+__all__ = ["SessionRead", "rows_of", "whole_or_refused", "whole_sessions"]
+
+
+def rows_of(read: ReadView) -> Hashes | None:
+    """The rows of a read in order, one hash each; None where one of its responses could not be decoded."""
+    key = ("rows_of", read.index)
+    memo = read.view.memo
+    if key not in memo:
+        batches = read.batches
+        hashes = [row_hashes(pa.Table.from_batches([batch])) for batch in batches or ()]
+        memo[key] = None if batches is None else np.concatenate([np.zeros(0, np.uint64), *hashes])
+    rows: Hashes | None = memo[key]
+    return rows
+
+
+class SessionRead:
+    """A session all of whose streams were read wholly: what came, and what should have come.
+
+    ``reads`` holds the first whole read of each stream, in the order of the streams.
+    """
+
+    def __init__(self, session: SessionView, reads: tuple[ReadView, ...]) -> None:
+        self.session = session
+        self.reads = reads
+        self.call = session.index
+        self.response: int | None = None
+
+    @functools.cached_property
+    def feature(self) -> Feature:
+        """What is distinctive in the session, or in what came before one of its reads."""
+        found = feature(self.session)
+        late = found in OPEN_OPTIONS and any(after_abandoned(read) for read in self.reads)
+        return Feature.ABANDONED if late else found
+
+    @functools.cached_property
+    def expected(self) -> pa.Table:
+        """The rows that the session has to yield."""
+        return expected_table(self.session.view, self.session)
+
+    @functools.cached_property
+    def got(self) -> pa.Table:
+        """The rows of all streams, one stream after the other."""
+        return _concatenated([batch for read in self.reads for batch in read.batches or ()], self.expected)
+
+    @functools.cached_property
+    def match(self) -> RowMatch:
+        """How the rows that came stand to those expected."""
+        return match_rows(self.expected, self.got)
+
+    @functools.cached_property
+    def matches(self) -> tuple[RowMatch, ...]:
+        """The same for each stream alone."""
+        if len(self.reads) == 1:
+            return (self.match,)
+        tables = (_concatenated(list(read.batches or ()), self.expected) for read in self.reads)
+        return tuple(match_rows(self.expected, table) for table in tables)
+
+
+def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
+    return pa.Table.from_batches(batches) if batches else like.slice(0, 0)
+
+
+@once_per_view
+def whole_sessions(view: View) -> list[SessionRead]:
+    """Every session of known columns that has streams, all of which were read wholly and under one schema."""
+    found = []
+    for session in created(view):
+        first = {read.stream: read for read in reversed(whole_reads(view)) if read.session is session}
+        names = [stream.name for stream in session.session.streams]
+        if names and all(name in first for name in names) and has_columns(session):
+            reads = tuple(first[name] for name in dict.fromkeys(names))
+            schemas = [batch.schema for read in reads for batch in read.batches or ()]
+            if all(schema == schemas[0] for schema in schemas):
+                found.append(SessionRead(session, reads))
+    return found
+
+
+def whole_or_refused(view: View, name: Feature) -> list[SessionRead | CallView]:
+    """Sessions of one feature that were read wholly, and the valid requests for them or reads of them that failed."""
+    wholes = [whole for whole in whole_sessions(view) if whole.feature is name]
+    requests = [session for session in valid_sessions(view) if feature(session) is name and not session.ok]
+    reads = [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name and not read.ok]
+    return [*wholes, *requests, *reads]
