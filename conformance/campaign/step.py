@@ -6,6 +6,7 @@ Spark nor processes.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +19,6 @@ from conformance.campaign.decoding import Decoders, Ended
 from conformance.campaign.done import Done, kept, plan_row
 from conformance.campaign.guidance import Weights, draw
 from conformance.campaign.job import Job
-from conformance.campaign.sampling import sampled
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase, received
 from conformance.engine.selection import all_clauses
@@ -110,7 +110,7 @@ class Stepper:
             "drive_seconds": sum(work.seconds[: Phase.DRIVEN + 1]),
             "judge_seconds": sum(work.seconds[Phase.DRIVEN + 1 :]),
         }
-        why = "failing" if outcome.fails_run else "sample" if sampled(self._job, index) else ""
+        why = "failing" if outcome.fails_run else "sample" if _sampled(self._job, index) else ""
         return Done(
             plan=plan_row(index, case),
             judge=judged,
@@ -126,3 +126,14 @@ def _readings(view: View) -> tuple[Reading, ...]:
         return view.readings
     except Exception:  # noqa: BLE001  # see above
         return ()
+
+
+_MILLION: Final = 1_000_000
+
+
+def _sampled(job: Job, index: int) -> bool:
+    """Whether the exchange of this case is kept though nothing is wrong with it."""
+    if job.sample >= _MILLION:
+        return True
+    digest = hashlib.blake2b(f"{job.seed}/{index}/sample".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % _MILLION < job.sample

@@ -11,8 +11,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
 from conformance.contain.text import safe
 from conformance.contract.files import judge_bytes
-from conformance.contract.ipc.judging import judge_ipc
-from conformance.contract.ipc.kinds import PROFILE_OF
+from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.evidence import annotate
 from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict

@@ -18,7 +18,7 @@ from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
 from conformance.drift.run import MUTANTS, Drift, Plan, run_drift
 from conformance.drift.versions import find_version, ordered
-from conformance.engine.files import data_file
+from conformance.engine.corpus import data_file
 from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
 
 

@@ -11,7 +11,7 @@ import click
 
 from conformance.cli._interrupts import Interrupted
 from conformance.disk.locks import held
-from conformance.engine.files import data_file
+from conformance.engine.corpus import data_file
 
 
 def _pairs(folder: Path, *, only_check: bool) -> list[str]:

@@ -12,8 +12,8 @@ from conformance.cli._many import judge_each, known_names, run_options
 from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
+from conformance.engine.corpus import data_file
 from conformance.engine.events import Event
-from conformance.engine.files import data_file
 from conformance.engine.reading import REUSE, Reading, reader_clauses
 from conformance.engine.readings import Inputs
 from conformance.engine.selection import Patterns, all_clauses, binds

@@ -16,6 +16,8 @@ from conformance.targets.spec import ExpectedFailure
 
 __all__ = [
     "EVENTS",
+    "READ_PROFILE",
+    "WRITE_PROFILE",
     "CaseJudged",
     "CounterexampleSaved",
     "Event",
@@ -26,6 +28,12 @@ __all__ = [
     "RunStarted",
     "SuiteBroke",
 ]
+
+
+READ_PROFILE: Final = "ipc-read"
+"""A run in which a reader was judged."""
+WRITE_PROFILE: Final = "ipc-write"
+"""A run in which a writer was judged."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

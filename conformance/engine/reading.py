@@ -15,9 +15,8 @@ from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.expectation import Result as Said
 from conformance.contract.ipc.reading import judge_reading
 from conformance.contract.raised import reason_of
-from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.profiles import READ_PROFILE
 from conformance.engine.readings import Input, Inputs
 from conformance.engine.started import implementation_started
 from conformance.readers.ipc.info import Hello, IpcReaderInfo

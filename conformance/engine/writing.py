@@ -14,9 +14,8 @@ from typing import Any, Final
 
 from conformance.contract.clause import Clause
 from conformance.contract.ipc.judging import judge_ipc
-from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.profiles import WRITE_PROFILE
 from conformance.engine.selection import Patterns
 from conformance.engine.started import implementation_started
 from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering

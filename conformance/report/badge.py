@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.disk.files import write_whole
-from conformance.engine.profiles import READ_PROFILE, WRITE_PROFILE
+from conformance.engine.events import READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
 from conformance.records import Level
 from conformance.report.document import Report, document

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.contract.clause import CLAUSES
-from conformance.engine.events import RunStarted
-from conformance.engine.profiles import READ_PROFILE, WRITE_PROFILE
+from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
 from conformance.records import Level, Outcome

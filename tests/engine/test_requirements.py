@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.contract.clause import Clause
-from conformance.engine.corpus import load_corpus
-from conformance.engine.files import data_file
+from conformance.engine.corpus import data_file, load_corpus
 from conformance.engine.requirements import (
     Corpus,
     Frozen,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, Clause, Role, load_chapters
 from conformance.contract.files import judge_bytes
-from conformance.contract.ipc.kinds import PROFILE_OF
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import judge_view
 from conformance.records import Verdict
 from conformance.wire import Kind, sniff
 
-__all__ = ["ipc_clauses", "judge_ipc"]
+__all__ = ["PROFILE_OF", "ipc_clauses", "judge_ipc"]
+
+PROFILE_OF: Final[Mapping[Kind, str]] = MappingProxyType({kind: f"ipc-{kind}" for kind in Kind})
+"""The profile of each kind: ``ipc-message``, ``ipc-stream``, ``ipc-file``, ``ipc-tensor``."""
 
 
 def judge_ipc(

@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+import pyarrow as pa
+
 from conformance.generate.covering import Pair, covering
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.models import MAGIC
@@ -15,10 +17,9 @@ from conformance.reference.ipc.register import Made
 from conformance.reference.ipc.samples import SAMPLES, Sample
 from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.reference.ipc.variations import IPC_VARIATIONS
-from conformance.reference.vectors.draft import Draft
 from conformance.wire import Kind, read_stream
 
-__all__ = ["CHAPTERS", "LARGEST"]
+__all__ = ["CHAPTERS", "LARGEST", "Draft"]
 
 PER_MUTANT: Final = 2
 """Samples that a mutant or a variation is shown on: the first that it applies to, and one of another shape."""
@@ -39,6 +40,27 @@ _FACTORS: Final = {
 }
 _CUT: Final = ("rows.several", "dictionary.delta", "nested.mixed")
 """Samples that are cut off at every place where something ends, and in the middle of it."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Draft:
+    """Bytes and where they come from.
+
+    ``batches`` are the rows that their maker wrote, under ``schema``; None where the bytes say something else, or
+    nobody can say what. ``by_codec`` tells that another version of a codec may write other bytes; ``ambiguous`` that
+    the format is silent about the form, says two things, or leaves limits to readers (how deep types may nest, say).
+    """
+
+    id: str
+    comment: str
+    kind: Kind
+    data: bytes
+    origin: str
+    batches: Sequence[pa.RecordBatch] | None = None
+    schema: pa.Schema | None = None
+    source: str = ""
+    by_codec: bool = False
+    ambiguous: bool = False
 
 
 def samples() -> Iterator[Draft]:

@@ -24,8 +24,7 @@ from conformance.contract.ipc.view import IpcView
 from conformance.contract.raised import sound
 from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorSet
 from conformance.records import Outcome
-from conformance.reference.vectors.draft import Draft
-from conformance.reference.vectors.drafts import CHAPTERS, LARGEST
+from conformance.reference.vectors.drafts import CHAPTERS, LARGEST, Draft
 from conformance.wire import Kind, PlainTable, differences, plain_table
 from conformance.wire.integration import IntegrationError, write_integration
 
