@@ -30,8 +30,8 @@ from typing import Final, Self
 import psutil
 from rich.console import Console
 
-from conformance.campaign.job import FAMILIES, Job
-from conformance.campaign.layout import Layout
+from conformance.campaign.job import FAMILIES, CampaignJob
+from conformance.campaign.layout import RunFiles
 from conformance.campaign.run import Campaign, Progress
 from conformance.campaign.session import spark_session
 from conformance.campaign.step import SIDE_BY_SIDE, Stepper
@@ -72,10 +72,12 @@ class Timed:
         return self.seconds / self.cases
 
 
-def job(cases: int) -> Job:
+def job(cases: int) -> CampaignJob:
     """Every clause, two decoders, pyarrow's serializer."""
     spec = load_target(data_file("targets", "pyarrow.toml"))
-    return Job(spec, cases=cases, seed=2026, profile="arrow", clauses=tuple(all_clauses()), family=FAMILIES["arrow"])
+    return CampaignJob(
+        spec, cases=cases, seed=2026, profile="arrow", clauses=tuple(all_clauses()), family=FAMILIES["arrow"]
+    )
 
 
 def plain_loop(cases: int) -> float:
@@ -99,11 +101,11 @@ def campaign(cases: int, cores: int) -> Timed:
     """A campaign over so many cases on so many cores of this machine."""
     told = job(cases)
     with tempfile.TemporaryDirectory() as directory:
-        layout = Layout.of(Path(directory), told)
+        layout = RunFiles.of(Path(directory), told)
         with spark_session(layout.run, master=f"local[{cores}]") as session, _Memory() as memory:
             # The workers import what they need once; a campaign of a million cases does not notice.
             warm = job(cores * WARM_UP)
-            Campaign(session, Layout.of(Path(directory), warm), warm, size=WARM_UP).run(lambda _progress: None)
+            Campaign(session, RunFiles.of(Path(directory), warm), warm, size=WARM_UP).run(lambda _progress: None)
             began = time.perf_counter()
             Campaign(session, layout, told).run(lambda _progress: None)
             seconds = time.perf_counter() - began
@@ -164,7 +166,7 @@ def million(cases: int, out: Path) -> int:
     Prints a line a minute, then the rate, the driver's memory, and what was found.
     """
     told = job(cases)
-    layout = Layout.of(out.absolute(), told)
+    layout = RunFiles.of(out.absolute(), told)
     short = campaign(SHORT, 2)
     print(f"{SHORT} cases: {short.each * 1e3:.2f} ms each", flush=True)
     began = time.perf_counter()

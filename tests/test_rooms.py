@@ -1,10 +1,12 @@
-"""The table of packages in the documentation, and what judging bytes needs.
+"""The table of packages in the documentation, names that stand for one thing, and what judging bytes needs.
 
 The imports themselves are checked by import-linter (``[tool.importlinter]`` in pyproject.toml).
 """
 
 from __future__ import annotations
 
+import ast
+import collections
 import re
 import subprocess
 import sys
@@ -27,6 +29,17 @@ def test_the_documented_order_is_the_checked_one() -> None:
     assert places == sorted(places)
     hidden = {name for layer in checked for name in layer if name.startswith("_")}
     assert set(documented) == {name for layer in checked for name in layer} - hidden
+
+
+def test_no_class_name_stands_for_three_things() -> None:
+    """Two classes of one name stand in packages that hardly meet; a third would make every mention a question."""
+    homes = collections.defaultdict(list)
+    for path in sorted((ROOT / "conformance").rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(str(path.relative_to(ROOT)))
+
+    assert {name: places for name, places in homes.items() if len(places) > 2} == {}
 
 
 def test_judging_bytes_needs_pyarrow_and_numpy_only() -> None:

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.campaign.job import Range
-from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.disk.files import naming, write_whole
 from conformance.targets.errors import TargetError
@@ -47,7 +47,7 @@ def write_file(path: Path, data: bytes) -> None:
 class Commit:
     """One attempt at a range: files are added, then all of them are committed or none."""
 
-    def __init__(self, layout: Layout, span: Range) -> None:
+    def __init__(self, layout: RunFiles, span: Range) -> None:
         self._layout = layout
         self.span = span
         self._attempt = uuid.uuid4().hex[:12]
@@ -109,7 +109,7 @@ class Commit:
 class Tally:
     """Counts what is committed, from time to time: what it has counted before it does not read again."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: RunFiles) -> None:
         self._layout = layout
         self.numbers: set[int] = set()
         self.cases = 0
@@ -125,13 +125,13 @@ class Tally:
                 self.failing += manifest["failing"]
 
 
-def committed(layout: Layout) -> dict[int, dict[str, Any]]:
+def committed(layout: RunFiles) -> dict[int, dict[str, Any]]:
     """The manifests of all committed ranges by their number."""
     manifests = (_read(path) for path in sorted(layout.commits.glob(_MANIFESTS)))
     return {manifest["number"]: manifest for manifest in manifests}
 
 
-def manifest_of(layout: Layout, span: Range) -> dict[str, Any] | None:
+def manifest_of(layout: RunFiles, span: Range) -> dict[str, Any] | None:
     """The manifest of a range; None where it is not committed."""
     try:
         return _read(_manifest(layout, span))
@@ -139,7 +139,7 @@ def manifest_of(layout: Layout, span: Range) -> dict[str, Any] | None:
         return None
 
 
-def _manifest(layout: Layout, span: Range) -> Path:
+def _manifest(layout: RunFiles, span: Range) -> Path:
     return layout.commits / f"{span.number:06d}.json"
 
 
@@ -154,7 +154,7 @@ def _read(path: Path) -> dict[str, Any]:
     return found
 
 
-def files_of(layout: Layout, stage: Stage) -> list[str]:
+def files_of(layout: RunFiles, stage: Stage) -> list[str]:
     """The committed Parquet files of a stage, in the order of the ranges."""
     return [
         str(layout.root / name)
@@ -164,7 +164,7 @@ def files_of(layout: Layout, stage: Stage) -> list[str]:
     ]
 
 
-def sweep(layout: Layout) -> int:
+def sweep(layout: RunFiles) -> int:
     """Remove what lost attempts left behind, once every range is committed; returns how many files that were.
 
     Before that, an executor of a killed driver may still be about to commit what it wrote.

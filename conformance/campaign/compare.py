@@ -9,19 +9,19 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.campaign.layout import Layout, Stage
+from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.results import frame_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Change", "Comparison", "compare"]
+__all__ = ["ChangeCount", "Comparison", "compare"]
 
 EXAMPLES: Final = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Change:
+class ChangeCount:
     """A kind of change: how many cases, and the first of them."""
 
     cases: int
@@ -40,11 +40,11 @@ class Comparison:
     both: int
     only_first: int
     only_second: int
-    failing: Mapping[str, Change]
-    passing: Mapping[str, Change]
-    bytes: Change
-    values: Change
-    read: Change
+    failing: Mapping[str, ChangeCount]
+    passing: Mapping[str, ChangeCount]
+    bytes: ChangeCount
+    values: ChangeCount
+    read: ChangeCount
 
     @property
     def worse(self) -> bool:
@@ -55,7 +55,7 @@ class Comparison:
 _FAILS: Final = "('fail', 'error', 'crash', 'hang', 'refused', 'unexpected-pass')"
 
 
-def compare(session: SparkSession, first: Layout, second: Layout) -> Comparison:
+def compare(session: SparkSession, first: RunFiles, second: RunFiles) -> Comparison:
     """Join two runs, which may lie in different directories and come from different machines."""
     for name, layout in (("a", first), ("b", second)):
         frame_of(session, layout, Stage.JUDGE).createOrReplaceTempView(f"judge_{name}")
@@ -86,16 +86,16 @@ def compare(session: SparkSession, first: Layout, second: Layout) -> Comparison:
     )
 
 
-def _flagged(session: SparkSession, flag: str) -> Change:
+def _flagged(session: SparkSession, flag: str) -> ChangeCount:
     found = session.table("joined").where(f"`{flag}`")
-    return Change(found.count(), _first(found))
+    return ChangeCount(found.count(), _first(found))
 
 
 def _first(found: DataFrame) -> tuple[str, ...]:
     return tuple(row["case_id"] for row in found.orderBy("index").limit(EXAMPLES).collect())
 
 
-def _failing(session: SparkSession, here: str, there: str) -> dict[str, Change]:
+def _failing(session: SparkSession, here: str, there: str) -> dict[str, ChangeCount]:
     """By clause: cases of both campaigns that fail it ``here`` and not ``there``."""
     query = f"""
         SELECT clause, count(*) AS cases, array_sort(collect_list(struct(index, case_id))) AS found
@@ -107,4 +107,4 @@ def _failing(session: SparkSession, here: str, there: str) -> dict[str, Change]:
     rows: list[Any] = (
         session.sql(query).selectExpr("clause", "cases", f"slice(found, 1, {EXAMPLES}) AS found").collect()
     )
-    return {row["clause"]: Change(row["cases"], tuple(one["case_id"] for one in row["found"])) for row in rows}
+    return {row["clause"]: ChangeCount(row["cases"], tuple(one["case_id"] for one in row["found"])) for row in rows}

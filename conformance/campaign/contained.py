@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from conformance.campaign.done import Done, condemned
 from conformance.campaign.guidance import Weights
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.campaign.lab import FLUSH, frame_done, job_frame
 from conformance.contain.channel import Frame, FrameError
 from conformance.contain.errors import CannotStart
@@ -52,7 +52,7 @@ class Lab:
     ``info`` are the target's name, version and capabilities, once the target was opened.
     """
 
-    def __init__(self, job: Job, weights: Weights | None = None, *, python: str = "") -> None:
+    def __init__(self, job: CampaignJob, weights: Weights | None = None, *, python: str = "") -> None:
         self._job = job
         self._python = python
         self._weights = weights

@@ -10,7 +10,7 @@ from typing import Any
 from conformance.campaign import rows
 from conformance.campaign.coverage import covers
 from conformance.campaign.guidance import Weights, draw
-from conformance.campaign.job import MUTATED, Job
+from conformance.campaign.job import MUTATED, CampaignJob
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.records import FORMAT, Case, Exchange, Outcome, Verdict, to_json, to_row
 
@@ -52,7 +52,7 @@ def plan_row(index: int, case: Case) -> dict[str, Any]:
     }
 
 
-def condemned(job: Job, index: int, outcome: Outcome, reason: str, weights: Weights | None) -> Done:
+def condemned(job: CampaignJob, index: int, outcome: Outcome, reason: str, weights: Weights | None) -> Done:
     """The rows of a case on which the target ended the process, or did not come back."""
     plan = _planned(job, index, weights)
     verdict = Verdict(plan["case_id"], WHOLE_CASE, outcome, reason=reason)
@@ -68,7 +68,7 @@ def condemned(job: Job, index: int, outcome: Outcome, reason: str, weights: Weig
     return Done(plan, judged, rows.verdicts(index, [verdict]), [])
 
 
-def _planned(job: Job, index: int, weights: Weights | None) -> dict[str, Any]:
+def _planned(job: CampaignJob, index: int, weights: Weights | None) -> dict[str, Any]:
     """What a case is made of, where it is not worked on."""
     if job.profile == MUTATED:
         from conformance.campaign.inputs import make_input, plan_input  # noqa: PLC0415  # takes all samples

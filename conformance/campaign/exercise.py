@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import judge_ipc
-from conformance.generate.mutating import Input
+from conformance.generate.mutating import MutatedInput
 from conformance.records import Verdict
 from conformance.wire import (
     DecodingError,
@@ -25,14 +25,14 @@ from conformance.wire import (
 __all__ = ["judge_input", "look_at"]
 
 
-def judge_input(made: Input) -> list[Verdict]:
+def judge_input(made: MutatedInput) -> list[Verdict]:
     """The verdicts on an input, as ``conformance check`` comes to them."""
     if made.kind is Kind.MESSAGE:
         return judge_bytes(made.parts[0], made.parts[1:], profile=made.subject.profile)
     return judge_ipc(made.parts[0], made.kind, writer=made.writer)
 
 
-def look_at(made: Input, *, dumped: bool) -> None:
+def look_at(made: MutatedInput, *, dumped: bool) -> None:
     """Guess the kind of an input, decode it and dissect it; with ``dumped``, write the dump out as well.
 
     Raises:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from conformance.campaign.coverage import universe
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.generate.drawing import PROFILES
 from conformance.generate.families import MOST, draw_guided, draw_member, weights_text
 from conformance.records import BqType, Case
@@ -34,8 +34,8 @@ class Weights:
         return weights_text({BqType(kind): often for kind, often in self.types.items()})
 
 
-def draw(job: Job, index: int, weights: Weights | None) -> Case:
-    """Case ``index`` of a job: guided where it is one of the last :attr:`Job.guided` ones.
+def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
+    """Case ``index`` of a job: guided where it is one of the last :attr:`CampaignJob.guided` ones.
 
     Raises:
         ValueError: a guided case is asked for and there are no weights yet.
@@ -47,7 +47,7 @@ def draw(job: Job, index: int, weights: Weights | None) -> Case:
     return draw_guided(job.seed, index, profile=job.profile, family=job.family, weights=weights.text)
 
 
-def weigh(job: Job, reached: Iterable[str], failing: Iterable[str]) -> Weights:
+def weigh(job: CampaignJob, reached: Iterable[str], failing: Iterable[str]) -> Weights:
     """Weights from the cells that were ``reached`` and those of ``failing`` cases.
 
     A type is favoured for each of its cells that was never reached, and for cells that failed.

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from conformance.campaign.job import MUTATED
 from conformance.generate.changes import CHANGES
-from conformance.generate.mutating import Input, mutated
+from conformance.generate.mutating import MutatedInput, mutated
 from conformance.reference.legal import legal_subjects
 from conformance.wire import Kind
 
@@ -29,7 +29,7 @@ def parse_input_id(name: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def make_input(seed: int, index: int) -> Input:
+def make_input(seed: int, index: int) -> MutatedInput:
     """The input of that name."""
     return mutated(legal_subjects(), seed, index)
 
@@ -45,7 +45,7 @@ def digest_of_subjects() -> str:
     return digest.hexdigest()[:12]
 
 
-def plan_input(seed: int, index: int, made: Input) -> dict[str, Any]:
+def plan_input(seed: int, index: int, made: MutatedInput) -> dict[str, Any]:
     """The row of an input's making."""
     kind = made.subject.kind
     cells = {f"subject:{made.subject.name}", f"judged:{kind}/{made.kind}"}

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.campaign.commits import files_of
-from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.rejudging import stored_exchange
 from conformance.contract.view import View
 from conformance.generate import materialise
@@ -120,7 +120,7 @@ class JavaReadings:
     file: str
 
 
-def read_stored(session: SparkSession, layout: Layout) -> JavaReadings:
+def read_stored(session: SparkSession, layout: RunFiles) -> JavaReadings:
     """Let Arrow Java read every stored exchange of a run, one after another."""
     reader = JavaReader(session)
     counts: Counter[str] = Counter()
@@ -145,7 +145,7 @@ def _made(reading: Reading) -> str:
     return reading.error_class or reading.differences[0].partition(": ")[0]
 
 
-def _readings(reader: JavaReader, layout: Layout) -> Iterator[tuple[int, Reading]]:
+def _readings(reader: JavaReader, layout: RunFiles) -> Iterator[tuple[int, Reading]]:
     """The readings of stored exchanges, beside what their bytes hold; those that nobody can decode are not read."""
     for file in files_of(layout, Stage.DRIVE):
         for row in pq.ParquetFile(file).read().to_pylist():

@@ -1,7 +1,8 @@
 """What a campaign is asked to do, as one value: it travels to executors, and its digest is the run's name.
 
-Same arguments, same suite, same target file: same :attr:`Job.run_id`, and so a campaign that is started again finds
-what it had committed. Nothing that cannot change a verdict (how many cores, how large a range) belongs to the digest.
+Same arguments, same suite, same target file: same :attr:`CampaignJob.run_id`, and so a campaign that is started again
+finds what it had committed. Nothing that cannot change a verdict (how many cores, how large a range) belongs to the
+digest.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Final
 from conformance.records import to_json
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["DECODERS", "FAMILIES", "MUTATED", "Job", "Range"]
+__all__ = ["DECODERS", "FAMILIES", "MUTATED", "CampaignJob", "Range"]
 
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case unless others are asked for: two cores that share no code."""
@@ -29,7 +30,7 @@ MUTATED: Final = "mutated"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Job:
+class CampaignJob:
     """The arguments of a campaign.
 
     ``cases`` are drawn from ``seed``, indices 0 to ``cases - 1``; ``guided`` of them, the last ones, are drawn with the
@@ -63,7 +64,7 @@ class Job:
         text = json.dumps([spec, told], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
-    def of_version(self, version: str) -> Job:
+    def of_version(self, version: str) -> CampaignJob:
         """The same job of a target that says of itself that it is of this version."""
         return dataclasses.replace(self, version=version)
 

@@ -29,7 +29,7 @@ from typing import Any, Final
 
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.campaign.step import SIDE_BY_SIDE
 from conformance.campaign.work import Steps, open_work
 from conformance.contain.channel import Channel, Closed, Frame, FrameError
@@ -52,7 +52,7 @@ FLUSH: Final = 0.5
 """Seconds that rows may wait for others."""
 
 
-def job_frame(job: Job, weights: Weights | None) -> tuple[dict[str, Any], tuple[bytes, ...]]:
+def job_frame(job: CampaignJob, weights: Weights | None) -> tuple[dict[str, Any], tuple[bytes, ...]]:
     """The frame that opens a target. The job is pickled: it comes from the process that started this one."""
     return {"do": "open"}, (pickle.dumps((job, weights)),)
 

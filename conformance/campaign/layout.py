@@ -15,10 +15,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.records import Exchange, Reading, Verdict, arrow_schema
 
-__all__ = ["SCHEMAS", "Layout", "Stage"]
+__all__ = ["SCHEMAS", "RunFiles", "Stage"]
 
 
 class Stage(enum.StrEnum):
@@ -99,7 +99,7 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Layout:
+class RunFiles:
     """The places of one run below the directory ``root``."""
 
     root: Path
@@ -108,7 +108,7 @@ class Layout:
     profile: str
 
     @classmethod
-    def of(cls, root: Path, job: Job) -> Layout:
+    def of(cls, root: Path, job: CampaignJob) -> RunFiles:
         """The layout of a job's run."""
         return cls(root, job.run_id, job.spec.name, job.profile)
 

@@ -21,13 +21,13 @@ from conformance.campaign.decoding import Ended
 from conformance.campaign.done import Done
 from conformance.campaign.exercise import judge_input, look_at
 from conformance.campaign.inputs import digest_of_subjects, input_id, make_input, plan_input
-from conformance.campaign.job import MUTATED, Job
+from conformance.campaign.job import MUTATED, CampaignJob
 from conformance.contain.text import safe
 from conformance.contract.clause import CLAUSES, IPC, MESSAGES
 from conformance.contract.files import byte_clauses
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.generate.mutating import Input
+from conformance.generate.mutating import MutatedInput
 from conformance.records import Outcome, Verdict
 from conformance.reference.legal import legal_subjects
 from conformance.targets.spec import TargetKind, TargetSpec
@@ -45,11 +45,11 @@ _DUMPED: Final = 16
 _PROC: Final = Path("/proc/self")
 
 
-def mutated_job(*, cases: int, seed: int, multiplier: float = 1.0) -> Job:
+def mutated_job(*, cases: int, seed: int, multiplier: float = 1.0) -> CampaignJob:
     """A campaign over mutated bytes: it judges by every clause that asks about bytes alone."""
     asked = {one.id for profile in MESSAGES for one in byte_clauses(profile)}
     asked |= {one.id for profile in IPC for one in ipc_clauses(profile, writer=True)}
-    return Job(
+    return CampaignJob(
         TargetSpec(MUTATED, TargetKind.SERIALIZER, title="The suite's own judge and readers, on mutated bytes"),
         cases=cases,
         seed=seed,
@@ -65,7 +65,7 @@ def mutated_job(*, cases: int, seed: int, multiplier: float = 1.0) -> Job:
 class InputSteps:
     """Works on mutated inputs; ``mark`` is called with each before it begins."""
 
-    def __init__(self, job: Job, *, mark: Callable[[int, str], None]) -> None:
+    def __init__(self, job: CampaignJob, *, mark: Callable[[int, str], None]) -> None:
         self._job = job
         self._mark = mark
         self._places = rows.places(job.clauses)
@@ -79,7 +79,7 @@ class InputSteps:
             self._mark(index, "drive")
             yield self._done(index, make_input(self._job.seed, index))
 
-    def _done(self, index: int, made: Input) -> Done:
+    def _done(self, index: int, made: MutatedInput) -> Done:
         """Judge, decode and dissect one input."""
         name = input_id(self._job.seed, index)
         verdicts: Sequence[Verdict] = ()
@@ -135,7 +135,7 @@ def _told(error: Exception) -> str:
     return safe(f"{type(error).__name__} in {Path(place.filename).name}, {place.name}: {error}")
 
 
-def _digest(made: Input) -> int:
+def _digest(made: MutatedInput) -> int:
     digest = hashlib.sha1(usedforsecurity=False)
     for part in made.parts:
         digest.update(len(part).to_bytes(8, "little"))
@@ -147,7 +147,7 @@ def _warm_up() -> None:
     """Have one subject of each kind judged and looked at, so that no input pays for what is loaded once."""
     for subjects in legal_subjects().values():
         subject = subjects[0]
-        made = Input(subject, subject.kind, subject.parts, ())
+        made = MutatedInput(subject, subject.kind, subject.parts, ())
         judge_input(made)
         look_at(made, dumped=True)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from conformance.campaign.commits import files_of
-from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.results import frame_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.outcomes import reason_classes
@@ -97,7 +97,7 @@ def _row(index: int, verdict: Verdict) -> dict[str, Any]:
     return {"index": index, **to_row(verdict), "classes": list(reason_classes(verdict)) if verdict.findings else []}
 
 
-def judge_again(session: SparkSession, layout: Layout, stored: Sequence[str]) -> Rejudged:
+def judge_again(session: SparkSession, layout: RunFiles, stored: Sequence[str]) -> Rejudged:
     """Judge every stored exchange of a run under all clauses of today; ``stored`` are the clauses of the run."""
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # as in results
 
@@ -116,7 +116,7 @@ def judge_again(session: SparkSession, layout: Layout, stored: Sequence[str]) ->
 
 
 def _changed(
-    session: SparkSession, layout: Layout, exchanges: DataFrame, again: DataFrame, stored: Sequence[str]
+    session: SparkSession, layout: RunFiles, exchanges: DataFrame, again: DataFrame, stored: Sequence[str]
 ) -> tuple[tuple[str, str, str, int], ...]:
     """Where a verdict of the run and one of today differ; clauses of readers are not asked again."""
     exchanges.select("index").createOrReplaceTempView("again_cases")

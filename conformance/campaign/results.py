@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from conformance.campaign.commits import files_of, write_file
 from conformance.campaign.coverage import universe
 from conformance.campaign.excusing import excused, idle, settled
-from conformance.campaign.job import Job
-from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.job import CampaignJob
+from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.rows import WEIGHT
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
@@ -131,7 +131,7 @@ class Results:
         return bool(self.failing or self.problems)
 
 
-def frame_of(session: SparkSession, layout: Layout, stage: Stage) -> DataFrame:
+def frame_of(session: SparkSession, layout: RunFiles, stage: Stage) -> DataFrame:
     """The committed rows of a stage under its written schema."""
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # a lab has no Spark
 
@@ -140,7 +140,7 @@ def frame_of(session: SparkSession, layout: Layout, stage: Stage) -> DataFrame:
     return session.read.schema(schema).parquet(*files) if files else session.createDataFrame([], schema)
 
 
-def sum_up(session: SparkSession, layout: Layout, job: Job) -> Results:
+def sum_up(session: SparkSession, layout: RunFiles, job: CampaignJob) -> Results:
     """The results of what is committed so far, under the expected failures of the job's target file."""
     frames = {stage: frame_of(session, layout, stage) for stage in Stage}
     problems: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ def _counted(session: SparkSession, query: str) -> dict[str, int]:
     return {str(row[0]): int(row[1]) for row in session.sql(query).collect()}
 
 
-def _clauses(session: SparkSession, job: Job) -> tuple[ClauseCount, ...]:
+def _clauses(session: SparkSession, job: CampaignJob) -> tuple[ClauseCount, ...]:
     """Passes from the bits of distinct patterns, which are few; everything else from the verdicts."""
     counts: dict[str, Counter[str]] = {clause: Counter() for clause in job.clauses}
     for row in session.sql("SELECT passed, count(*) AS cases FROM stage_judge GROUP BY passed").toLocalIterator():
@@ -222,7 +222,7 @@ def _failures(session: SparkSession) -> tuple[Failure, ...]:
     )
 
 
-def _readers(session: SparkSession, job: Job) -> tuple[ReaderCount, ...]:
+def _readers(session: SparkSession, job: CampaignJob) -> tuple[ReaderCount, ...]:
     read: Counter[str] = Counter()
     for row in session.sql("SELECT read, count(*) AS cases FROM stage_judge GROUP BY read").collect():
         for place, reader in enumerate(job.readers):
@@ -259,11 +259,11 @@ def _hungriest(session: SparkSession) -> tuple[Hungry, ...]:
     )
 
 
-def store_results(layout: Layout, results: Results) -> None:
+def store_results(layout: RunFiles, results: Results) -> None:
     """Write the results down beside the run's arguments."""
     write_file(layout.run / RESULTS, json.dumps(to_json(results), indent=1).encode())
 
 
-def load_results(layout: Layout) -> Results:
+def load_results(layout: RunFiles) -> Results:
     """The results that :func:`store_results` wrote."""
     return from_json(Results, json.loads((layout.run / RESULTS).read_text()))

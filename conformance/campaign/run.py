@@ -18,8 +18,8 @@ from pyspark.errors import PySparkException
 from conformance.campaign.commits import Tally, sweep, write_file
 from conformance.campaign.contained import Lab
 from conformance.campaign.guidance import Weights, weigh
-from conformance.campaign.job import Job, Range
-from conformance.campaign.layout import Layout, Stage
+from conformance.campaign.job import CampaignJob, Range
+from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.results import RESULTS, Results, frame_of, store_results, sum_up
 from conformance.campaign.shrinking import shrink_failures
 from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges, shares
@@ -56,7 +56,7 @@ class Progress:
 class CampaignError(TargetError):
     """A task failed as often as Spark lets it; what was committed stays, and the campaign may be started again."""
 
-    def __init__(self, layout: Layout, error: Exception) -> None:
+    def __init__(self, layout: RunFiles, error: Exception) -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception|Unavailable): ", line)), "")
         super().__init__(
@@ -65,7 +65,7 @@ class CampaignError(TargetError):
         )
 
 
-def store_job(layout: Layout, job: Job, *, size: int) -> int:
+def store_job(layout: RunFiles, job: CampaignJob, *, size: int) -> int:
     """Write the run's arguments down unless they are there; returns the size of ranges that the run began with."""
     path = layout.run / "run.json"
     if not path.exists():
@@ -85,7 +85,9 @@ class Campaign:
     ``concurrency`` bounds the tasks that work at a time where all share one endpoint.
     """
 
-    def __init__(self, session: SparkSession, layout: Layout, job: Job, *, size: int = 0, concurrency: int = 0) -> None:
+    def __init__(
+        self, session: SparkSession, layout: RunFiles, job: CampaignJob, *, size: int = 0, concurrency: int = 0
+    ) -> None:
         self._session = session
         self.layout = layout
         self.job = job
@@ -185,7 +187,7 @@ def _ddl(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {names[field.type]}" for field in schema)
 
 
-def target_info(job: Job, *, python: str = "") -> dict[str, Any]:
+def target_info(job: CampaignJob, *, python: str = "") -> dict[str, Any]:
     """Open the target once, here, under the interpreter that tasks run: its name, version and capabilities.
 
     Raises:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.campaign.job import Job
-from conformance.campaign.layout import Layout
+from conformance.campaign.job import CampaignJob
+from conformance.campaign.layout import RunFiles
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.records import RecordError, from_json
 from conformance.targets.errors import TargetError
@@ -17,16 +17,16 @@ class RunError(TargetError):
     """There is no such run; the text says what is there."""
 
 
-def load_job(run: Path) -> Job:
+def load_job(run: Path) -> CampaignJob:
     """The arguments of the run whose directory is ``run``."""
     path = run / "run.json"
     try:
-        return from_json(Job, parse_object(path.read_bytes()).get("job"))
+        return from_json(CampaignJob, parse_object(path.read_bytes()).get("job"))
     except (ForeignJsonError, RecordError) as error:
         raise RunError(f"{path}: expected the arguments of a campaign of this version: {error}") from None
 
 
-def find_run(name: str) -> tuple[Layout, Job]:
+def find_run(name: str) -> tuple[RunFiles, CampaignJob]:
     """The run that ``DIR`` or ``DIR:RUN`` names; a directory with one run needs no more.
 
     Raises:
@@ -40,5 +40,5 @@ def find_run(name: str) -> tuple[Layout, Job]:
         names = ", ".join(path.name for path in found) or "none"
         raise RunError(f"expected one run as {name} names it, and {root} has these: {names}; name one as DIR:RUN")
     job = load_job(chosen[0])
-    layout = Layout(root.absolute(), chosen[0].name, job.spec.name, job.profile)
+    layout = RunFiles(root.absolute(), chosen[0].name, job.spec.name, job.profile)
     return layout, job

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from conformance.campaign.contained import Lab
 from conformance.campaign.guidance import Weights, draw
-from conformance.campaign.job import Job
-from conformance.campaign.layout import Layout
+from conformance.campaign.job import CampaignJob
+from conformance.campaign.layout import RunFiles
 from conformance.campaign.results import Failure, Results
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.counterexample import Hunt
@@ -19,7 +19,7 @@ __all__ = ["shrink_failures"]
 
 
 def shrink_failures(
-    layout: Layout, job: Job, results: Results, weights: Weights | None, *, say: Callable[[str], None]
+    layout: RunFiles, job: CampaignJob, results: Results, weights: Weights | None, *, say: Callable[[str], None]
 ) -> Results:
     """The results with a counterexample's file for each failure that could be made small.
 

@@ -18,8 +18,8 @@ from conformance.campaign.commits import Commit, manifest_of
 from conformance.campaign.contained import Lab
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
-from conformance.campaign.job import Job, Range
-from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.job import CampaignJob, Range
+from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.records import Outcome
 
 __all__ = ["SUMMARY", "judge_range", "lab_for"]
@@ -32,7 +32,7 @@ SUMMARY: Final = pa.schema(
 _LABS: dict[str, Lab] = {}
 
 
-def lab_for(job: Job, weights: Weights | None) -> Lab:
+def lab_for(job: CampaignJob, weights: Weights | None) -> Lab:
     """This process's lab for a job: Spark reuses its Python processes, and so they reuse their labs."""
     key = f"{job.run_id}/{weights}"
     if key not in _LABS:
@@ -89,7 +89,7 @@ class RangeTask:
     A range that an earlier attempt of the task has committed is not worked on again.
     """
 
-    def __init__(self, layout: Layout, job: Job, weights: Weights | None) -> None:
+    def __init__(self, layout: RunFiles, job: CampaignJob, weights: Weights | None) -> None:
         self._layout = layout
         self._job = job
         self._weights = weights

@@ -18,7 +18,7 @@ from conformance.campaign import rows
 from conformance.campaign.decoding import Decoders, Ended
 from conformance.campaign.done import Done, kept, plan_row
 from conformance.campaign.guidance import Weights, draw
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase, received
 from conformance.engine.selection import all_clauses
@@ -41,7 +41,9 @@ class Stepper:
     blamed.
     """
 
-    def __init__(self, job: Job, driver: Driver, *, weights: Weights | None, mark: Callable[[int, str], None]) -> None:
+    def __init__(
+        self, job: CampaignJob, driver: Driver, *, weights: Weights | None, mark: Callable[[int, str], None]
+    ) -> None:
         self._job = job
         self._driver = driver
         self._weights = weights
@@ -131,7 +133,7 @@ def _readings(view: View) -> tuple[Reading, ...]:
 _MILLION: Final = 1_000_000
 
 
-def _sampled(job: Job, index: int) -> bool:
+def _sampled(job: CampaignJob, index: int) -> bool:
     """Whether the exchange of this case is kept though nothing is wrong with it."""
     if job.sample >= _MILLION:
         return True

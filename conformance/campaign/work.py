@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from conformance.campaign.decoding import Ended
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
-from conformance.campaign.job import MUTATED, Job
+from conformance.campaign.job import MUTATED, CampaignJob
 from conformance.campaign.step import Stepper
 from conformance.engine.casestep import Driver
 from conformance.targets import open_target
@@ -52,7 +52,7 @@ class Work:
 
 
 @contextlib.contextmanager
-def open_work(job: Job, weights: Weights | None, *, mark: Mark) -> Iterator[Work]:
+def open_work(job: CampaignJob, weights: Weights | None, *, mark: Mark) -> Iterator[Work]:
     """What the cases of a job are worked on with; closed afterwards.
 
     Raises:

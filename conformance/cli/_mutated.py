@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.campaign.results import Results
 from conformance.cli._campaigns import print_failures
 from conformance.disk.files import write_whole
@@ -19,7 +19,7 @@ __all__ = ["input_job", "print_inputs", "replay_input"]
 _MIB = 1 << 20
 
 
-def input_job(cases: int, seed: int, multiplier: float, *, refused: bool) -> Job:
+def input_job(cases: int, seed: int, multiplier: float, *, refused: bool) -> CampaignJob:
     """The job of a campaign over mutated bytes; ``refused`` says that it was asked for what only drawn cases have.
 
     Raises:

@@ -13,7 +13,7 @@ from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.result import Result, fold
-from conformance.engine.run import Job, run
+from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection, all_clauses
 from conformance.engine.session import Settings, open_session
 from conformance.generate import materialise
@@ -63,7 +63,7 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     with open_session(load_target(target), plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
         step = CaseStep(plan.clauses, remembering, session.step.reader)
-        events = list(run(session.started(), [Job(case, name)], step, capabilities=session.capabilities))
+        events = list(run(session.started(), [CaseJob(case, name)], step, capabilities=session.capabilities))
     if remembering.exchange is None:
         reasons = [verdict.reason for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
         raise Unusable(f"{case.id} was not put to {target}: {reasons[0] if reasons else 'no reason given'}")

@@ -16,8 +16,8 @@ from rich.progress import TextColumn, TimeRemainingColumn
 import conformance
 from conformance.campaign import connected, session
 from conformance.campaign.commits import Tally
-from conformance.campaign.job import DECODERS, FAMILIES, MUTATED, Job
-from conformance.campaign.layout import Layout
+from conformance.campaign.job import DECODERS, FAMILIES, MUTATED, CampaignJob
+from conformance.campaign.layout import RunFiles
 from conformance.campaign.sparkwriter import SETTINGS, judge_spark
 from conformance.cli._campaigns import master_option, print_results, settings
 from conformance.cli._common import target_option
@@ -148,7 +148,7 @@ def command(
         spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
         chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
         profile = profile or ("server" if spec.kind is TargetKind.SERVER else "arrow")
-        job = Job(
+        job = CampaignJob(
             spec,
             cases=cases,
             seed=seed,
@@ -163,7 +163,7 @@ def command(
         )
     python = settings(conf).get("spark.pyspark.python", "")
     job = job.of_version(target_info(job, python=python)["version"])
-    layout = Layout.of(out.absolute(), job)
+    layout = RunFiles.of(out.absolute(), job)
     began = time.monotonic()
     try:
         with (

@@ -27,12 +27,12 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
     """  # noqa: D301  # click wants the character, not the escape
     one, _ = find_run(first)
     other, _ = find_run(second)
-    from conformance.campaign.compare import Change, compare  # noqa: PLC0415  # after the runs were found
+    from conformance.campaign.compare import ChangeCount, compare  # noqa: PLC0415  # after the runs were found
 
     with spark_session(other.run, master=master, conf=settings(conf)) as session:
         found = compare(session, one, other)
 
-    def tell(title: str, changes: Mapping[str, Change]) -> None:
+    def tell(title: str, changes: Mapping[str, ChangeCount]) -> None:
         total = sum(change.cases for change in changes.values())
         click.echo(f"{title}: {total or 'none'}")
         for clause, change in changes.items():

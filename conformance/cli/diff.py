@@ -13,16 +13,16 @@ import click
 from conformance.cli._options import EXISTING, json_flag
 from conformance.engine.selection import all_clauses
 from conformance.records import to_json
-from conformance.report.diff import Change, ClauseChange, DeviationChange, Difference, compare
+from conformance.report.diff import ChangeKind, ClauseChange, DeviationChange, ReportDifference, compare
 from conformance.report.reading import read_report
 
 _TITLES: Final = {
-    Change.REGRESSION: "Regressions: held, and fail now",
-    Change.REPAIR: "Repairs: failed, and hold now",
-    Change.NEWLY_JUDGED: "Newly judged: nothing was known of them, or they fail on new cases alone",
-    Change.NO_LONGER_JUDGED: "No longer judged",
-    Change.NEW_CLAUSE: "Clauses that are new in the suite",
-    Change.GONE_CLAUSE: "Clauses that the suite no longer has",
+    ChangeKind.REGRESSION: "Regressions: held, and fail now",
+    ChangeKind.REPAIR: "Repairs: failed, and hold now",
+    ChangeKind.NEWLY_JUDGED: "Newly judged: nothing was known of them, or they fail on new cases alone",
+    ChangeKind.NO_LONGER_JUDGED: "No longer judged",
+    ChangeKind.NEW_CLAUSE: "Clauses that are new in the suite",
+    ChangeKind.GONE_CLAUSE: "Clauses that the suite no longer has",
 }
 
 
@@ -48,7 +48,7 @@ def command(*, old: Path, new: Path, as_json: bool) -> None:
     sys.exit(1 if difference.fails else 0)
 
 
-def _lines(difference: Difference) -> Iterator[str]:
+def _lines(difference: ReportDifference) -> Iterator[str]:
     yield f"old  {difference.old}"
     yield f"new  {difference.new}"
     for change, title in _TITLES.items():
@@ -72,7 +72,7 @@ def _clause(item: ClauseChange) -> Iterator[str]:
         yield f"      {_flat(item.text)}"
     if item.cases:
         yield f"      on {', '.join(item.cases)}"
-    if item.change is Change.REGRESSION:
+    if item.change is ChangeKind.REGRESSION:
         yield f"      {item.replay}"
 
 

@@ -16,7 +16,7 @@ from conformance.cli._options import EXISTING, FILE, FOLDER
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
-from conformance.drift.run import MUTANTS, Drift, Plan, run_drift
+from conformance.drift.run import MUTANTS, Drift, DriftPlan, run_drift
 from conformance.drift.versions import find_version, ordered
 from conformance.engine.corpus import data_file
 from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
@@ -94,7 +94,7 @@ def command(
             stack.enter_context(held(folder) if folder is not None else nullcontext())
         try:
             versions = [find_version(name, say=_say) for name in names]
-            drift = run_drift(versions, Plan(seed, share, mutants, case), say=_say)
+            drift = run_drift(versions, DriftPlan(seed, share, mutants, case), say=_say)
         except KeyboardInterrupt:
             raise Interrupted("nothing was compared; environments that were made are kept") from None
         complaints = list(_digests(drift, golden, record=record, check=check))

@@ -14,7 +14,7 @@ from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.engine.corpus import data_file
 from conformance.engine.events import Event
-from conformance.engine.reading import REUSE, Reading, reader_clauses
+from conformance.engine.reading import REUSE, ReaderTask, reader_clauses
 from conformance.engine.readings import Inputs
 from conformance.engine.selection import Patterns, all_clauses, binds
 from conformance.generate.vectors import VectorSet
@@ -83,7 +83,7 @@ def command(
     clauses = [clause for clause in reader_clauses() if binds(clause, Level(level))]
 
     def judged(name: str) -> tuple[Iterable[Event], int]:
-        reading = Reading(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS)
+        reading = ReaderTask(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS)
         if vector is not None:
             return reading.one(inputs.find(vector)), 1
         return reading.events(), len(inputs.ids(select)) + mangled

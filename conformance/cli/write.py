@@ -15,7 +15,7 @@ from conformance.contract.ipc.judging import ipc_clauses
 from conformance.engine.events import Event
 from conformance.engine.reading import REUSE
 from conformance.engine.selection import Patterns, all_clauses, binds
-from conformance.engine.writing import Writing
+from conformance.engine.writing import WriterTask
 from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
@@ -62,7 +62,7 @@ def command(
         raise Unusable(f"expected globs that match ids of samples, got {globs.dead[0]!r}; types.int32 is one")
 
     def judged(name: str) -> tuple[Iterable[Event], int]:
-        writing = Writing(pool, name, clauses, select, Level(level), IPC_READERS)
+        writing = WriterTask(pool, name, clauses, select, Level(level), IPC_READERS)
         try:
             rows = writing.rows() if case_id is None else [writing.find(case_id)]
         except ValueError as error:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.wire.arrow import DecodingError
-from conformance.wire.compression import Budget
+from conformance.wire.compression import DecompressionBudget
 
 __all__ = ["BatchBytes", "SchemaBytes", "without_extremes"]
 
@@ -99,7 +99,7 @@ class BatchBytes:
         response: int | None,
         data: bytes,
         schema: wire.Schema | None,
-        budget: Budget | None = None,
+        budget: DecompressionBudget | None = None,
     ) -> None:
         self._arrow: pa.RecordBatch | types.EllipsisType | None = ...
         self.call = call

@@ -21,7 +21,7 @@ from conformance.wire import Header, Rule, Severity
 __all__ = [
     "Message",
     "Messages",
-    "Shown",
+    "ShownMessages",
     "batches",
     "bodies",
     "is_message",
@@ -43,7 +43,7 @@ MAX_REMEMBERED: Final = 256
 """Schemas kept with what was found about them: a session's schema stands in front of thousands of batches."""
 
 
-class Shown(enum.Flag):
+class ShownMessages(enum.Flag):
     """Which messages an exchange shows."""
 
     NOTHING = 0
@@ -58,14 +58,14 @@ class MessageFacet:
         self._checks: list[SchemaCheck] = []
         self._known: dict[int, tuple[wire.Schema, dict[SchemaCheck, tuple[Violation, ...] | Raised]]] = {}
 
-    def state(self, view: View) -> Shown | None:
+    def state(self, view: View) -> ShownMessages | None:
         """What is shown, where all of it is clean."""
         if MessageFacet not in view.memo:
             view.memo[MessageFacet] = self._state(view)
-        state: Shown | None = view.memo[MessageFacet]
+        state: ShownMessages | None = view.memo[MessageFacet]
         return state
 
-    def _state(self, view: View) -> Shown | None:
+    def _state(self, view: View) -> ShownMessages | None:
         if any(message.faults or not is_message(message) for message in _all(view)):
             return None
         # Of whole streams, that a message is of another kind or broke off is no fault of its own.
@@ -73,7 +73,9 @@ class MessageFacet:
             return None
         if any(found for schema in view.schemas for found in self._found(schema).values()):
             return None
-        return (Shown.SCHEMAS if view.schemas else Shown.NOTHING) | (Shown.BATCHES if view.batches else Shown.NOTHING)
+        return (ShownMessages.SCHEMAS if view.schemas else ShownMessages.NOTHING) | (
+            ShownMessages.BATCHES if view.batches else ShownMessages.NOTHING
+        )
 
     def add(self, check: SchemaCheck) -> None:
         """Take a check of schemas into account."""
@@ -107,7 +109,7 @@ class Messages(Generic[M]):
 
     facet = _FACET
 
-    def __init__(self, shown: Shown, select: Callable[[View], Sequence[M]]) -> None:
+    def __init__(self, shown: ShownMessages, select: Callable[[View], Sequence[M]]) -> None:
         self.shown = shown
         self._select = select
 
@@ -115,7 +117,7 @@ class Messages(Generic[M]):
         """The messages of the exchange."""
         return self._select(view)
 
-    def shown_by(self, state: Shown) -> bool:
+    def shown_by(self, state: ShownMessages) -> bool:
         """Whether there are any in an exchange that shows this."""
         return bool(state & self.shown)
 
@@ -124,11 +126,11 @@ def _all(view: View) -> list[Message]:
     return [*view.schemas, *view.batches]
 
 
-schemas: Final = Messages[SchemaBytes](Shown.SCHEMAS, lambda view: view.schemas)
+schemas: Final = Messages[SchemaBytes](ShownMessages.SCHEMAS, lambda view: view.schemas)
 """Every ``serialized_schema``."""
-batches: Final = Messages[BatchBytes](Shown.BATCHES, lambda view: view.batches)
+batches: Final = Messages[BatchBytes](ShownMessages.BATCHES, lambda view: view.batches)
 """Every ``serialized_record_batch``."""
-messages: Final = Messages[Message](Shown.SCHEMAS | Shown.BATCHES, _all)
+messages: Final = Messages[Message](ShownMessages.SCHEMAS | ShownMessages.BATCHES, _all)
 """Every message of either byte field."""
 
 
@@ -159,26 +161,28 @@ def _has_body(batch: BatchBytes) -> bool:
 
 
 prefixed: Final = Messages[Message](
-    Shown.SCHEMAS | Shown.BATCHES, lambda view: [one for one in _all(view) if _is_prefixed(one)]
+    ShownMessages.SCHEMAS | ShownMessages.BATCHES, lambda view: [one for one in _all(view) if _is_prefixed(one)]
 )
 """Every message of either byte field that has a prefix."""
 written: Final = Messages[Message](
-    Shown.SCHEMAS | Shown.BATCHES, lambda view: [one for one in _all(view) if is_message(one)]
+    ShownMessages.SCHEMAS | ShownMessages.BATCHES, lambda view: [one for one in _all(view) if is_message(one)]
 )
 """Every field of bytes that begins with a message: noise passes no clause on what messages have to be."""
 written_schemas: Final = Messages[SchemaBytes](
-    Shown.SCHEMAS, lambda view: [one for one in view.schemas if is_message(one)]
+    ShownMessages.SCHEMAS, lambda view: [one for one in view.schemas if is_message(one)]
 )
 """Every ``serialized_schema`` that begins with a message."""
 written_batches: Final = Messages[BatchBytes](
-    Shown.BATCHES, lambda view: [one for one in view.batches if is_message(one)]
+    ShownMessages.BATCHES, lambda view: [one for one in view.batches if is_message(one)]
 )
 """Every ``serialized_record_batch`` that begins with a message."""
 legible_schemas: Final = Messages[SchemaBytes](
-    Shown.SCHEMAS, lambda view: [one for one in view.schemas if one.message.schema is not None]
+    ShownMessages.SCHEMAS, lambda view: [one for one in view.schemas if one.message.schema is not None]
 )
 """Every schema that could be read."""
-bodies: Final = Messages[BatchBytes](Shown.BATCHES, lambda view: [one for one in view.batches if _has_body(one)])
+bodies: Final = Messages[BatchBytes](
+    ShownMessages.BATCHES, lambda view: [one for one in view.batches if _has_body(one)]
+)
 """Every record batch whose metadata leads to its body."""
 
 

@@ -31,7 +31,7 @@ from conformance.records import (
     ReadRows,
     SplitStream,
 )
-from conformance.wire.compression import Budget as Decompression
+from conformance.wire.compression import DecompressionBudget as Decompression
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message as Proto

@@ -11,15 +11,15 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from conformance.drift.inputs import Input
+from conformance.drift.inputs import DriftInput
 from conformance.drift.judging import broken_rules, content_digest, failing_clauses
-from conformance.drift.layouts import Place, differing_places
-from conformance.drift.versions import Answer
+from conformance.drift.layouts import LabelledDifference, differing_places
+from conformance.drift.versions import VersionAnswer
 
-__all__ = ["Change", "Difference", "compare_readings", "compare_writings"]
+__all__ = ["VersionChange", "VersionDifference", "compare_readings", "compare_writings"]
 
 
-class Change(enum.StrEnum):
+class VersionChange(enum.StrEnum):
     """What became of a case from one version to the next, in the order in which a reader should hear of it."""
 
     CRASH = "crash"
@@ -46,14 +46,14 @@ class Change(enum.StrEnum):
     """One of the versions has no such type or option."""
 
 
-_ALWAYS: Final = frozenset({Change.CRASH, Change.HANG, Change.SPILL, Change.NONCONFORMING})
+_ALWAYS: Final = frozenset({VersionChange.CRASH, VersionChange.HANG, VersionChange.SPILL, VersionChange.NONCONFORMING})
 
-QUIET: Final = frozenset({Change.EQUAL, Change.ABSENT, Change.RECOMPRESSED})
+QUIET: Final = frozenset({VersionChange.EQUAL, VersionChange.ABSENT, VersionChange.RECOMPRESSED})
 """Changes that are counted and not listed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Difference:
+class VersionDifference:
     """One case that two versions treat differently.
 
     ``case`` is the id to replay it by, ``kind`` its class in the matrix. ``before`` and ``after`` say what each version
@@ -65,22 +65,22 @@ class Difference:
     kind: str
     old: str
     new: str
-    change: Change
+    change: VersionChange
     matters: bool
     before: str
     after: str
     rules: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[LabelledDifference, ...] = ()
 
 
-_BROKE: Final = {"died": Change.CRASH, "hung": Change.HANG}
+_BROKE: Final = {"died": VersionChange.CRASH, "hung": VersionChange.HANG}
 
 
-def _ended(old: Answer, new: Answer) -> Change | None:
+def _ended(old: VersionAnswer, new: VersionAnswer) -> VersionChange | None:
     """The change where one of the processes ended under the case."""
     if new.status in _BROKE:
-        return Change.EQUAL if old.status in _BROKE else _BROKE[new.status]
-    return Change.CURED if old.status in _BROKE else None
+        return VersionChange.EQUAL if old.status in _BROKE else _BROKE[new.status]
+    return VersionChange.CURED if old.status in _BROKE else None
 
 
 # --- writing ----------------------------------------------------------------------------------------
@@ -90,38 +90,46 @@ SameValues = Callable[[bytes, bytes], bool]
 
 
 def compare_writings(
-    case: str, kind: str, versions: tuple[str, str], answers: tuple[Answer, Answer], *, container: str, same: SameValues
-) -> Difference:
+    case: str,
+    kind: str,
+    versions: tuple[str, str],
+    answers: tuple[VersionAnswer, VersionAnswer],
+    *,
+    container: str,
+    same: SameValues,
+) -> VersionDifference:
     """What became of one writing; ``answers`` are the older version's and the newer's."""
     old, new = answers
-    change = Change.ABSENT if "lacking" in (old.status, new.status) else _ended(old, new)
+    change = VersionChange.ABSENT if "lacking" in (old.status, new.status) else _ended(old, new)
     rules: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[LabelledDifference, ...] = ()
     if change is None and "written" in (old.status, new.status):
         change, rules = _written(container, old, new, same)
-        if change in (Change.LAYOUT, Change.VALUES, Change.SPILL, Change.NONCONFORMING):
+        if change in (VersionChange.LAYOUT, VersionChange.VALUES, VersionChange.SPILL, VersionChange.NONCONFORMING):
             places = differing_places(container, old.data, new.data)
     elif change is None:
-        change = Change.EQUAL if (old.error, old.text) == (new.error, new.text) else Change.ERROR
-    matters = change in (*_ALWAYS, Change.VALUES, Change.REFUSED) or bool(rules)
-    return Difference(case, kind, *versions, change, matters, old.said, new.said, rules, places)
+        change = VersionChange.EQUAL if (old.error, old.text) == (new.error, new.text) else VersionChange.ERROR
+    matters = change in (*_ALWAYS, VersionChange.VALUES, VersionChange.REFUSED) or bool(rules)
+    return VersionDifference(case, kind, *versions, change, matters, old.said, new.said, rules, places)
 
 
-def _written(container: str, old: Answer, new: Answer, same: SameValues) -> tuple[Change, tuple[str, ...]]:
+def _written(
+    container: str, old: VersionAnswer, new: VersionAnswer, same: SameValues
+) -> tuple[VersionChange, tuple[str, ...]]:
     """The change where one of the versions wrote bytes at least, and what only the new bytes break."""
     if new.status != "written":
-        return Change.REFUSED, ()
+        return VersionChange.REFUSED, ()
     if old.data == new.data:
-        return Change.EQUAL, ()
+        return VersionChange.EQUAL, ()
     before = _broken(container, old.data) if old.data else ()
     rules = tuple(rule for rule in _broken(container, new.data) if rule not in before)
     if old.status != "written":
-        return Change.ACCEPTED, rules
+        return VersionChange.ACCEPTED, rules
     if new.spilled and not old.spilled:
-        return Change.SPILL, rules
+        return VersionChange.SPILL, rules
     if rules:
-        return Change.NONCONFORMING, rules
-    return (_form(container, old, new) if same(old.data, new.data) else Change.VALUES), ()
+        return VersionChange.NONCONFORMING, rules
+    return (_form(container, old, new) if same(old.data, new.data) else VersionChange.VALUES), ()
 
 
 def _broken(container: str, data: bytes) -> tuple[str, ...]:
@@ -129,11 +137,11 @@ def _broken(container: str, data: bytes) -> tuple[str, ...]:
     return (*broken_rules(container, data), *failing_clauses(container, data))
 
 
-def _form(container: str, old: Answer, new: Answer) -> Change:
+def _form(container: str, old: VersionAnswer, new: VersionAnswer) -> VersionChange:
     """The change of bytes that say the same and conform."""
     if _CODED.search(new.id) and content_digest(container, old.data) == content_digest(container, new.data):
-        return Change.RECOMPRESSED
-    return Change.LAYOUT
+        return VersionChange.RECOMPRESSED
+    return VersionChange.LAYOUT
 
 
 _CODED: Final = re.compile(r"\+(lz4|zstd)\b")
@@ -143,7 +151,9 @@ _CODED: Final = re.compile(r"\+(lz4|zstd)\b")
 # --- reading ----------------------------------------------------------------------------------------
 
 
-def compare_readings(read: Input, versions: tuple[str, str], old: Answer, new: Answer) -> Difference:
+def compare_readings(
+    read: DriftInput, versions: tuple[str, str], old: VersionAnswer, new: VersionAnswer
+) -> VersionDifference:
     """What became of reading one input.
 
     Refusing what breaks no rule matters, and so does accepting what breaks one; the other way round both are repairs.
@@ -152,29 +162,29 @@ def compare_readings(read: Input, versions: tuple[str, str], old: Answer, new: A
     """
     change = _ended(old, new) or _read(old, new)
     if not read.valid and old.lacks is not new.lacks and change not in _ALWAYS:
-        change = Change.ABSENT
+        change = VersionChange.ABSENT
     wrong = {
-        Change.REFUSED: read.valid and not read.refusable,
-        Change.ACCEPTED: not read.valid,
-        Change.VALUES: read.valid,
+        VersionChange.REFUSED: read.valid and not read.refusable,
+        VersionChange.ACCEPTED: not read.valid,
+        VersionChange.VALUES: read.valid,
     }
     matters = change in _ALWAYS or wrong.get(change, False)
     before, after = old.said, new.said
-    if change is Change.TYPE:
+    if change is VersionChange.TYPE:
         before, after = (f"read as {', '.join(one.types)}" for one in (old, new))
-    return Difference(read.id, read.kind, *versions, change, matters, before, after, read.broken)
+    return VersionDifference(read.id, read.kind, *versions, change, matters, before, after, read.broken)
 
 
 _TOLD: Final = {"lacking": 0, "refused": 0, "unsound": 1, "rows": 2}
 """How far an answer lets the bytes through: not at all, past reading but not past validation, to the end."""
 
 
-def _read(old: Answer, new: Answer) -> Change:
+def _read(old: VersionAnswer, new: VersionAnswer) -> VersionChange:
     before, after = _TOLD[old.status], _TOLD[new.status]
     if after != before:
-        return Change.ACCEPTED if after > before else Change.REFUSED
+        return VersionChange.ACCEPTED if after > before else VersionChange.REFUSED
     if new.status != "rows":
-        return Change.EQUAL if (old.error, old.text) == (new.error, new.text) else Change.ERROR
+        return VersionChange.EQUAL if (old.error, old.text) == (new.error, new.text) else VersionChange.ERROR
     if (old.digest, old.rows) != (new.digest, new.rows):
-        return Change.VALUES
-    return Change.EQUAL if old.types == new.types else Change.TYPE
+        return VersionChange.VALUES
+    return VersionChange.EQUAL if old.types == new.types else VersionChange.TYPE

@@ -15,7 +15,7 @@ from typing import Final
 
 from conformance.disk.files import write_whole
 from conformance.drift.judging import content_digest
-from conformance.drift.versions import Answer, DriftError
+from conformance.drift.versions import DriftError, VersionAnswer
 
 __all__ = ["Digests", "check_digests", "digests_of", "read_digests", "write_digests"]
 
@@ -40,7 +40,7 @@ class Digests:
     cases: Mapping[str, Mapping[str, str]]
 
 
-def digests_of(seed: int, written: Sequence[Answer], values: Sequence[Answer]) -> Digests:
+def digests_of(seed: int, written: Sequence[VersionAnswer], values: Sequence[VersionAnswer]) -> Digests:
     """The digests of a version's answers."""
     cases: dict[str, dict[str, str]] = {answer.id: {VALUES: answer.digest or answer.status} for answer in values}
     for answer in written:
@@ -49,7 +49,7 @@ def digests_of(seed: int, written: Sequence[Answer], values: Sequence[Answer]) -
     return Digests(seed, cases)
 
 
-def _digest(answer: Answer, name: str) -> str:
+def _digest(answer: VersionAnswer, name: str) -> str:
     if answer.status != "written":
         return f"{answer.error}: {answer.text}" if answer.status == "refused" else answer.status
     if "lz4" in name or "zstd" in name:

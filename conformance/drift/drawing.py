@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from conformance.drift.chance import Chance
 
-__all__ = ["Kind", "Values"]
+__all__ = ["TypeDocument", "Values"]
 
-Kind = dict[str, Any]
+TypeDocument = dict[str, Any]
 """A type as recipes write it: its ``kind``, and what that needs."""
 
 
@@ -24,7 +24,7 @@ class Values:
         self.chance = chance
         self.seen = 1.0
 
-    def column(self, made: Kind, rows: int, nulls: float) -> list[Any]:
+    def column(self, made: TypeDocument, rows: int, nulls: float) -> list[Any]:
         """``rows`` values, of which the part ``nulls`` is null where the type has nulls of its own."""
         if made.get("runs"):
             return self._runs(made["value"], rows, nulls)
@@ -32,13 +32,13 @@ class Values:
             return [self.value(made) for _ in range(rows)]
         return [None if self.chance.random() < nulls else self.value(made) for _ in range(rows)]
 
-    def _runs(self, made: Kind, rows: int, nulls: float) -> list[Any]:
+    def _runs(self, made: TypeDocument, rows: int, nulls: float) -> list[Any]:
         values: list[Any] = []
         while len(values) < rows:
             values += self.column(made, 1, nulls) * self.chance.choice((1, 1, 2, 5))
         return values[:rows]
 
-    def value(self, made: Kind) -> Any:
+    def value(self, made: TypeDocument) -> Any:
         """One value that is not null."""
         name = made["kind"]
         if name in _DRAWN:
@@ -46,41 +46,41 @@ class Values:
         low, high = _RANGES[name]
         return self.chance.choice((low, high, 0, 1, self.chance.randint(low, high)))
 
-    def items(self, made: Kind) -> list[Any]:
+    def items(self, made: TypeDocument) -> list[Any]:
         """The items of one list, some of them null."""
         return self.column(made["item"]["type"], self.chance.choice((0, 1, 2, 3)), 0.2)
 
-    def text(self, _: Kind) -> str:
+    def text(self, _: TypeDocument) -> str:
         """Text around the length that a view holds itself, and beyond ASCII."""
         return self.chance.choice(_TEXTS)
 
-    def raw(self, _: Kind) -> dict[str, str]:
+    def raw(self, _: TypeDocument) -> dict[str, str]:
         """Bytes around the length that a view holds itself."""
         return {"hex": self.chance.randbytes(self.chance.choice((0, 1, 12, 13, 40))).hex()}
 
-    def double(self, _: Kind) -> dict[str, str]:
+    def double(self, _: TypeDocument) -> dict[str, str]:
         """A float of any width, the not-finite ones among them."""
         if self.chance.random() < 0.1:
             return {"f64": "nan"}
         number = self.chance.choice((0.0, -0.0, 1.5, -2.0, 65504.0, float("inf"), float("-inf"), 2.0**-14))
         return {"f64": struct.pack(">d", number).hex()}
 
-    def decimal(self, made: Kind) -> dict[str, str]:
+    def decimal(self, made: TypeDocument) -> dict[str, str]:
         """An unscaled integer that its precision can hold, the largest often."""
         most = 10 ** made["precision"] - 1
         return {"decimal": str(self.chance.choice((0, 1, -1, most, -most, self.chance.randint(-most, most))))}
 
-    def pairs(self, made: Kind) -> dict[str, Any]:
+    def pairs(self, made: TypeDocument) -> dict[str, Any]:
         """The entries of one map."""
         keys = self.chance.sample(_TEXTS, self.chance.choice((0, 1, 2)))
         return {"map": [[key, self.column(made["value"]["type"], 1, 0.2)[0]] for key in keys]}
 
-    def choice(self, made: Kind) -> list[Any]:
+    def choice(self, made: TypeDocument) -> list[Any]:
         """A union's code and the value of the child that it chooses."""
         number = self.chance.randrange(len(made["codes"]))
         return [made["codes"][number], self.column(made["fields"][number]["type"], 1, 0.2)[0]]
 
-    def pooled(self, made: Kind) -> Any:
+    def pooled(self, made: TypeDocument) -> Any:
         """One of the values that a dictionary has so far."""
         pool = made["pool"]
         if made["growth"] == "growing":
@@ -102,7 +102,7 @@ _RANGES: Final[dict[str, tuple[int, int]]] = {
 _DAY: Final = 86_400_000
 """A date64 is a whole number of days (https://arrow.apache.org/docs/format/Columnar.html)."""
 
-_DRAWN: Final[dict[str, Callable[[Values, Kind], Any]]] = {
+_DRAWN: Final[dict[str, Callable[[Values, TypeDocument], Any]]] = {
     "null": lambda _, __: None,
     "bool": lambda values, _: values.chance.random() < 0.5,
     "date64": lambda values, _: values.chance.randint(-100_000, 100_000) * _DAY,

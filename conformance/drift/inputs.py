@@ -22,11 +22,11 @@ from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS, IpcMutant
 from conformance.reference.ipc.variations import IPC_VARIATIONS, IpcVariation
 
-__all__ = ["Input", "catalogue_inputs", "hostile_inputs", "mutated_inputs", "reference_inputs", "written_inputs"]
+__all__ = ["DriftInput", "catalogue_inputs", "hostile_inputs", "mutated_inputs", "reference_inputs", "written_inputs"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Input:
+class DriftInput:
     """Bytes to read: ``kind`` is their class in the matrix, ``broken`` the rules that they break.
 
     ``refusable`` says that a reader may refuse them although they break none.
@@ -45,17 +45,17 @@ class Input:
         return not self.broken
 
 
-def written_inputs(written: Iterable[tuple[str, str, str, bytes]]) -> list[Input]:
+def written_inputs(written: Iterable[tuple[str, str, str, bytes]]) -> list[DriftInput]:
     """An input for each distinct byte string that a version wrote, named ``CASE/WRITING@VERSION`` by the first.
 
     ``written`` are version, id, container and bytes.
     """
-    seen: dict[tuple[str, bytes], Input] = {}
+    seen: dict[tuple[str, bytes], DriftInput] = {}
     for version, name, container, data in written:
         key = container, hashlib.sha256(data).digest()
         if key not in seen:
             broken = broken_rules(container, data)
-            seen[key] = Input(f"{name}@{version}", f"pyarrow's {container}s", container, data, broken)
+            seen[key] = DriftInput(f"{name}@{version}", f"pyarrow's {container}s", container, data, broken)
     return list(seen.values())
 
 
@@ -74,7 +74,7 @@ _OPTIONS: Final[Mapping[str, WriterOptions]] = {
 }
 
 
-def reference_inputs(recipes: Iterable[Recipe]) -> Iterator[Input]:
+def reference_inputs(recipes: Iterable[Recipe]) -> Iterator[DriftInput]:
     """Each recipe as the reference writes it: plainly, and in one more of the forms that the format leaves open.
 
     A recipe that the installed pyarrow cannot build, or the reference does not write, gives none.
@@ -91,7 +91,7 @@ def reference_inputs(recipes: Iterable[Recipe]) -> Iterator[Input]:
                 data = _written(write, batches, schema, _OPTIONS[option])
                 if data is not None:
                     broken = broken_rules(container, data)
-                    yield Input(
+                    yield DriftInput(
                         f"reference/{recipe.id}/{container}+{option}",
                         f"reference {container}s",
                         container,
@@ -109,7 +109,7 @@ def _written(
         return None
 
 
-def catalogue_inputs() -> Iterator[Input]:
+def catalogue_inputs() -> Iterator[DriftInput]:
     """The reference's catalogue: every legal variation, and every mutant with its one lie.
 
     Variations are legal by the catalogue's word. Lies that only bend the format may be refused.
@@ -124,22 +124,22 @@ def catalogue_inputs() -> Iterator[Input]:
             broken = broken_rules(known.kind, made.data) if lie else ()
             name = f"{'lie' if lie else 'legal'}/{known.name}/{made.sample}"
             kind = "lies of the catalogue" if lie else "legal variations"
-            yield Input(name, kind, known.kind, made.data, broken, refusable=not required)
+            yield DriftInput(name, kind, known.kind, made.data, broken, refusable=not required)
 
 
-def hostile_inputs() -> Iterator[Input]:
+def hostile_inputs() -> Iterator[DriftInput]:
     """Bytes that are known to hurt readers; whatever is wrong with them or not, they may be refused."""
     for hostile in HOSTILE.values():
         if hostile.kind != "tensor":
             data = hostile.make()
             broken = broken_rules(hostile.kind, data)
-            yield Input(f"hostile/{hostile.name}", "hostile bytes", hostile.kind, data, broken, refusable=True)
+            yield DriftInput(f"hostile/{hostile.name}", "hostile bytes", hostile.kind, data, broken, refusable=True)
 
 
-def mutated_inputs(seed: int, bases: Sequence[Input], numbers: Iterable[int]) -> Iterator[Input]:
+def mutated_inputs(seed: int, bases: Sequence[DriftInput], numbers: Iterable[int]) -> Iterator[DriftInput]:
     """The mutants ``numbers`` of ``bases``: one change each, most of them in metadata, where the structure is."""
     for number in numbers if bases else ():
         base = Chance(seed, f"mutant {number}").choice(bases)
         data = mangled(base.data, seed, number)
         kind = f"mutants of {base.container}s"
-        yield Input(f"mutant.{number:05}", kind, base.container, data, broken_rules(base.container, data))
+        yield DriftInput(f"mutant.{number:05}", kind, base.container, data, broken_rules(base.container, data))

@@ -13,9 +13,9 @@ from typing import Final
 from conformance.contain.text import keep_safe
 from conformance.wire import Kind
 from conformance.wire.dissect import Region, RegionKind, dissect
-from conformance.wire.layout import Role
+from conformance.wire.layout import BufferRole
 
-__all__ = ["Place", "differing_places"]
+__all__ = ["LabelledDifference", "differing_places"]
 
 MOST: Final = 12
 """Places that are told of one difference: what every message has in common is seen in the first."""
@@ -25,7 +25,7 @@ _FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class LabelledDifference:
     """One labelled place that differs; ``start`` to ``end`` are its bytes in the new form, or in the old if ``gone``.
 
     ``permitted`` says what lets a writer choose here, and where that is written; empty where only the judgement of
@@ -44,7 +44,7 @@ class Place:
         keep_safe(self, "label", "old", "new")
 
 
-def differing_places(container: str, old: bytes, new: bytes) -> tuple[Place, ...]:
+def differing_places(container: str, old: bytes, new: bytes) -> tuple[LabelledDifference, ...]:
     """The first places that differ between ``old`` and ``new``; one at least where the bytes differ at all.
 
     Padding, which follows from all else, stands last.
@@ -53,7 +53,7 @@ def differing_places(container: str, old: bytes, new: bytes) -> tuple[Place, ...
     if not found and old != new:
         at = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
         words = f"FlatBuffers objects may stand in any order and distance, {_FLATBUFFERS}"
-        found = [Place("places of the metadata's objects", at, len(new), "", "", words)]
+        found = [LabelledDifference("places of the metadata's objects", at, len(new), "", "", words)]
     return tuple(sorted(found, key=lambda place: place.label.endswith("padding"))[:MOST])
 
 
@@ -83,19 +83,25 @@ def _part(region: Region, metadata_end: int) -> str:
     return "metadata" if region.start < metadata_end else "body"
 
 
-def _compare(old: dict[_Key, _Held], new: dict[_Key, _Held]) -> Iterator[Place]:
+def _compare(old: dict[_Key, _Held], new: dict[_Key, _Held]) -> Iterator[LabelledDifference]:
     for key, (region, content) in new.items():
         if key not in old:
-            yield Place(_label(key), region.start, region.end, "absent", _shown(region, content), _permission(region))
+            yield LabelledDifference(
+                _label(key), region.start, region.end, "absent", _shown(region, content), _permission(region)
+            )
             continue
         before, was = old[key]
         if content != was and _value(before, was) != _value(region, content):
             words = _permission(region)
-            yield Place(_label(key), region.start, region.end, _shown(before, was), _shown(region, content), words)
+            yield LabelledDifference(
+                _label(key), region.start, region.end, _shown(before, was), _shown(region, content), words
+            )
     for key, (region, content) in old.items():
         if key not in new:
             words = _permission(region)
-            yield Place(_label(key), region.start, region.end, _shown(region, content), "absent", words, gone=True)
+            yield LabelledDifference(
+                _label(key), region.start, region.end, _shown(region, content), "absent", words, gone=True
+            )
 
 
 def _label(key: _Key) -> str:
@@ -142,7 +148,7 @@ _PERMISSIONS: Final[tuple[tuple[Callable[[Region], bool], str], ...]] = (
         f"buffers lie anywhere in the body at multiples of 8, {_COLUMNAR}#recordbatch-message",
     ),
     (
-        lambda region: region.meaning == Role.VALIDITY and region.kind is RegionKind.BUFFER,
+        lambda region: region.meaning == BufferRole.VALIDITY and region.kind is RegionKind.BUFFER,
         f"a bitmap may be left out where nothing is null, {_COLUMNAR}#validity-bitmaps",
     ),
     (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.drift.chance import Chance
-from conformance.drift.drawing import Kind, Values
+from conformance.drift.drawing import TypeDocument, Values
 
 __all__ = ["CLASSES", "Recipe", "Writing", "draw_recipes"]
 
@@ -50,7 +50,7 @@ class Recipe:
 ROWS: Final = (0, 1, 7, 8, 9, 64, 65)
 """Around the bytes and words of a validity bitmap, where off-by-one errors live."""
 
-_PLAIN: Final[tuple[Kind, ...]] = (
+_PLAIN: Final[tuple[TypeDocument, ...]] = (
     {"kind": "null"},
     {"kind": "bool"},
     *({"kind": f"{sign}int{bits}"} for sign in ("", "u") for bits in (8, 16, 32, 64)),
@@ -58,7 +58,7 @@ _PLAIN: Final[tuple[Kind, ...]] = (
     {"kind": "float32"},
     {"kind": "float64"},
 )
-_TEMPORAL: Final[tuple[Kind, ...]] = (
+_TEMPORAL: Final[tuple[TypeDocument, ...]] = (
     {"kind": "date32"},
     {"kind": "date64"},
     {"kind": "time32", "unit": "s"},
@@ -72,7 +72,7 @@ _TEMPORAL: Final[tuple[Kind, ...]] = (
     *({"kind": "duration", "unit": unit} for unit in ("s", "ms", "us", "ns")),
     {"kind": "interval"},
 )
-_DECIMALS: Final[tuple[Kind, ...]] = (
+_DECIMALS: Final[tuple[TypeDocument, ...]] = (
     {"kind": "decimal128", "precision": 38, "scale": 9},
     {"kind": "decimal128", "precision": 1, "scale": 0},
     {"kind": "decimal128", "precision": 5, "scale": -2},
@@ -80,7 +80,7 @@ _DECIMALS: Final[tuple[Kind, ...]] = (
     {"kind": "decimal32", "precision": 9, "scale": 2},
     {"kind": "decimal64", "precision": 18, "scale": 4},
 )
-_BYTES: Final[tuple[Kind, ...]] = (
+_BYTES: Final[tuple[TypeDocument, ...]] = (
     {"kind": "utf8"},
     {"kind": "binary"},
     {"kind": "large_utf8"},
@@ -88,14 +88,14 @@ _BYTES: Final[tuple[Kind, ...]] = (
     {"kind": "fixed_size_binary", "width": 5},
     {"kind": "fixed_size_binary", "width": 0},
 )
-_VIEWS: Final[tuple[Kind, ...]] = ({"kind": "string_view"}, {"kind": "binary_view"})
+_VIEWS: Final[tuple[TypeDocument, ...]] = ({"kind": "string_view"}, {"kind": "binary_view"})
 
 
-def _field(name: str, made: Kind, *, nullable: bool = True) -> Field:
+def _field(name: str, made: TypeDocument, *, nullable: bool = True) -> Field:
     return {"name": name, "type": made, "nullable": nullable}
 
 
-def _nested(item: Kind, other: Kind) -> tuple[Kind, ...]:
+def _nested(item: TypeDocument, other: TypeDocument) -> tuple[TypeDocument, ...]:
     return (
         {"kind": "list", "item": _field("item", item)},
         {"kind": "large_list", "item": _field("element", item)},
@@ -106,19 +106,19 @@ def _nested(item: Kind, other: Kind) -> tuple[Kind, ...]:
     )
 
 
-def _list_views(item: Kind, _: Kind) -> tuple[Kind, ...]:
+def _list_views(item: TypeDocument, _: TypeDocument) -> tuple[TypeDocument, ...]:
     return (
         {"kind": "list_view", "item": _field("item", item)},
         {"kind": "large_list_view", "item": _field("item", item)},
     )
 
 
-def _unions(item: Kind, other: Kind) -> tuple[Kind, ...]:
+def _unions(item: TypeDocument, other: TypeDocument) -> tuple[TypeDocument, ...]:
     fields = [_field("i", item), _field("o", other)]
     return tuple({"kind": name, "fields": fields, "codes": [0, 5]} for name in ("dense_union", "sparse_union"))
 
 
-def _run_ends(item: Kind, _: Kind) -> tuple[Kind, ...]:
+def _run_ends(item: TypeDocument, _: TypeDocument) -> tuple[TypeDocument, ...]:
     return tuple(
         {"kind": "run_end_encoded", "ends": {"kind": f"int{bits}"}, "value": item, "runs": True}
         for bits in (16, 32, 64)
@@ -164,7 +164,7 @@ def _document(fields: list[Field], batches: list[list[Any]], rows: list[int], **
     return {"fields": fields, "batches": batches, "rows": rows, **more}
 
 
-def _columns(chance: Chance, kinds: Sequence[Kind], *, batches: int, form: str) -> dict[str, Any]:
+def _columns(chance: Chance, kinds: Sequence[TypeDocument], *, batches: int, form: str) -> dict[str, Any]:
     """A table of columns of ``kinds``: rows, nulls and whether a column may be null by chance."""
     values, columns = Values(chance), []
     rows = [chance.choice(ROWS) for _ in range(batches)]
@@ -183,34 +183,36 @@ _SIMPLE: Final = (*_PLAIN, *_TEMPORAL, *_BYTES, _DECIMALS[0])
 _FORMS: Final = ((1, "whole"), (1, "sliced"), (3, "whole"))
 
 
-def _flat(kinds: Sequence[Kind]) -> Callable[[Chance, int], list[Kind]]:
+def _flat(kinds: Sequence[TypeDocument]) -> Callable[[Chance, int], list[TypeDocument]]:
     return lambda _, place: [kinds[place % len(kinds)]]
 
 
-def _pair(chance: Chance) -> tuple[Kind, Kind]:
+def _pair(chance: Chance) -> tuple[TypeDocument, TypeDocument]:
     return chance.choice(_SIMPLE[1:]), chance.choice(_SIMPLE[1:])
 
 
-def _made_of(shapes: Callable[[Kind, Kind], tuple[Kind, ...]]) -> Callable[[Chance, int], list[Kind]]:
-    def kinds(chance: Chance, place: int) -> list[Kind]:
+def _made_of(
+    shapes: Callable[[TypeDocument, TypeDocument], tuple[TypeDocument, ...]],
+) -> Callable[[Chance, int], list[TypeDocument]]:
+    def kinds(chance: Chance, place: int) -> list[TypeDocument]:
         made = shapes(*_pair(chance))
         return [made[place % len(made)]]
 
     return kinds
 
 
-def _deep(chance: Chance, _: int) -> list[Kind]:
-    made: Kind = chance.choice(_SIMPLE[1:])
+def _deep(chance: Chance, _: int) -> list[TypeDocument]:
+    made: TypeDocument = chance.choice(_SIMPLE[1:])
     for _ in range(chance.choice((2, 3, 4))):
         made = chance.choice(_nested(made, chance.choice(_SIMPLE[1:])))
     return [made, chance.choice(_SIMPLE)]
 
 
-def _wide(chance: Chance, _: int) -> list[Kind]:
+def _wide(chance: Chance, _: int) -> list[TypeDocument]:
     return [chance.choice(_SIMPLE) for _ in range(12)]
 
 
-def _encoded(chance: Chance, place: int) -> list[Kind]:
+def _encoded(chance: Chance, place: int) -> list[TypeDocument]:
     value = chance.choice(_DICTIONARY_VALUES)
     values = Values(chance)
     pool: list[Any] = []
@@ -227,7 +229,7 @@ def _encoded(chance: Chance, place: int) -> list[Kind]:
     return [made if place % 4 else {"kind": "list", "item": _field("item", made)}, chance.choice(_SIMPLE)]
 
 
-_DICTIONARY_VALUES: Final[tuple[Kind, ...]] = (
+_DICTIONARY_VALUES: Final[tuple[TypeDocument, ...]] = (
     {"kind": "utf8"},
     {"kind": "utf8"},
     {"kind": "large_binary"},
@@ -238,7 +240,7 @@ _DICTIONARY_VALUES: Final[tuple[Kind, ...]] = (
     {"kind": "struct", "fields": [_field("x", {"kind": "utf8"}), _field("y", {"kind": "int8"})]},
 )
 
-CLASSES: Final[Mapping[str, tuple[int, Callable[[Chance, int], list[Kind]]]]] = {
+CLASSES: Final[Mapping[str, tuple[int, Callable[[Chance, int], list[TypeDocument]]]]] = {
     "primitive": (33, _flat(_PLAIN)),
     "temporal": (51, _flat(_TEMPORAL)),
     "decimal": (18, _flat(_DECIMALS)),
@@ -292,12 +294,12 @@ def _schemas(seed: int) -> Iterator[Recipe]:
         yield Recipe(f"schema.{name}", "schema", document, _sample(chance, dictionary=False))
 
 
-def _extension(name: str, text: str, made: Kind) -> Field:
+def _extension(name: str, text: str, made: TypeDocument) -> Field:
     pairs = {"ARROW:extension:name": name, "ARROW:extension:metadata": text}
     return _field("e", made) | {"metadata": pairs}
 
 
-_EXTENSIONS: Final[tuple[tuple[str, str, Kind], ...]] = (
+_EXTENSIONS: Final[tuple[tuple[str, str, TypeDocument], ...]] = (
     ("arrow.uuid", "", {"kind": "fixed_size_binary", "width": 16}),
     ("arrow.bool8", "", {"kind": "int8"}),
     ("arrow.json", "{}", {"kind": "utf8"}),

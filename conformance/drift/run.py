@@ -18,10 +18,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from conformance.contain.supervised import Group
-from conformance.drift.comparing import QUIET, Change, Difference, compare_readings, compare_writings
+from conformance.drift.comparing import QUIET, VersionChange, VersionDifference, compare_readings, compare_writings
 from conformance.drift.digests import Digests, digests_of
 from conformance.drift.inputs import (
-    Input,
+    DriftInput,
     catalogue_inputs,
     hostile_inputs,
     mutated_inputs,
@@ -29,9 +29,9 @@ from conformance.drift.inputs import (
     written_inputs,
 )
 from conformance.drift.recipes import Recipe, Writing, draw_recipes
-from conformance.drift.versions import Answer, DriftError, Version, ask
+from conformance.drift.versions import DriftError, Version, VersionAnswer, ask
 
-__all__ = ["MUTANTS", "Drift", "Plan", "run_drift"]
+__all__ = ["MUTANTS", "Drift", "DriftPlan", "run_drift"]
 
 MUTANTS: Final = 5000
 """Mutants of a full run."""
@@ -41,7 +41,7 @@ Step = tuple[str, str]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Plan:
+class DriftPlan:
     """What is tried: the seed, the part of the recipes, how many mutants, and the one case, if it is only one.
 
     ``kinds`` are the classes of recipes, all where none is named; ``catalogue`` says whether the reference's legal
@@ -73,13 +73,13 @@ class Drift:
     its bytes break to the writings that do, ``misread`` the writings that it does not read back as they were meant.
     """
 
-    plan: Plan
+    plan: DriftPlan
     versions: tuple[str, ...]
     recipes: int
     writings: int
     inputs: Mapping[str, int]
-    counts: Mapping[Step, Mapping[str, Mapping[Change, int]]]
-    differences: tuple[Difference, ...]
+    counts: Mapping[Step, Mapping[str, Mapping[VersionChange, int]]]
+    differences: tuple[VersionDifference, ...]
     lacking: Mapping[str, Mapping[str, int]]
     spills: Mapping[str, Sequence[str]]
     broken: Mapping[str, Mapping[str, Sequence[str]]]
@@ -92,7 +92,7 @@ class Drift:
         """The pairs of versions that were compared, in order."""
         return list(pairwise(self.versions))
 
-    def replay(self, difference: Difference) -> str:
+    def replay(self, difference: VersionDifference) -> str:
         """The command that shows a difference again."""
         versions = f"--from {difference.old} --to {difference.new}"
         return f"conformance drift {versions}{self.plan.options} --case {shlex.quote(difference.case)}"
@@ -103,7 +103,7 @@ class Drift:
         return any(difference.matters for difference in self.differences)
 
 
-def run_drift(versions: Sequence[Version], plan: Plan, *, say: Say = lambda _: None) -> Drift:
+def run_drift(versions: Sequence[Version], plan: DriftPlan, *, say: Say = lambda _: None) -> Drift:
     """Compare ``versions``, from old to new, on what ``plan`` says; ``say`` is told each stage.
 
     Raises :class:`DriftError` where a version's worker does not run, or no case is called as the plan says.
@@ -115,7 +115,7 @@ _WRITTEN: Final = re.compile(r"(?P<recipe>[\w.-]+)/(?P<writing>(stream|file)[+\w
 
 
 class _Run:
-    def __init__(self, versions: Sequence[Version], plan: Plan, say: Say) -> None:
+    def __init__(self, versions: Sequence[Version], plan: DriftPlan, say: Say) -> None:
         self.versions = versions
         self.plan = plan
         self.say = say
@@ -124,9 +124,9 @@ class _Run:
         self.pairs = [(recipe, writing) for recipe in self.recipes for writing in recipe.writings]
         if plan.case:
             self.choose(plan.case)
-        self.differences: list[Difference] = []
-        self.counts: dict[Step, dict[str, dict[Change, int]]] = {}
-        self.read_by: dict[str, dict[bytes, Answer]] = {}
+        self.differences: list[VersionDifference] = []
+        self.counts: dict[Step, dict[str, dict[VersionChange, int]]] = {}
+        self.read_by: dict[str, dict[bytes, VersionAnswer]] = {}
         self.saved: dict[str, bytes] = {}
 
     def choose(self, case: str) -> None:
@@ -176,7 +176,7 @@ class _Run:
     def steps(self) -> list[Step]:
         return list(pairwise(version.name for version in self.versions))
 
-    def ask(self, jobs: Sequence[Mapping[str, Any]]) -> list[list[Answer]]:
+    def ask(self, jobs: Sequence[Mapping[str, Any]]) -> list[list[VersionAnswer]]:
         group = Group()
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             asked = [threads.submit(ask, version, jobs, group=group) for version in self.versions]
@@ -189,7 +189,7 @@ class _Run:
 
     # --- writing ------------------------------------------------------------------------------------
 
-    def write(self) -> tuple[list[list[Answer]], list[list[Answer]]]:
+    def write(self) -> tuple[list[list[VersionAnswer]], list[list[VersionAnswer]]]:
         """Each version's answers to every writing, and to what each recipe means."""
         self.say(f"{len(self.pairs)} writings in each of {len(self.versions)} versions")
         writings = [
@@ -206,7 +206,9 @@ class _Run:
         answers = self.ask([*writings, *meanings])
         return [one[: len(writings)] for one in answers], [one[len(writings) :] for one in answers]
 
-    def writing(self, step: Step, recipe: Recipe, writing: Writing, answers: tuple[Answer, Answer]) -> None:
+    def writing(
+        self, step: Step, recipe: Recipe, writing: Writing, answers: tuple[VersionAnswer, VersionAnswer]
+    ) -> None:
         case = _writing_id(recipe, writing)
         same = self.same_values(step)
         found = compare_writings(case, f"write {recipe.kind}", step, answers, container=writing.container, same=same)
@@ -226,7 +228,7 @@ class _Run:
 
     # --- reading ------------------------------------------------------------------------------------
 
-    def inputs(self, written: Sequence[Sequence[Answer]]) -> list[Input]:
+    def inputs(self, written: Sequence[Sequence[VersionAnswer]]) -> list[DriftInput]:
         """Everything that is read, each byte string once."""
         self.say("judging what is to be read")
         found = written_inputs(
@@ -246,7 +248,7 @@ class _Run:
             found += [one for one in (*bases, *known, *mutants) if case in ("", one.id)]
         return found
 
-    def read(self, inputs: Sequence[Input]) -> list[list[Answer]]:
+    def read(self, inputs: Sequence[DriftInput]) -> list[list[VersionAnswer]]:
         """Each version's answers to every input."""
         self.say(f"{len(inputs)} readings in each of {len(self.versions)} versions")
         jobs = [
@@ -260,7 +262,7 @@ class _Run:
 
     # --- what came of it ----------------------------------------------------------------------------
 
-    def keep(self, found: Difference, data: bytes, before: bytes = b"") -> None:
+    def keep(self, found: VersionDifference, data: bytes, before: bytes = b"") -> None:
         kinds = self.counts.setdefault((found.old, found.new), {})
         changes = kinds.setdefault(found.kind, {})
         changes[found.change] = changes.get(found.change, 0) + 1
@@ -272,7 +274,9 @@ class _Run:
             if content:
                 self.saved[f"{name}.{version}" if before else name] = content
 
-    def broken(self, inputs: Sequence[Input], written: Sequence[Sequence[Answer]]) -> dict[str, dict[str, list[str]]]:
+    def broken(
+        self, inputs: Sequence[DriftInput], written: Sequence[Sequence[VersionAnswer]]
+    ) -> dict[str, dict[str, list[str]]]:
         """Version to the rules that its bytes break, each with the writings that do."""
         rules = {_key(one.data): one.broken for one in inputs if one.broken}
         found: dict[str, dict[str, list[str]]] = {}
@@ -283,7 +287,7 @@ class _Run:
                     by_rule.setdefault(str(rule), []).append(answer.id)
         return found
 
-    def misread(self, version: str, written: Sequence[Answer], values: Sequence[Answer]) -> list[str]:
+    def misread(self, version: str, written: Sequence[VersionAnswer], values: Sequence[VersionAnswer]) -> list[str]:
         """The writings of a version that the same version does not read back with the values that were written."""
         meant = {answer.id: answer.digest for answer in values}
         return [
@@ -305,9 +309,9 @@ def _key(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def _meaning(answer: Answer) -> tuple[str, str, int]:
+def _meaning(answer: VersionAnswer) -> tuple[str, str, int]:
     return answer.status, answer.digest, answer.rows
 
 
-def _lacking(answers: Sequence[Answer]) -> dict[str, int]:
+def _lacking(answers: Sequence[VersionAnswer]) -> dict[str, int]:
     return dict(collections.Counter(answer.text for answer in answers if answer.status == "lacking"))

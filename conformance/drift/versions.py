@@ -21,7 +21,7 @@ from conformance.targets.environment import prepare
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.spec import EnvironmentSpec, TargetKind, TargetSpec
 
-__all__ = ["INSTALLED", "Answer", "DriftError", "Version", "ask", "find_version", "ordered"]
+__all__ = ["INSTALLED", "DriftError", "Version", "VersionAnswer", "ask", "find_version", "ordered"]
 
 INSTALLED: Final = "installed"
 """The name for the pyarrow that this suite runs under."""
@@ -74,7 +74,7 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Answer:
+class VersionAnswer:
     """What one version made of one job; the fields that its status does not have are empty.
 
     ``status`` is ``written``, ``rows``, ``refused``, ``unsound``, ``lacking``, ``died`` or ``hung``. ``spilled`` says
@@ -128,7 +128,7 @@ _LACKS: Final = tuple(
 )
 
 
-def ask(version: Version, jobs: Sequence[Mapping[str, Any]], *, group: Group | None = None) -> list[Answer]:
+def ask(version: Version, jobs: Sequence[Mapping[str, Any]], *, group: Group | None = None) -> list[VersionAnswer]:
     """The answers of ``version`` to ``jobs``, in order; its worker ends where ``group`` is killed.
 
     Raises :class:`DriftError` where its worker itself does not run, or does not answer all of them in time.
@@ -177,8 +177,8 @@ _ENVIRONMENT: Final = {
 }
 
 
-def _answer(line: Mapping[str, Any]) -> Answer:
-    return Answer(
+def _answer(line: Mapping[str, Any]) -> VersionAnswer:
+    return VersionAnswer(
         id=line["id"],
         status=line["status"],
         data=base64.b64decode(line.get("data", "")),

@@ -7,7 +7,7 @@ behind ``ExchangeRecorded``), then ``RunEnded``. A log without its end is a run 
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from conformance.contain.text import keep_safe, safe_lines
 from conformance.engine.selection import LeftOut

@@ -12,22 +12,22 @@ from typing import Final
 
 from conformance.contract.clause import CLAUSES, Clause, Role
 from conformance.contract.ipc.expectation import Expectation
-from conformance.contract.ipc.expectation import Result as Said
+from conformance.contract.ipc.expectation import Validity as Said
 from conformance.contract.ipc.reading import judge_reading
 from conformance.contract.raised import reason_of
 from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.readings import Input, Inputs
+from conformance.engine.readings import Inputs, ReadInput
 from conformance.engine.started import implementation_started
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
-from conformance.readers.ipc.job import READ_OPTIONS, Answer, Job, Stage
-from conformance.readers.ipc.job import Outcome as Ended
+from conformance.readers.ipc.job import READ_OPTIONS, Job, JobAnswer, Stage
+from conformance.readers.ipc.job import JobOutcome as Ended
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS
 from conformance.readers.ipc.rewrites import as_read_by
 from conformance.records import Level, Outcome, Verdict
 
-__all__ = ["REUSE", "Reading", "reader_clauses"]
+__all__ = ["REUSE", "ReaderTask", "reader_clauses"]
 
 REUSE: Final = 64
 """Inputs that share a process; one that ends it is read again in a process of its own."""
@@ -42,7 +42,7 @@ def reader_clauses() -> tuple[Clause, ...]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Reading:
+class ReaderTask:
     """A reader, what it is asked, and under which clauses its answers are judged.
 
     ``reader`` is one of ``readers``, which the pool holds as well.
@@ -70,7 +70,7 @@ class Reading:
         yield from self._judged(hello)
         yield RunEnded(time.monotonic() - began, tuple(_remarks(hello, self.readers[self.reader])))
 
-    def one(self, asked: Input) -> Iterator[Event]:
+    def one(self, asked: ReadInput) -> Iterator[Event]:
         """As :meth:`events`, for one input alone.
 
         Raises:
@@ -86,7 +86,7 @@ class Reading:
         asked = [one for one in self.inputs.chosen(self.select, hello.read_options) if one.kind in hello.reads]
         yield from self._answers(asked)
 
-    def _answers(self, asked: Sequence[Input]) -> Iterator[Event]:
+    def _answers(self, asked: Sequence[ReadInput]) -> Iterator[Event]:
         jobs = (Job(str(place), one.kind, one.data, options=one.options) for place, one in enumerate(asked))
         for answer in self.pool.read(jobs, [self.reader]):
             one = asked[int(answer.id)]
@@ -101,7 +101,7 @@ class Reading:
                 generated=one.generated,
             )
 
-    def verdicts(self, asked: Input, answer: Answer) -> list[Verdict]:
+    def verdicts(self, asked: ReadInput, answer: JobAnswer) -> list[Verdict]:
         """The verdicts on one answer; what ended the reader is a crash or a hang, and not a mere failure."""
         answer = _honest(answer, asked.expectation)
         try:
@@ -126,7 +126,7 @@ class Reading:
         left = self.readers[self.reader].left_to_validation
         return [clause for clause in self.clauses if clause.id not in left]
 
-    def _expected(self, asked: Input) -> Expectation:
+    def _expected(self, asked: ReadInput) -> Expectation:
         """What is expected of this reader: rows in the units to which it is documented to convert."""
         rows = asked.expectation.rows
         if rows is None or asked.schema is None:
@@ -148,7 +148,7 @@ class Reading:
         )
 
 
-def _honest(answer: Answer, expectation: Expectation) -> Answer:
+def _honest(answer: JobAnswer, expectation: Expectation) -> JobAnswer:
     """The answer as the library's own.
 
     A library that had read invalid bytes has accepted them, even if its rows then could not be looked at: who looks at

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contract.ipc.expectation import STATISTICS, Expectation, Result
+from conformance.contract.ipc.expectation import STATISTICS, Expectation, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.selection import Patterns
 from conformance.generate.choices import Seeded
@@ -24,7 +24,7 @@ from conformance.wire import Header, Kind, PlainTable, plain_table, read_file, r
 from conformance.wire.arrow import schema_to_arrow
 from conformance.wire.integration import read_integration
 
-__all__ = ["Input", "Inputs", "counted", "option_text"]
+__all__ = ["Inputs", "ReadInput", "counted", "option_text"]
 
 _MANGLED: Final = re.compile(r"mangled\.s(\d+)\.i(\d+)")
 _UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "types.union-dense", "nulls.words")
@@ -34,7 +34,7 @@ _ANY: Final[Mapping[str, tuple[Any, ...]]] = {"included_fields": ([0], [1]), "ch
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Input:
+class ReadInput:
     """Bytes to read with some options, and what readers may make of them; ``title`` says what they are.
 
     ``schema`` is that of the expected rows, where there are any.
@@ -72,7 +72,7 @@ class Inputs:
         """The vectors that one of ``globs`` matches."""
         return [name for name in self._vectors if globs.match(name)]
 
-    def chosen(self, select: Sequence[str], options: Mapping[str, Sequence[Any]]) -> Iterator[Input]:
+    def chosen(self, select: Sequence[str], options: Mapping[str, Sequence[Any]]) -> Iterator[ReadInput]:
         """The vectors that ``select`` names, the same under ``options`` (values by name), then the mangled ones."""
         for name in self.ids(select):
             made = self._of_vector(self._vectors[name])
@@ -81,7 +81,7 @@ class Inputs:
         for number in range(self._generated):
             yield self._mangled(self._seed, number)
 
-    def find(self, name: str) -> Input:
+    def find(self, name: str) -> ReadInput:
         """The input of that id.
 
         Raises:
@@ -101,10 +101,10 @@ class Inputs:
         except ValueError:
             raise VectorError(f"expected an option with a JSON value after the @ of {name!r}") from None
 
-    def _of_vector(self, vector: Vector) -> Input:
+    def _of_vector(self, vector: Vector) -> ReadInput:
         data, kind = self._set.contents[vector.file], Kind(vector.kind)
         rows, schema = self._rows(vector.rows) if vector.rows else (None, None)
-        if kind is Kind.TENSOR and vector.result is Result.VALID:
+        if kind is Kind.TENSOR and vector.result is Validity.VALID:
             rows = expect(data, kind).rows  # the integration form has no tensors
         expectation = Expectation(
             result=vector.result,
@@ -112,9 +112,9 @@ class Inputs:
             tier=vector.tier,
             clauses=tuple(one for one in vector.clauses if one.startswith("reader.")),
             reason=vector.reason,
-            statistics=counted(data) if kind is Kind.STREAM and vector.result is Result.VALID else None,
+            statistics=counted(data) if kind is Kind.STREAM and vector.result is Validity.VALID else None,
         )
-        return Input(vector.id, vector.comment, kind, data, expectation, schema)
+        return ReadInput(vector.id, vector.comment, kind, data, expectation, schema)
 
     def _read_rows(self, path: str) -> tuple[PlainTable, pa.Schema]:
         schema, batches = read_integration(json.loads(self._set.contents[path]))
@@ -122,7 +122,7 @@ class Inputs:
             return plain_table(batches), schema
         return PlainTable(tuple(schema.names), tuple([] for _ in schema.names), 0), schema
 
-    def _mangle(self, seed: int, number: int) -> Input:
+    def _mangle(self, seed: int, number: int) -> ReadInput:
         bases = self._sound
         base = Seeded(seed, number, "base").pick(bases)
         data = mangled(self._set.contents[base.file], seed, number)
@@ -130,11 +130,11 @@ class Inputs:
         title = f"{base.id}, with one change"
         expectation = expect(data, kind)
         schema = None if expectation.rows is None else _schema(data, kind)
-        return Input(f"mangled.s{seed}.i{number}", title, kind, data, expectation, schema, generated=True)
+        return ReadInput(f"mangled.s{seed}.i{number}", title, kind, data, expectation, schema, generated=True)
 
     @functools.cached_property
     def _sound(self) -> list[Vector]:
-        return [vector for vector in self._vectors.values() if vector.result is Result.VALID]
+        return [vector for vector in self._vectors.values() if vector.result is Validity.VALID]
 
 
 def counted(data: bytes) -> Mapping[str, int]:
@@ -156,10 +156,10 @@ def _schema(data: bytes, kind: Kind) -> pa.Schema | None:
     return None if reading.schema is None else schema_to_arrow(reading.schema)
 
 
-def _under(made: Input, options: Mapping[str, Sequence[Any]]) -> Iterator[Input]:
+def _under(made: ReadInput, options: Mapping[str, Sequence[Any]]) -> Iterator[ReadInput]:
     """A sound input under each value of each option, one at a time, for the samples that are for it."""
     rows = made.expectation.rows
-    if made.expectation.result is not Result.VALID or rows is None or made.id.partition(".")[2] not in _UNDER_OPTIONS:
+    if made.expectation.result is not Validity.VALID or rows is None or made.id.partition(".")[2] not in _UNDER_OPTIONS:
         return
     for key, values in options.items():
         for value in values or _ANY.get(key, ()):
@@ -167,7 +167,7 @@ def _under(made: Input, options: Mapping[str, Sequence[Any]]) -> Iterator[Input]
                 yield _with(made, key, value)
 
 
-def _with(made: Input, key: str, value: Any) -> Input:
+def _with(made: ReadInput, key: str, value: Any) -> ReadInput:
     expectation = made.expectation
     rows, schema = expectation.rows, made.schema
     if key == "included_fields" and rows is not None and schema is not None:

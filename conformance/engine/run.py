@@ -24,7 +24,7 @@ from conformance.engine.outcomes import unsupported
 from conformance.records import Case, Outcome, ProtocolName
 from conformance.targets import TargetError
 
-__all__ = ["Job", "run"]
+__all__ = ["CaseJob", "run"]
 
 WORKERS: Final = 2
 """Threads that judge beside the one that drives: judging is mostly numpy and waiting for reader processes."""
@@ -37,7 +37,7 @@ GIVE_UP_AFTER: Final = 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Job:
+class CaseJob:
     """One case to run: where its replay finds it, and whether it was generated (and so may be shrunk)."""
 
     case: Case
@@ -48,7 +48,7 @@ class Job:
 class _Driven:
     """A job whose case was put to the target, and is judged in a thread beside."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: CaseJob) -> None:
         self.job = job
         self.started = time.monotonic()
         self.work = CaseWork(job.case)
@@ -63,9 +63,9 @@ class _Runner:
         self._clauses = {clause.id: clause for clause in step.judge.clauses}
         self._pool = pool
         self._unavailable = 0
-        self._undeclared: dict[str, Job] = {}
+        self._undeclared: dict[str, CaseJob] = {}
 
-    def submit(self, job: Job) -> _Driven:
+    def submit(self, job: CaseJob) -> _Driven:
         """Drive ``job`` now, and have it judged beside."""
         driven = _Driven(job)
         if job.case.protocol is not SPOKEN:
@@ -128,7 +128,7 @@ class _Runner:
 
 def run(
     start: RunStarted,
-    jobs: Iterable[Job],
+    jobs: Iterable[CaseJob],
     step: CaseStep,
     *,
     capabilities: Iterable[str] = (),

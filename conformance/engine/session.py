@@ -15,7 +15,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Hunt
 from conformance.engine.events import Event, RunStarted
-from conformance.engine.run import Job, run
+from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
 from conformance.engine.started import surroundings
 from conformance.generate import draw_case, generated_id
@@ -61,15 +61,15 @@ class Session:
         """What generated cases ask for: requests of a server, or tables alone."""
         return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[CaseJob]:
         """Corpus cases in their order, then generated ones; each is drawn when its turn comes."""
         for case in self.plan.cases:
-            yield Job(case, case.id)
+            yield CaseJob(case, case.id)
         shard = self.selection.shard
         for index in range(self.settings.generated):
             if shard is None or shard.holds(generated_id(self.settings.seed, index, profile=self.profile)):
                 case = draw_case(self.settings.seed, index, profile=self.profile)
-                yield Job(case, case.id, generated=True)
+                yield CaseJob(case, case.id, generated=True)
 
     def events(self) -> Iterator[Event]:
         """Run, and yield what happens."""

@@ -20,15 +20,15 @@ from conformance.engine.selection import Patterns
 from conformance.engine.started import implementation_started
 from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
-from conformance.readers.ipc.job import WRITE_OPTIONS, Answer, Job
-from conformance.readers.ipc.job import Outcome as Ended
+from conformance.readers.ipc.job import WRITE_OPTIONS, Job, JobAnswer
+from conformance.readers.ipc.job import JobOutcome as Ended
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Level, Outcome, Verdict
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire import Kind
 
-__all__ = ["Writing", "Written", "factors"]
+__all__ = ["WriteTask", "WriterTask", "factors"]
 
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (0.0, 0.5, 1.0)}
 """Values for options that take any."""
@@ -46,7 +46,7 @@ _OUTCOMES: Final = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Written:
+class WriteTask:
     """One row of the covering array: a sample, what is to be written, and the options."""
 
     sample: str
@@ -75,7 +75,7 @@ def _go_together(pair: Pair) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Writing:
+class WriterTask:
     """A writer, the samples that it is given, and the clauses under which its bytes are judged.
 
     ``readers`` tell, under the writer's name, which types its library documents to change.
@@ -93,7 +93,7 @@ class Writing:
         globs: Patterns = Patterns(self.select)
         return [name for name in SAMPLES if not self.select or globs.match(name)]
 
-    def rows(self) -> list[Written]:
+    def rows(self) -> list[WriteTask]:
         """The covering array, always the same for the same writer.
 
         Raises:
@@ -103,10 +103,10 @@ class Writing:
         made = []
         for row in covering(space, _go_together):
             options = {key: row[key] for key in space if key not in ("sample", "kind") and row[key] != space[key][0]}
-            made.append(Written(str(row["sample"]), Kind(str(row["kind"])), options))
+            made.append(WriteTask(str(row["sample"]), Kind(str(row["kind"])), options))
         return made
 
-    def find(self, name: str) -> Written:
+    def find(self, name: str) -> WriteTask:
         """The case of that id, whether or not the selection and the covering array have it.
 
         Raises:
@@ -121,9 +121,9 @@ class Writing:
             raise ValueError(f"expected the id of a case that {self.writer} is given, got {name!r}")
         if strange := [key for key, value in options.items() if value not in space.get(key, ())]:
             raise ValueError(f"expected options that {self.writer} has in the id of a case, got {strange[0]!r}")
-        return Written(sample, Kind(kind), options)
+        return WriteTask(sample, Kind(kind), options)
 
-    def events(self, rows: Sequence[Written] | None = None, *, whole: bool = True) -> Iterator[Event]:
+    def events(self, rows: Sequence[WriteTask] | None = None, *, whole: bool = True) -> Iterator[Event]:
         """Write, judge, and yield what happens; ``rows`` are those of :meth:`rows` unless given.
 
         What they cover of the option space is told if they are the ``whole`` of what is to be written.
@@ -153,7 +153,7 @@ class Writing:
         remarks = (*(self._covered(hello, written) if whole else ()), *self._remarks(hello))
         yield RunEnded(time.monotonic() - began, remarks)
 
-    def verdicts(self, row: Written, answer: Answer) -> list[Verdict]:
+    def verdicts(self, row: WriteTask, answer: JobAnswer) -> list[Verdict]:
         """The verdicts on what was written; one on the whole case where nothing was."""
         if answer.outcome is not Ended.WRITTEN:
             return [Verdict(row.id, WHOLE_CASE, _OUTCOMES[answer.outcome], reason=_said(answer))]
@@ -173,7 +173,7 @@ class Writing:
         """The writer's own title: what answers for a library is called after its reader."""
         return IPC_WRITERS[self.writer].title if self.writer in IPC_WRITERS else ""
 
-    def _covered(self, hello: Hello, written: Sequence[Written]) -> Iterator[str]:
+    def _covered(self, hello: Hello, written: Sequence[WriteTask]) -> Iterator[str]:
         space = factors(hello, self.samples())
         reached = self.coverage(space, written)
         yield f"pairs of sample and options written: {reached.reached} of {reached.possible}"
@@ -189,13 +189,13 @@ class Writing:
         yield f"written in {hello.language}"
 
     @staticmethod
-    def coverage(space: Factors, written: Sequence[Written]) -> Coverage:
+    def coverage(space: Factors, written: Sequence[WriteTask]) -> Coverage:
         """How much of the writer's space the rows that were written reach."""
         first = {key: values[0] for key, values in space.items()}
         full = [{**first, "sample": row.sample, "kind": str(row.kind), **row.options} for row in written]
         return coverage(full, space, _go_together)
 
-    def _started(self, hello: Hello, rows: Sequence[Written]) -> RunStarted:
+    def _started(self, hello: Hello, rows: Sequence[WriteTask]) -> RunStarted:
         return implementation_started(
             WRITE_PROFILE,
             name=self.writer,
@@ -223,6 +223,6 @@ def _source(sample: str) -> bytes:
     return SAMPLES[sample].stream().encode()
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: JobAnswer) -> str:
     text = " ".join(answer.error_text.split())
     return f"{answer.outcome}{f': {text[:160]}' if text else ''}"

@@ -16,7 +16,7 @@ from conformance.generate.choices import Seeded
 from conformance.generate.subject import Subject
 from conformance.wire import Kind
 
-__all__ = ["LONGEST", "Input", "mutated"]
+__all__ = ["LONGEST", "MutatedInput", "mutated"]
 
 LONGEST: Final = 128 << 10
 """Bytes of an input at most: a change that would make it longer is left out."""
@@ -39,7 +39,7 @@ _OFTEN: Final = (
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Input:
+class MutatedInput:
     """A mutated input: the subject that it was made of, the kind that it is judged as, and what was changed.
 
     ``writer`` asks to judge it by the clauses on writers, too.
@@ -57,7 +57,7 @@ class Input:
         return sum(map(len, self.parts))
 
 
-def mutated(subjects: Mapping[Kind, Sequence[Subject]], seed: int, number: int) -> Input:
+def mutated(subjects: Mapping[Kind, Sequence[Subject]], seed: int, number: int) -> MutatedInput:
     """Input ``number`` of ``seed`` over legal ``subjects`` by their kinds: the same whatever was made before."""
     choices = Seeded(seed, number, "mutated")
     kinds = [kind for kind in _KINDS if subjects.get(kind)]
@@ -77,4 +77,4 @@ def mutated(subjects: Mapping[Kind, Sequence[Subject]], seed: int, number: int) 
     judged = kind
     if kind is not Kind.MESSAGE and choices.integer(1, _OTHER_KIND) == 1:
         judged = choices.pick([other for other in (Kind.STREAM, Kind.FILE, Kind.TENSOR) if other is not kind])
-    return Input(subject, judged, tuple(parts), tuple(changes), choices.integer(1, _AS_WRITER) == 1)
+    return MutatedInput(subject, judged, tuple(parts), tuple(changes), choices.integer(1, _AS_WRITER) == 1)

@@ -18,14 +18,14 @@ from conformance.contract.mapping import arrow_schema
 from conformance.contract.remembered import once_per_object
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["ROW_ID", "Node", "Outline", "Region", "is_row_id", "outline"]
+__all__ = ["ROW_ID", "Outline", "OutlineNode", "Region", "is_row_id", "outline"]
 
 ROW_ID: Final = "row_id"
 """A top-level REQUIRED INT64 column of this name counts the rows from 0, so that rows can be told apart."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class OutlineNode:
     """A column, or the items of one, at its ``place`` in its region.
 
     ``items`` is the region inside of a list, whose node has the list's own slots; ``children`` are the fields of a
@@ -37,7 +37,7 @@ class Node:
     column: Column
     arrow: pa.DataType
     nullable: bool
-    children: tuple[Node, ...] = ()
+    children: tuple[OutlineNode, ...] = ()
     items: Region | None = None
 
 
@@ -50,8 +50,8 @@ class Region:
     that shows: index 0 of a pool stands where nothing does, while a list may well have a length of 0.
     """
 
-    nodes: tuple[Node, ...]
-    top: tuple[Node, ...]
+    nodes: tuple[OutlineNode, ...]
+    top: tuple[OutlineNode, ...]
     parents: tuple[tuple[int, int], ...]
     strikable: npt.NDArray[np.bool_]
     least: npt.NDArray[np.intp]
@@ -83,7 +83,7 @@ def outline(columns: tuple[Column, ...]) -> Outline:
 
 def _region(columns: Iterable[tuple[Column, str, pa.DataType]], *, items: bool = False) -> Region:
     """The region of these columns, or of their items: ``(column, path, type)``."""
-    nodes: dict[int, Node] = {}
+    nodes: dict[int, OutlineNode] = {}
     top = [_node(column, path, arrow, nodes, item=items) for column, path, arrow in columns]
     in_order = [nodes[place] for place in range(len(nodes))]
     return Region(
@@ -95,23 +95,25 @@ def _region(columns: Iterable[tuple[Column, str, pa.DataType]], *, items: bool =
     )
 
 
-def _node(column: Column, path: str, arrow: pa.DataType, nodes: dict[int, Node], *, item: bool = False) -> Node:
+def _node(
+    column: Column, path: str, arrow: pa.DataType, nodes: dict[int, OutlineNode], *, item: bool = False
+) -> OutlineNode:
     """A column's node, put among ``nodes`` before those of its fields."""
     place = len(nodes)
     nodes[place] = _PENDING
     if column.mode is Mode.REPEATED and not item:
         inside = _region([(column, f"{path}[]", arrow.value_type)], items=True)
-        node = Node(place, path, column, arrow, nullable=False, items=inside)
+        node = OutlineNode(place, path, column, arrow, nullable=False, items=inside)
     else:
         children = tuple(
             _node(field, f"{path}.{field.name}", arrow.field(index).type, nodes)
             for index, field in enumerate(column.fields)
         )
         nullable = column.mode is Mode.NULLABLE and not item
-        node = Node(place, path, column, arrow, nullable=nullable, children=children)
+        node = OutlineNode(place, path, column, arrow, nullable=nullable, children=children)
     nodes[place] = node
     return node
 
 
-_PENDING: Final = Node(-1, "", Column("", BqType.INT64), pa.null(), nullable=False)
+_PENDING: Final = OutlineNode(-1, "", Column("", BqType.INT64), pa.null(), nullable=False)
 """What keeps the place of a record whose fields are not there yet."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 from conformance.contract.remembered import once_per_object
 from conformance.generate import arrays
 from conformance.generate.arrays import Bools
-from conformance.generate.outline import Node, Outline, Region
+from conformance.generate.outline import Outline, OutlineNode, Region
 from conformance.generate.pools import Pool, RangePool, pool, range_pool, sized_pool
 from conformance.records import BqType, NullPattern, Recipe, ValueProfile
 
@@ -77,7 +77,7 @@ class _Choices:
             self._counts = np.count_nonzero(dead, axis=1).tolist()
             self._valid = np.packbits(~dead, axis=1, bitorder="little")
 
-    def nulls(self, node: Node) -> arrays.Validity:
+    def nulls(self, node: OutlineNode) -> arrays.Validity:
         """The validity bitmap of a node and its null count."""
         if self.dead is None or not node.nullable or not self._counts[node.place]:
             return arrays.ALL_VALID
@@ -127,7 +127,7 @@ class _Synthesis:
             picked[dead] = 0
         return _Choices(picked, dead)
 
-    def _array(self, node: Node, pools: list[Pool | RangePool | None], chosen: _Choices, slots: int) -> pa.Array:
+    def _array(self, node: OutlineNode, pools: list[Pool | RangePool | None], chosen: _Choices, slots: int) -> pa.Array:
         picked = chosen.picked[node.place]
         if node.items is not None:
             offsets = arrays.offsets_of(picked)
@@ -150,7 +150,7 @@ class _Synthesis:
         data = b"".join(map(source.texts.__getitem__, picked.tolist()))
         return arrays.text(node.arrow, arrays.offsets_of(source.lengths[picked]), data, nulls)
 
-    def _pool(self, node: Node) -> Pool | RangePool | None:
+    def _pool(self, node: OutlineNode) -> Pool | RangePool | None:
         """What a node's values are picked from; None for records and lists."""
         column = node.column
         if node.items is not None or column.type is BqType.RECORD:

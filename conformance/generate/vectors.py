@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
-from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expectation import Tier, Validity
 from conformance.disk.archives import ArchiveError, pack, unpack
 from conformance.disk.files import write_whole
 from conformance.records import from_json, to_json
@@ -64,7 +64,7 @@ class Vector:
     comment: str
     kind: str
     clauses: tuple[str, ...]
-    result: Result
+    result: Validity
     tier: Tier
     file: str
     sha256: str

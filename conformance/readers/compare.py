@@ -24,7 +24,7 @@ from conformance.readers.registry import READERS
 from conformance.readers.tables import from_pandas, from_stream_bytes
 from conformance.records import Reading, ReadingOutcome
 
-__all__ = ["Camp", "Difference", "DifferenceKind", "Disagreement", "differences", "disagreements", "told"]
+__all__ = ["Camp", "DifferenceKind", "Disagreement", "ReadingDifference", "differences", "disagreements", "told"]
 
 
 class DifferenceKind(enum.StrEnum):
@@ -58,7 +58,7 @@ _DONE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReadingDifference:
     """One way in which a reading differs; ``field`` is the column where it is about one, ``rows`` how many rows."""
 
     reader: str
@@ -76,7 +76,7 @@ class Difference:
 
 def differences(
     reading: Reading, expected: pa.Table, *, readers: Mapping[str, ReaderInfo] = READERS
-) -> list[Difference]:
+) -> list[ReadingDifference]:
     """Every difference between a reading and the rows that the session had to yield; empty where there is none.
 
     An unavailable reading differs in nothing. ``readers`` holds the facts about the reader, where it is not our own.
@@ -86,7 +86,9 @@ def differences(
         return []
     if reading.outcome is not ReadingOutcome.TABLE:
         rows = f"{expected.num_rows} rows"
-        return [Difference(reading.reader, DifferenceKind.NO_TABLE, rows, _ending(reading), rows=expected.num_rows)]
+        return [
+            ReadingDifference(reading.reader, DifferenceKind.NO_TABLE, rows, _ending(reading), rows=expected.num_rows)
+        ]
     got = from_stream_bytes(reading.table)
     if info.schemaless_when_empty and not got.num_rows and not expected.num_rows:
         return []
@@ -152,33 +154,33 @@ def _texts(column: pa.ChunkedArray) -> pa.Array:
     return pa.array([None if value is None else repr(value) for value in values], pa.string())
 
 
-def _of_columns(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Difference]:
+def _of_columns(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[ReadingDifference]:
     if expected.column_names != got.column_names:
         required, observed = ", ".join(expected.column_names), ", ".join(got.column_names) or "none"
-        yield Difference(reader, DifferenceKind.COLUMNS, f"columns {required}", observed)
+        yield ReadingDifference(reader, DifferenceKind.COLUMNS, f"columns {required}", observed)
     for field in expected.schema:
         index = got.schema.get_field_index(field.name)
         if index >= 0 and not comparable(field.type, got.schema.field(index).type):
             found = str(got.schema.field(index).type)
-            yield Difference(reader, DifferenceKind.TYPE, str(field.type), found, field.name)
+            yield ReadingDifference(reader, DifferenceKind.TYPE, str(field.type), found, field.name)
 
 
-def _of_rows(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Difference]:
+def _of_rows(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[ReadingDifference]:
     match = _match(expected, got)
     rows = f"{expected.num_rows} rows"
     if match.missing:
         observed = f"{got.num_rows} rows, without {_some(expected, match.missing)}"
-        yield Difference(reader, DifferenceKind.LOST, rows, observed, rows=len(match.missing))
+        yield ReadingDifference(reader, DifferenceKind.LOST, rows, observed, rows=len(match.missing))
     if match.repeated:
         observed = f"{got.num_rows} rows, once more {_some(got, match.repeated)}"
-        yield Difference(reader, DifferenceKind.REPEATED, rows, observed, rows=len(match.repeated))
+        yield ReadingDifference(reader, DifferenceKind.REPEATED, rows, observed, rows=len(match.repeated))
     if match.foreign:
         observed = f"{got.num_rows} rows, with {_some(got, match.foreign)}"
-        yield Difference(reader, DifferenceKind.FOREIGN, rows, observed, rows=len(match.foreign))
+        yield ReadingDifference(reader, DifferenceKind.FOREIGN, rows, observed, rows=len(match.foreign))
     if match.changed:
         row, other = match.changed[0]
         required, observed = show_row(expected, row), show_row(got, other)
-        yield Difference(reader, DifferenceKind.CHANGED, required, observed, rows=len(match.changed))
+        yield ReadingDifference(reader, DifferenceKind.CHANGED, required, observed, rows=len(match.changed))
 
 
 def _match(expected: pa.Table, got: pa.Table) -> RowMatch:

@@ -13,7 +13,7 @@ from conformance.contain.worker import Worker, last_words
 from conformance.readers.whole import WholeRead
 from conformance.records import ReadingOutcome
 
-__all__ = ["Answer", "Died", "WorkerProcess"]
+__all__ = ["Died", "ReadAnswer", "WorkerProcess"]
 
 LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
@@ -34,7 +34,7 @@ class Died(Exception):  # noqa: N818  # an event that becomes a reading, never a
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReadAnswer:
     """What a worker made of one reading; ``retiring`` says that it wants to be replaced after it."""
 
     outcome: ReadingOutcome
@@ -81,11 +81,11 @@ class WorkerProcess:
         except OSError as error:
             raise self._end(error) from error
 
-    def answer(self) -> Answer:
+    def answer(self) -> ReadAnswer:
         """Wait for the next reading. Raises Died."""
         frame = self._receive(self._deadline)
         try:
-            return Answer(
+            return ReadAnswer(
                 outcome=ReadingOutcome(frame.header["outcome"]),
                 table=frame.blobs[0] if frame.blobs else b"",
                 error_class=str(frame.header["error_class"]),

@@ -35,7 +35,7 @@ STDERR_BYTES: Final = 64 << 20
 """Bound in bytes on the file behind standard error, which belongs to one read."""
 
 
-class Worker:
+class ReaderLoop:
     """Loads readers and reads with them until the pool closes its end."""
 
     def __init__(self, channel: Channel, *, memory: int, cpu_seconds: float) -> None:
@@ -97,7 +97,7 @@ def main() -> None:
     # pandas-gbq, where present, is asked first by google-cloud-bigquery-storage and decodes in its own way,
     # which hides what the client itself makes of the bytes.
     sys.modules["pandas_gbq"] = None  # type: ignore[assignment]
-    Worker(Channel(socket.socket(fileno=int(number))), memory=int(memory), cpu_seconds=float(cpu_seconds)).serve()
+    ReaderLoop(Channel(socket.socket(fileno=int(number))), memory=int(memory), cpu_seconds=float(cpu_seconds)).serve()
     sys.stderr.flush()
     os._exit(0)  # threads of client libraries must not keep a finished worker alive
 

@@ -19,11 +19,11 @@ import pyarrow.types as is_
 
 from conformance.wire.intervals import DAY_TIME
 
-__all__ = ["Node", "Part", "walk"]
+__all__ = ["FieldNode", "Part", "walk"]
 
 
 @dataclasses.dataclass(slots=True)
-class Node:
+class FieldNode:
     """One FieldNode; ``path`` is the field's dotted path (list items as ``item``)."""
 
     path: str
@@ -48,21 +48,21 @@ class Part:
     slots: int = 0
 
 
-def walk(batch: pa.RecordBatch) -> tuple[list[Node], list[Part]]:
+def walk(batch: pa.RecordBatch) -> tuple[list[FieldNode], list[Part]]:
     """The nodes and buffers of ``batch``, in order.
 
     Raises:
         TypeError: a column's type is one that this writer does not write.
     """
-    nodes: list[Node] = []
+    nodes: list[FieldNode] = []
     parts: list[Part] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         for piece in _field(field.name, column):
-            (nodes if isinstance(piece, Node) else parts).append(piece)  # type: ignore[arg-type]  # told apart here
+            (nodes if isinstance(piece, FieldNode) else parts).append(piece)  # type: ignore[arg-type]  # told apart here
     return nodes, parts
 
 
-def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
+def _field(path: str, array: pa.Array) -> Iterator[FieldNode | Part]:
     if array.type == DAY_TIME:
         # Days and milliseconds are numbers of their own in what is stored as one.
         yield from (_in_units(piece, (4, 4)) for piece in _field(path, array.storage))
@@ -77,15 +77,15 @@ def _field(path: str, array: pa.Array) -> Iterator[Node | Part]:
         yield from _with_validity(path, array)
 
 
-def _in_units(piece: Node | Part, unit: tuple[int, ...]) -> Node | Part:
+def _in_units(piece: FieldNode | Part, unit: tuple[int, ...]) -> FieldNode | Part:
     if isinstance(piece, Part) and piece.role == "data":
         return dataclasses.replace(piece, unit=unit)
     return piece
 
 
-def _with_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:
+def _with_validity(path: str, array: pa.Array) -> Iterator[FieldNode | Part]:
     kind = array.type
-    yield Node(path, len(array), array.null_count)
+    yield FieldNode(path, len(array), array.null_count)
     if is_.is_null(kind):
         return
     yield Part(path, "validity", _validity(array), slots=len(array))
@@ -107,9 +107,9 @@ def _with_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:
         raise TypeError(f"column {path!r}: expected a type that the reference writes, got {kind}")
 
 
-def _encoded(path: str, indices: pa.Array) -> Iterator[Node | Part]:
+def _encoded(path: str, indices: pa.Array) -> Iterator[FieldNode | Part]:
     """A dictionary-encoded field: what it points into stands in messages of its own."""
-    yield Node(path, len(indices), indices.null_count)
+    yield FieldNode(path, len(indices), indices.null_count)
     yield Part(path, "validity", _validity(indices), slots=len(indices))
     width = indices.type.bit_width // 8
     yield Part(path, "indices", _bytes(indices.buffers()[1], indices.offset * width, len(indices) * width), (width,))
@@ -122,7 +122,7 @@ def _unit(kind: pa.DataType, width: int) -> tuple[int, ...]:
     return (4, 4, 8) if is_.is_interval(kind) else (width,)
 
 
-def _nested(path: str, array: pa.Array) -> Iterator[Node | Part]:
+def _nested(path: str, array: pa.Array) -> Iterator[FieldNode | Part]:
     kind = array.type
     if is_.is_list(kind) or is_.is_large_list(kind) or is_.is_map(kind):
         yield from _list(path, array)
@@ -159,10 +159,10 @@ def _bare(kind: pa.DataType) -> bool:
     return bool(is_.is_union(kind) or is_.is_run_end_encoded(kind))
 
 
-def _without_validity(path: str, array: pa.Array) -> Iterator[Node | Part]:
+def _without_validity(path: str, array: pa.Array) -> Iterator[FieldNode | Part]:
     """A union or run-end encoded field: no bitmap of its own, and no nulls of its own."""
     kind = array.type
-    yield Node(path, len(array), 0)
+    yield FieldNode(path, len(array), 0)
     if is_.is_run_end_encoded(kind):
         if array.offset:
             array = pc.run_end_encode(pc.run_end_decode(array), run_end_type=kind.run_end_type)
@@ -201,7 +201,7 @@ def _variable(path: str, array: pa.Array) -> Iterator[Part]:
     yield Part(path, "data", _bytes(array.buffers()[2], int(offsets[0]), int(offsets[-1] - offsets[0])))
 
 
-def _list(path: str, array: pa.Array) -> Iterator[Node | Part]:
+def _list(path: str, array: pa.Array) -> Iterator[FieldNode | Part]:
     offsets = _offsets(array)
     yield Part(path, "offsets", (offsets - offsets[0]).tobytes(), (offsets.itemsize,))
     if is_.is_map(array.type):

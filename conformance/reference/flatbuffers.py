@@ -19,13 +19,13 @@ from typing import Any, Final
 
 from conformance.wire.tables import CODES, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind
 
-__all__ = ["Layout", "Tree", "write"]
+__all__ = ["TableLayout", "Tree", "write"]
 
 Tree = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """One of the legal ways to lay out the same message; the default is that of the common builders.
 
     ``shared_vtables``: equal vtables are written once. ``vtables_last``: a vtable follows its table.
@@ -43,7 +43,7 @@ class Layout:
 
 @dataclasses.dataclass(slots=True)
 class _Writer:
-    layout: Layout
+    layout: TableLayout
     out: bytearray = dataclasses.field(default_factory=lambda: bytearray(4))
     vtables: dict[bytes, int] = dataclasses.field(default_factory=dict)
     pending: collections.deque[tuple[int, Slot, str, Any]] = dataclasses.field(default_factory=collections.deque)
@@ -184,10 +184,10 @@ def _referred(slot: Slot, tree: Tree, value: Any) -> tuple[str, Any]:
     return UNIONS[slot.of][tree[f"{slot.name}_type"]], value
 
 
-DEFAULT: Final = Layout()
+DEFAULT: Final = TableLayout()
 
 
-def write(table: str, tree: Tree, *, layout: Layout = DEFAULT) -> bytes:
+def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
     """The FlatBuffers bytes of ``tree`` as the root table ``table``, without padding at the end.
 
     Raises:

@@ -24,7 +24,7 @@ from conformance.generate import materialise, to_json_rows
 from conformance.records import BqType, Column, Mode, NullPattern, Recipe, Table, ValueProfile, to_json
 from conformance.reference.serializer import REFERENCE
 
-__all__ = ["Pair", "check", "pairs", "regenerate"]
+__all__ = ["GoldenPair", "check", "pairs", "regenerate"]
 
 FORMAT: Final = 1
 """Version of the manifest's form; it rises when a reader of the old form would misread the new one."""
@@ -35,7 +35,7 @@ _RANGES: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Pair:
+class GoldenPair:
     """One golden pair: ``name`` is its file name without ending, ``codec`` the compression of its buffers."""
 
     name: str
@@ -76,28 +76,29 @@ def _columns() -> Iterator[tuple[str, Column]]:
         yield f"{kind.lower()}-{precision}-{scale}", Column("value", kind, precision=precision, scale=scale)
 
 
-def pairs() -> list[Pair]:
+def pairs() -> list[GoldenPair]:
     """Every golden pair, in the order of the manifest."""
     made = [
-        Pair(name, f"{column.mode} {column.type} at its boundaries", Table((column,), recipe=_recipe(seed)))
+        GoldenPair(name, f"{column.mode} {column.type} at its boundaries", Table((column,), recipe=_recipe(seed)))
         for seed, (name, column) in enumerate(_columns())
     ]
     inner = Column("inner", BqType.RECORD, Mode.REPEATED, (Column("x", BqType.NUMERIC), Column("y", BqType.BOOL)))
     deep = Column("outer", BqType.RECORD, Mode.REPEATED, (inner, Column("z", BqType.DATE, Mode.REPEATED)))
     nested = Table((Column("key", BqType.INT64, Mode.REQUIRED), deep), recipe=_recipe(100))
-    made.append(Pair("nested", "arrays of records of arrays of records", nested))
+    made.append(GoldenPair("nested", "arrays of records of arrays of records", nested))
     empty = Table(nested.columns, recipe=dataclasses.replace(_recipe(0), rows=0))
-    made.append(Pair("zero-rows", "no rows under a nested schema", empty))
+    made.append(GoldenPair("zero-rows", "no rows under a nested schema", empty))
     for nulls in (NullPattern.NONE, NullPattern.ALL):
         table = Table((Column("i", BqType.INT64), Column("s", BqType.STRING)), recipe=_recipe(101, nulls))
-        made.append(Pair(f"nulls-{nulls}", f"two columns with nulls: {nulls}", table))
+        made.append(GoldenPair(f"nulls-{nulls}", f"two columns with nulls: {nulls}", table))
     made += [
-        Pair(f"nested-{codec.lower()}", f"buffers under {codec}", nested, codec) for codec in ("LZ4_FRAME", "ZSTD")
+        GoldenPair(f"nested-{codec.lower()}", f"buffers under {codec}", nested, codec)
+        for codec in ("LZ4_FRAME", "ZSTD")
     ]
     return made
 
 
-def _entry(pair: Pair) -> dict[str, Any]:
+def _entry(pair: GoldenPair) -> dict[str, Any]:
     files = {
         ending: {
             "file": f"{pair.name}.{ending}",
@@ -151,7 +152,7 @@ def check(folder: Path) -> list[str]:
     return complaints
 
 
-def _check_pair(folder: Path, pair: Pair, entry: dict[str, Any]) -> Iterator[str]:
+def _check_pair(folder: Path, pair: GoldenPair, entry: dict[str, Any]) -> Iterator[str]:
     absent = [file["file"] for file in entry["files"].values() if not (folder / file["file"]).is_file()]
     if absent:
         yield from (f"{name}: the file is not there" for name in absent)

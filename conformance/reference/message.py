@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.reference.body import Node, Part, walk
-from conformance.reference.flatbuffers import DEFAULT, Layout, write
+from conformance.reference.body import FieldNode, Part, walk
+from conformance.reference.flatbuffers import DEFAULT, TableLayout, write
 from conformance.reference.types import field_tree, metadata_tree
 
 __all__ = [
@@ -44,12 +44,12 @@ class Message:
     """
 
     tree: dict[str, Any]
-    nodes: list[Node] = dataclasses.field(default_factory=list)
+    nodes: list[FieldNode] = dataclasses.field(default_factory=list)
     parts: list[Part] = dataclasses.field(default_factory=list)
     codec: str = ""
     alignment: int = 8
     continuation: bytes = CONTINUATION
-    layout: Layout = DEFAULT
+    layout: TableLayout = DEFAULT
     savings: float = 0.0
 
     @property
@@ -146,7 +146,7 @@ def frame(
     *,
     alignment: int = 8,
     continuation: bytes = CONTINUATION,
-    layout: Layout = DEFAULT,
+    layout: TableLayout = DEFAULT,
 ) -> bytes:
     """A ``Message`` tree and a body as one encapsulated message."""
     metadata = write("Message", tree, layout=layout)

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.flatbuffers import Layout
+from conformance.reference.flatbuffers import TableLayout
 from conformance.reference.message import Message, frame
 from conformance.reference.mutants.reshaping import change_fields
 from conformance.reference.serializer import Serializer
@@ -74,7 +74,7 @@ _rows: Final = _variation(lambda vary: Serializer(reshape=vary))
 
 def _laid_out(name: str, what: str, **choice: bool) -> None:
     def vary(message: Message) -> Message:
-        message.layout = Layout(**choice)
+        message.layout = TableLayout(**choice)
         return message
 
     vary.__doc__ = what

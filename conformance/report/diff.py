@@ -19,7 +19,7 @@ from conformance.report.document import ClauseResult, DeviationResult, Report
 from conformance.report.reading import chosen_or_left_out
 from conformance.report.summary import level_of
 
-__all__ = ["Change", "ClauseChange", "DeviationChange", "Difference", "compare"]
+__all__ = ["ChangeKind", "ClauseChange", "DeviationChange", "ReportDifference", "compare"]
 
 _HOLDS: Final = frozenset({Outcome.PASS, Outcome.UNEXPECTED_PASS})
 _FAILS: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED, Outcome.EXPECTED_FAIL})
@@ -28,7 +28,7 @@ _SAMPLES: Final = 5
 """Cases named for a change: enough to replay one, few enough to read."""
 
 
-class Change(enum.StrEnum):
+class ChangeKind(enum.StrEnum):
     """What happened to a clause between two reports."""
 
     REGRESSION = "regression"
@@ -49,7 +49,7 @@ class Change(enum.StrEnum):
 class ClauseChange:
     """One clause that changed: its outcomes then and now (none where it was not judged), and cases that show it."""
 
-    change: Change
+    change: ChangeKind
     clause: str
     level: Level
     before: Outcome | None
@@ -71,7 +71,7 @@ class DeviationChange:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Difference:
+class ReportDifference:
     """Two reports compared; ``old`` and ``new`` name what was judged, by which version of the suite."""
 
     old: str
@@ -80,17 +80,17 @@ class Difference:
     new_deviations: tuple[DeviationChange, ...]
     gone_deviations: tuple[DeviationChange, ...]
 
-    def of(self, change: Change) -> list[ClauseChange]:
+    def of(self, change: ChangeKind) -> list[ClauseChange]:
         """The clauses to which ``change`` happened, in the order of the contract."""
         return [item for item in self.clauses if item.change is change]
 
     @property
     def fails(self) -> bool:
         """Whether anything that held now fails."""
-        return bool(self.of(Change.REGRESSION))
+        return bool(self.of(ChangeKind.REGRESSION))
 
 
-def compare(old: Report, new: Report) -> Difference:
+def compare(old: Report, new: Report) -> ReportDifference:
     """What changed from ``old`` to ``new``.
 
     Deviations are the same where clause and reason class are. One that is gone because its clause was not judged
@@ -101,7 +101,7 @@ def compare(old: Report, new: Report) -> Difference:
     known_before = chosen_or_left_out(old.run)
     then, now = _failures(old), _failures(new)
     judged = {clause for clause, item in after.items() if item.outcome in _HOLDS | _FAILS}
-    return Difference(
+    return ReportDifference(
         old=_name(old),
         new=_name(new),
         clauses=clauses,
@@ -123,26 +123,26 @@ def _changes(
         then, now = before.get(clause), after.get(clause)
         failing = _failing(new, clause)
         if clause in known_now - known_before:
-            change: Change | None = Change.NEW_CLAUSE
+            change: ChangeKind | None = ChangeKind.NEW_CLAUSE
         elif clause in known_before - known_now:
-            change = Change.GONE_CLAUSE
+            change = ChangeKind.GONE_CLAUSE
         else:
             change = _change(then, now, comparable=any(_had(old, case) for item in failing for case in item.cases))
         if change is not None:
             yield _clause_change(change, clause, then, now, failing or _failing(old, clause))
 
 
-def _change(then: ClauseResult | None, now: ClauseResult | None, *, comparable: bool) -> Change | None:
+def _change(then: ClauseResult | None, now: ClauseResult | None, *, comparable: bool) -> ChangeKind | None:
     held, failed = (then is not None and then.outcome in some for some in (_HOLDS, _FAILS))
     holds, fails = (now is not None and now.outcome in some for some in (_HOLDS, _FAILS))
     if held and fails:
-        return Change.REGRESSION if comparable else Change.NEWLY_JUDGED
+        return ChangeKind.REGRESSION if comparable else ChangeKind.NEWLY_JUDGED
     if failed and holds:
-        return Change.REPAIR
+        return ChangeKind.REPAIR
     if (held or failed) and not (holds or fails):
-        return Change.NO_LONGER_JUDGED
+        return ChangeKind.NO_LONGER_JUDGED
     if (holds or fails) and not (held or failed):
-        return Change.NEWLY_JUDGED
+        return ChangeKind.NEWLY_JUDGED
     return None
 
 
@@ -159,7 +159,7 @@ def _failing(report: Report, clause: str) -> list[DeviationResult]:
 
 
 def _clause_change(
-    change: Change,
+    change: ChangeKind,
     clause: str,
     then: ClauseResult | None,
     now: ClauseResult | None,

@@ -15,7 +15,7 @@ from typing import Any, Final
 import conformance
 from conformance.contain.parse import parse_object
 from conformance.disk.files import write_whole
-from conformance.drift.comparing import Change, Difference
+from conformance.drift.comparing import VersionChange, VersionDifference
 from conformance.drift.run import Drift, Step
 from conformance.drift.versions import DriftError
 from conformance.report.pages import page
@@ -26,20 +26,20 @@ FORMAT: Final = 1
 """Version of the JSON form; it rises when a reader of the old form would misread the new one."""
 
 SIGNS: Final = {
-    Change.CRASH: "C",
-    Change.HANG: "H",
-    Change.VALUES: "V",
-    Change.SPILL: "M",
-    Change.NONCONFORMING: "N",
-    Change.ACCEPTED: "A",
-    Change.REFUSED: "R",
-    Change.TYPE: "T",
-    Change.ERROR: "E",
-    Change.CURED: "c",
-    Change.LAYOUT: "L",
-    Change.RECOMPRESSED: "Z",
-    Change.EQUAL: "=",
-    Change.ABSENT: "-",
+    VersionChange.CRASH: "C",
+    VersionChange.HANG: "H",
+    VersionChange.VALUES: "V",
+    VersionChange.SPILL: "M",
+    VersionChange.NONCONFORMING: "N",
+    VersionChange.ACCEPTED: "A",
+    VersionChange.REFUSED: "R",
+    VersionChange.TYPE: "T",
+    VersionChange.ERROR: "E",
+    VersionChange.CURED: "c",
+    VersionChange.LAYOUT: "L",
+    VersionChange.RECOMPRESSED: "Z",
+    VersionChange.EQUAL: "=",
+    VersionChange.ABSENT: "-",
 }
 """How a change stands in a cell of the matrix."""
 
@@ -51,7 +51,7 @@ SHOWN: Final = 3
 class Group:
     """Differences that are alike; ``first`` stands for them."""
 
-    first: Difference
+    first: VersionDifference
     cases: tuple[str, ...]
     kinds: tuple[str, ...]
 
@@ -67,10 +67,10 @@ class Group:
 
 def groups(drift: Drift) -> list[Group]:
     """The differences in groups: what matters first, then by step, gravest change and size."""
-    found: dict[tuple[object, ...], list[Difference]] = {}
+    found: dict[tuple[object, ...], list[VersionDifference]] = {}
     for difference in drift.differences:
         found.setdefault(_likeness(difference), []).append(difference)
-    order, gravity = {step: number for number, step in enumerate(drift.steps)}, list(Change)
+    order, gravity = {step: number for number, step in enumerate(drift.steps)}, list(VersionChange)
     made = [
         Group(alike[0], tuple(one.case for one in alike), tuple(dict.fromkeys(one.kind for one in alike)))
         for alike in found.values()
@@ -86,7 +86,7 @@ def groups(drift: Drift) -> list[Group]:
 _NUMBERS: Final = re.compile(r"\d+")
 
 
-def _likeness(difference: Difference) -> tuple[object, ...]:
+def _likeness(difference: VersionDifference) -> tuple[object, ...]:
     if difference.places:
         words: list[str] = sorted({_NUMBERS.sub("#", place.label) for place in difference.places[:1]})
     else:
@@ -94,7 +94,7 @@ def _likeness(difference: Difference) -> tuple[object, ...]:
     return difference.old, difference.new, difference.change, difference.matters, *words
 
 
-def _step(difference: Difference) -> str:
+def _step(difference: VersionDifference) -> str:
     return f"{difference.old} → {difference.new}"
 
 
@@ -105,7 +105,7 @@ def _kinds(drift: Drift) -> list[str]:
     return list(dict.fromkeys(kind for kinds in drift.counts.values() for kind in kinds))
 
 
-def _mattering(drift: Drift) -> set[tuple[str, str, str, Change]]:
+def _mattering(drift: Drift) -> set[tuple[str, str, str, VersionChange]]:
     return {(one.old, one.new, one.kind, one.change) for one in drift.differences if one.matters}
 
 
@@ -115,7 +115,7 @@ def cell(drift: Drift, step: Step, kind: str) -> str:
     parts = [
         f"{'!' if (*step, kind, change) in bad else ''}{sign}{counts[change]}"
         for change, sign in SIGNS.items()
-        if counts.get(change) and change is not Change.EQUAL
+        if counts.get(change) and change is not VersionChange.EQUAL
     ]
     return " ".join(parts) or ("=" if counts else "")
 
@@ -242,7 +242,7 @@ def read_known(path: Path) -> Known:
         raise DriftError(f"{path}: expected a report of conformance drift --json: {error!r}") from None
 
 
-def unknown(drift: Drift, known: Known) -> list[Difference]:
+def unknown(drift: Drift, known: Known) -> list[VersionDifference]:
     """The differences that matter and are not known."""
     return [
         one for one in drift.differences if one.matters and (one.old, one.new, str(one.change), one.case) not in known

@@ -22,7 +22,7 @@ from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import read_report
 from conformance.report.summary import Cell, cell_of, level_of
 
-__all__ = ["INDEX", "Chapter", "Entry", "Implementation", "Matrix", "MatrixError", "Row", "State", "load_matrix"]
+__all__ = ["INDEX", "Chapter", "Entry", "Implementation", "Matrix", "MatrixError", "MatrixRow", "State", "load_matrix"]
 
 
 INDEX: Final = "index"
@@ -124,7 +124,7 @@ class Entry:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """One clause at every implementation."""
 
     clause: str
@@ -142,7 +142,7 @@ class Chapter:
     """The clauses of one chapter, the binding ones first."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
 
     def totals(self) -> tuple[Cell, ...]:
         """Per implementation, the clauses of this chapter counted by what became of them."""
@@ -163,7 +163,7 @@ class Matrix:
     chapters: tuple[Chapter, ...]
 
     @property
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[MatrixRow]:
         """Every row."""
         for chapter in self.chapters:
             yield from chapter.rows
@@ -180,7 +180,8 @@ def build(implementations: Sequence[Implementation]) -> Matrix:
     chapters = []
     for name, members in groupby(clauses, key=lambda clause: clause.partition(".")[0]):
         rows = [
-            Row(clause, level_of(clause), tuple(item.entry(clause) for item in implementations)) for clause in members
+            MatrixRow(clause, level_of(clause), tuple(item.entry(clause) for item in implementations))
+            for clause in members
         ]
         chapters.append(Chapter(name, tuple(sorted(rows, key=lambda row: _LEVELS.index(row.level)))))
     return Matrix(tuple(implementations), tuple(chapters))

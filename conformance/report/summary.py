@@ -14,7 +14,7 @@ from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
 from conformance.records import Level, Outcome
 
-__all__ = ["Cell", "Row", "cell_of", "header", "level_of", "replay_command", "summarise", "verdict_line"]
+__all__ = ["Cell", "ChapterRow", "cell_of", "header", "level_of", "replay_command", "summarise", "verdict_line"]
 
 
 _REPLAYED_BY: Final = {
@@ -44,7 +44,7 @@ class Cell:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Row:
+class ChapterRow:
     """One chapter: a cell per level, in the order must, should, may."""
 
     chapter: str
@@ -70,7 +70,7 @@ def cell_of(outcome: Outcome) -> Cell:
     return Cell(not_judged=1) if outcome in NOT_JUDGED else Cell(passed=1)
 
 
-def summarise(chosen: Sequence[str], worst: Mapping[str, Outcome]) -> list[Row]:
+def summarise(chosen: Sequence[str], worst: Mapping[str, Outcome]) -> list[ChapterRow]:
     """One row per chapter of the clauses ``chosen``, in the order of the contract, by the ``worst`` outcome of each.
 
     A clause without an outcome was observed by nobody, and so is not judged.
@@ -79,7 +79,7 @@ def summarise(chosen: Sequence[str], worst: Mapping[str, Outcome]) -> list[Row]:
     for clause_id in dict.fromkeys((*chosen, *worst)):
         row = cells.setdefault(clause_id.partition(".")[0], dict.fromkeys(Level, Cell()))
         row[level_of(clause_id)] += cell_of(worst.get(clause_id, Outcome.UNTESTABLE))
-    return [Row(chapter, tuple(row.values())) for chapter, row in cells.items()]
+    return [ChapterRow(chapter, tuple(row.values())) for chapter, row in cells.items()]
 
 
 def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:

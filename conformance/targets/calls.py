@@ -18,7 +18,7 @@ import grpc
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
 
-__all__ = ["Budget", "Caller", "open_channel", "speaks_http2"]
+__all__ = ["CallBudget", "Caller", "open_channel", "speaks_http2"]
 
 # What grpcio says where no status came from the peer. Wordings of grpc-core since 1.50; a test pins them to the
 # installed version by killing a server under a call.
@@ -39,7 +39,7 @@ EXIT_SECONDS: Final = 0.5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Budget:
+class CallBudget:
     """The most that one call may be answered with, and how long it may take in seconds."""
 
     seconds: float
@@ -95,7 +95,7 @@ class Caller:
         self._message_limit = message_limit
         self._last_words = last_words
 
-    def unary(self, call: Call, *, routing: str, budget: Budget) -> Call:
+    def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
         """Make the call that ``call`` asks for (its step, label, method and request) and return it as it went."""
         started = time.monotonic()
         stub = self._channel.unary_unary(proto.SERVICE + call.method, bytes, bytes)
@@ -108,7 +108,7 @@ class Caller:
             return self._over(call, done, (), started, said)
         return self._ended(call, done, (answer,), started=started, budget=budget)
 
-    def stream(self, call: Call, *, routing: str, budget: Budget, take: int | None = None) -> Call:
+    def stream(self, call: Call, *, routing: str, budget: CallBudget, take: int | None = None) -> Call:
         """Make a server-streaming call, as :meth:`unary`; cancel it on purpose after ``take`` responses."""
         started = time.monotonic()
         stub = self._channel.unary_stream(proto.SERVICE + call.method, bytes, bytes)
@@ -134,7 +134,7 @@ class Caller:
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started)
 
     def _ended(
-        self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: Budget
+        self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: CallBudget
     ) -> Call:
         """Tell a status of the target's from one that the client library made up."""
         code, details = status.code(), status.details() or ""

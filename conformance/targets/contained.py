@@ -16,7 +16,7 @@ from conformance.contain.worker import Worker, last_words
 from conformance.records import Call, CallEnd, Case, Exchange, RecordError, from_json, to_json
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetError, TargetUnavailable
-from conformance.targets.handing import NO_PLACE, Place, place_of
+from conformance.targets.handing import NO_PLACE, SerializedSteps, place_of
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["ContainedTarget"]
@@ -91,7 +91,7 @@ class ContainedTarget:
         if worker is not None:
             worker.close()
 
-    def _drive(self, worker: Worker, case: Case, table: pa.Table, *, place: Place, calls: list[Call]) -> None:
+    def _drive(self, worker: Worker, case: Case, table: pa.Table, *, place: SerializedSteps, calls: list[Call]) -> None:
         """Add the case's calls to ``calls``, each as soon as it is known; raises _Lost."""
         extra = table.nbytes / BYTES_PER_SECOND
         ready = READY * self._multiplier + extra
@@ -179,7 +179,7 @@ def _said(worker: Worker) -> str:
     return f"; it last said: {words}" if words else ""
 
 
-def _next(calls: list[Call], place: Place) -> Call:
+def _next(calls: list[Call], place: SerializedSteps) -> Call:
     """The call that follows ``calls``, as it is before it is made."""
     if not calls:
         return Call(place.session, "schema", "SerializeSchema", b"")

@@ -19,11 +19,11 @@ from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
 from conformance.records import AppendRows, Call, CallEnd, Case, CreateSession, ReadRows, SplitStream
-from conformance.targets.calls import Budget, Caller
+from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.messages import Names, create_request, read_request, split_request
 from conformance.targets.places import Extent, extent_of
 
-__all__ = ["Conversation", "Plan"]
+__all__ = ["Conversation", "ConversationPlan"]
 
 MAX_STREAMS: Final = 1000
 """Streams of one session that are read: the service's own cap (proto, ``max_stream_count``)."""
@@ -36,7 +36,7 @@ BROKEN: Final = frozenset({CallEnd.DEADLINE, CallEnd.OVER_BUDGET, CallEnd.CRASH}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Plan:
+class ConversationPlan:
     """What a conversation needs to know of its case's table and limits.
 
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
@@ -47,7 +47,7 @@ class Plan:
     seeded: int
     now: int
     before_append: int
-    budget: Budget
+    budget: CallBudget
     until: float
     case_bytes: int
     append: Callable[[int], None]
@@ -65,7 +65,7 @@ class _Session:
 class Conversation:
     """One case's steps, put to a server through ``caller``; afterwards ``calls`` and ``skipped`` tell what happened."""
 
-    def __init__(self, case: Case, caller: Caller, plan: Plan) -> None:
+    def __init__(self, case: Case, caller: Caller, plan: ConversationPlan) -> None:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
         self._case = case
@@ -209,13 +209,13 @@ class Conversation:
             return self._late(call)
         return self._caller.stream(call, routing=routing, budget=budget, take=take)
 
-    def _remaining(self) -> Budget | None:
+    def _remaining(self) -> CallBudget | None:
         """One call's budget, cut to what is left of the case's; None where its time is used up."""
         plan = self._plan
         seconds = min(plan.budget.seconds, plan.until - time.monotonic())
         if seconds <= 0:
             return None
-        return Budget(seconds, plan.budget.responses, min(plan.budget.bytes, max(0, plan.case_bytes - self._kept)))
+        return CallBudget(seconds, plan.budget.responses, min(plan.budget.bytes, max(0, plan.case_bytes - self._kept)))
 
     @staticmethod
     def _late(call: Call) -> Call:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.records import Case, CreateSession, ReadRows, Recipe, Step
 
-__all__ = ["NO_PLACE", "Place", "batches_of", "place_of"]
+__all__ = ["NO_PLACE", "SerializedSteps", "batches_of", "place_of"]
 
 NO_PLACE: Final = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
 """Why a case cannot be put to a serializer."""
@@ -25,19 +25,19 @@ _WHOLE: Final = 1 << 29
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class SerializedSteps:
     """The steps of a case that a serializer's messages stand for: its session and the read of it."""
 
     session: int
     read: int
 
 
-def place_of(case: Case) -> Place | None:
+def place_of(case: Case) -> SerializedSteps | None:
     """The first session that asks for the plain table and the read of it; None where the case has none."""
     return _place_in(case.steps)
 
 
-def _place_in(steps: tuple[Step, ...]) -> Place | None:
+def _place_in(steps: tuple[Step, ...]) -> SerializedSteps | None:
     for index, step in enumerate(steps):
         if not isinstance(step, CreateSession) or step != CreateSession(
             label=step.label,
@@ -49,7 +49,7 @@ def _place_in(steps: tuple[Step, ...]) -> Place | None:
             continue
         for after, later in enumerate(steps[index + 1 :], index + 1):
             if isinstance(later, ReadRows) and later == ReadRows(session=step.label):
-                return Place(index, after)
+                return SerializedSteps(index, after)
     return None
 
 

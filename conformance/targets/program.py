@@ -26,7 +26,7 @@ from conformance.generate.materialise import to_json_rows
 from conformance.records import Call, CallEnd, Case, Exchange, to_json
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import TargetUnavailable
-from conformance.targets.handing import Place, batches_of, place_of
+from conformance.targets.handing import SerializedSteps, batches_of, place_of
 from conformance.targets.homes import fresh_home
 from conformance.targets.spec import TargetSpec
 
@@ -58,7 +58,7 @@ EXPANSION: Final = 16
 
 
 @dataclasses.dataclass(slots=True)
-class _Running:
+class _RunningProgram:
     """One start of the program, and what it said of itself."""
 
     process: Child
@@ -83,7 +83,7 @@ class ProgramTarget:
         self._spec = spec
         self._environment = environment
         self._deadlines = spec.deadlines.stretched(multiplier)
-        self._running: _Running | None = None
+        self._running: _RunningProgram | None = None
         self._gone = ""
         self._last = "hello"
         self.remarks: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class ProgramTarget:
             self._running.close(grace=grace)
         self._running = None
 
-    def _ready(self) -> _Running:
+    def _ready(self) -> _RunningProgram:
         if self._gone:
             raise TargetUnavailable(self._gone)
         if self._running is not None and (surplus := self._running.pipes.surplus()):
@@ -137,7 +137,7 @@ class ProgramTarget:
                 raise TargetUnavailable(self._gone) from None
         return self._running
 
-    def _start(self) -> _Running:
+    def _start(self) -> _RunningProgram:
         spec = self._spec
         assert spec.start is not None
         with ExitStack() as home:
@@ -151,7 +151,7 @@ class ProgramTarget:
             running.home = home.pop_all()
         return running
 
-    def _greeted(self, process: Child) -> _Running:
+    def _greeted(self, process: Child) -> _RunningProgram:
         """Exchange the first messages; the process is stopped where it does not answer them."""
         pipes = Pipes(process.stdin, process.stdout)
         hello = {"op": "hello", "id": 1, "protocol": VERSION, "suite": __version__}
@@ -161,12 +161,12 @@ class ProgramTarget:
         except (LostError, ProtocolError) as error:
             process.wait_for_exit(EXIT_SECONDS)
             said = process.last_words()
-            _Running(process, pipes, {}).close(grace=0)
+            _RunningProgram(process, pipes, {}).close(grace=0)
             raise TargetUnavailable(f"{self.name} did not answer hello: {error}; {said}") from None
         except BaseException:  # an interrupt: what was started is ended
-            _Running(process, pipes, {}).close(grace=0)
+            _RunningProgram(process, pipes, {}).close(grace=0)
             raise
-        return _Running(process, pipes, welcome)
+        return _RunningProgram(process, pipes, welcome)
 
     def _probe(self) -> tuple[str, ...]:
         """Ask for a capability that does not exist: a program that serves it does not look at what it is asked for."""
@@ -187,7 +187,9 @@ class ProgramTarget:
         )
         return (remark,)
 
-    def _serialize(self, running: _Running, case: Case, table: pa.Table, place: Place) -> tuple[list[Call], bool]:
+    def _serialize(
+        self, running: _RunningProgram, case: Case, table: pa.Table, place: SerializedSteps
+    ) -> tuple[list[Call], bool]:
         """The calls of one case, and whether the program can still be trusted with the next."""
         began = time.monotonic()
         rows = to_json_rows(table, case.table.columns) if running.welcome["input"] != "arrow" else []
@@ -219,7 +221,7 @@ class ProgramTarget:
             calls.append(Call(place.read, f"batch/{number}", "SerializeBatch", b"", responses=(message,)))
         return calls, False
 
-    def _ask(self, running: _Running, body: dict[str, Any], table: pa.Table) -> dict[str, Any]:
+    def _ask(self, running: _RunningProgram, body: dict[str, Any], table: pa.Table) -> dict[str, Any]:
         """Raises LostError, ProtocolError."""
         running.asked += 1
         request = {"op": "serialize", "id": running.asked, **body}
@@ -234,7 +236,7 @@ class ProgramTarget:
 
 
 def _body(
-    running: _Running, batches: list[pa.RecordBatch], schema: pa.Schema, *, columns: list[Any], rows: list[Any]
+    running: _RunningProgram, batches: list[pa.RecordBatch], schema: pa.Schema, *, columns: list[Any], rows: list[Any]
 ) -> dict[str, Any]:
     """The batches of a table in the forms that the program asked for."""
     body: dict[str, Any] = {"columns": columns, "batches": [batch.num_rows for batch in batches]}

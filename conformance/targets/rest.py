@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from conformance.contain.parse import VALUES, ForeignJsonError, parse_object
 from conformance.contain.text import safe
-from conformance.targets.transport import Answer, HttpClient, HttpError
+from conformance.targets.transport import HttpClient, HttpError, HttpResponse
 
 __all__ = ["RestClient", "RestError"]
 
@@ -93,7 +93,7 @@ class RestClient:
         data: bytes | None = None,
         until: float = math.inf,
         explained: int = 0,
-    ) -> tuple[str, Answer, int]:
+    ) -> tuple[str, HttpResponse, int]:
         """The request in words, its answer of success, and the limit that the answer had."""
         until = min(until, time.monotonic() + self._deadline)
         limit = min(MAX_ANSWER, ANSWER_BYTES + EXPANSION * explained)
@@ -108,7 +108,7 @@ class RestClient:
         return where, answer, limit
 
 
-def _object(where: str, answer: Answer, limit: int) -> dict[str, Any]:
+def _object(where: str, answer: HttpResponse, limit: int) -> dict[str, Any]:
     if not answer.body.strip():
         raise RestError(f"{where}: expected a JSON object but the body is empty")
     try:
@@ -118,7 +118,7 @@ def _object(where: str, answer: Answer, limit: int) -> dict[str, Any]:
         raise RestError(f"{where}: {safe(str(error))}") from None
 
 
-def _redirect(answer: Answer) -> str:
+def _redirect(answer: HttpResponse) -> str:
     if not 300 <= answer.status < 400:
         return ""
     there = f" to {safe(answer.location, SHOWN)}" if answer.location else ""

@@ -24,8 +24,8 @@ from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
 from conformance.generate.materialise import to_json_rows
 from conformance.records import AppendRows, Case, CreateSession, Exchange, Step
-from conformance.targets.calls import EXIT_SECONDS, Budget, Caller, open_channel, speaks_http2
-from conformance.targets.conversation import Conversation, Plan
+from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel, speaks_http2
+from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import CannotSeed, TargetUnavailable
 from conformance.targets.homes import fresh_home
@@ -57,7 +57,7 @@ MARGIN_SECONDS: Final = 0.02
 
 
 @dataclasses.dataclass(slots=True)
-class _Running:
+class _RunningServer:
     """One server: its connections, and its process where it is ours."""
 
     endpoint: str
@@ -96,7 +96,7 @@ class ServerTarget:
         self._probes = dataclasses.replace(
             spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=project)
         )
-        self._shared: _Running | None = None
+        self._shared: _RunningServer | None = None
         self._gone = ""
         self._shared = self._open()
 
@@ -130,7 +130,7 @@ class ServerTarget:
             self._shared.close(grace=grace)
         self._shared = None
 
-    def _ready(self) -> _Running:
+    def _ready(self) -> _RunningServer:
         """The shared server, started anew where the last one is gone; one that does not start is not tried again."""
         if self._shared is not None and self._shared.process is not None and not self._shared.process.running:
             self._discard(grace=0)
@@ -145,7 +145,7 @@ class ServerTarget:
         return self._shared
 
     def _drive(
-        self, running: _Running, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
+        self, running: _RunningServer, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
     ) -> Exchange:
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         rows = list(case.table.rows) if case.table.rows is not None else to_json_rows(table, case.table.columns)
@@ -166,18 +166,18 @@ class ServerTarget:
             running.seeder.drop(seeded.names)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
 
-    def _converse(self, running: _Running, case: Case, table: pa.Table, seeded: SeededTable) -> Conversation:
+    def _converse(self, running: _RunningServer, case: Case, table: pa.Table, seeded: SeededTable) -> Conversation:
         before = _instant_after_seed(case.steps)
         began = time.monotonic()
         extra = table.nbytes / BYTES_PER_SECOND
         limits = self._spec.limits
         until = began + self._deadlines.case + extra * len(case.steps)
-        plan = Plan(
+        plan = ConversationPlan(
             names=seeded.names,
             seeded=seeded.inserted,
             now=_now(),
             before_append=before,
-            budget=Budget(
+            budget=CallBudget(
                 seconds=self._deadlines.call + extra,
                 responses=2 * table.num_rows + SPARE_RESPONSES,
                 bytes=limits.call + EXPANSION * table.nbytes,
@@ -191,7 +191,7 @@ class ServerTarget:
         conversation.run()
         return conversation
 
-    def _open(self) -> _Running:
+    def _open(self) -> _RunningServer:
         spec = self._spec
         if spec.endpoint is not None:
             if refusal := _refusal(spec.endpoint.grpc):
@@ -205,7 +205,7 @@ class ServerTarget:
             return running
         return self._start()
 
-    def _start(self) -> _Running:
+    def _start(self) -> _RunningServer:
         spec, start = self._spec, self._spec.start
         assert start is not None
         until = time.monotonic() + self._deadlines.start
@@ -225,7 +225,7 @@ class ServerTarget:
             running.home = home.pop_all()
         return running
 
-    def _started(self, process: Child, asked: Mapping[str, int], until: float) -> _Running:
+    def _started(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
         """Wait for a process to serve; it is stopped where it does not."""
         spec = self._spec
         try:
@@ -237,7 +237,7 @@ class ServerTarget:
             process.stop(grace=0)
             raise
 
-    def _reached(self, process: Child, asked: Mapping[str, int], until: float) -> _Running:
+    def _reached(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
         """The server that ``process`` is, once it answers; ``asked`` are the ports that it was given, 0 for its own."""
         ready = self._spec.ready
         rest = asked["rest"] or _announced(process, ready.rest_event, until)
@@ -251,13 +251,13 @@ class ServerTarget:
             raise
         return running
 
-    def _connect(self, endpoint: str, rest: str, *, process: Child | None) -> _Running:
+    def _connect(self, endpoint: str, rest: str, *, process: Child | None) -> _RunningServer:
         client = RestClient(rest, deadline=self._deadlines.seed)
         # A server that outlives us holds tables of other runs; a clock may jump back, and shards start at one instant.
         token = "" if process is not None else secrets.token_hex(8)
         seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
         channel = open_channel(endpoint, message_limit=self._spec.limits.message)
-        return _Running(endpoint, channel, client, seeder, process)
+        return _RunningServer(endpoint, channel, client, seeder, process)
 
 
 def _refusal(endpoint: str) -> str:
@@ -277,7 +277,7 @@ def _announced(process: Child, event: str, until: float) -> int:
     return port
 
 
-def _wait_until_ready(running: _Running, ready: Ready, *, until: float) -> None:
+def _wait_until_ready(running: _RunningServer, ready: Ready, *, until: float) -> None:
     """Wait until every probe answers; raises :class:`TargetUnavailable` at the deadline or when the process ends."""
     pause = threading.Event()
     wait = 0.005

@@ -24,7 +24,7 @@ from conformance import __version__
 from conformance.contain.text import safe
 from conformance.targets.errors import TargetError
 
-__all__ = ["Answer", "HttpClient", "HttpError"]
+__all__ = ["HttpClient", "HttpError", "HttpResponse"]
 
 HEAD_BYTES: Final = 16 << 10
 """Bytes of one status line with its headers, or of one chunk's size with its extensions (Apache: 8 KiB a line)."""
@@ -46,7 +46,7 @@ class HttpError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """What came: ``location`` is the header of that name as it is, ``body`` is decoded, empty where it was not read."""
 
     status: int
@@ -78,7 +78,9 @@ class HttpClient:
         }
         self._connection: _Connection | None = None
 
-    def exchange(self, method: str, path: str, *, json: bytes | None = None, until: float, limit: int | None) -> Answer:
+    def exchange(
+        self, method: str, path: str, *, json: bytes | None = None, until: float, limit: int | None
+    ) -> HttpResponse:
         """Send one request and take its answer, all before ``until`` on the monotonic clock.
 
         The answer may have ``limit`` bytes as they come beside its head, and as many decoded; where ``limit`` is None
@@ -181,7 +183,7 @@ class _Connection:
         except (BrokenPipeError, ConnectionResetError):
             self._http.send_failed()  # a server may refuse a request, say so, and close before all of it is sent
 
-    def receive(self, limit: int | None) -> Answer:
+    def receive(self, limit: int | None) -> HttpResponse:
         """The answer, its body decoded; where ``limit`` is None without its body."""
         self._limit = HEAD_ONLY if limit is None else limit
         while not isinstance(head := self._event(), h11.Response):
@@ -195,7 +197,7 @@ class _Connection:
             while isinstance(event := self._event(), h11.Data):
                 body.take(event.data)
             body.end()
-        return Answer(head.status_code, "".join(headers.get("location", [])[:1]), bytes(body.decoded))
+        return HttpResponse(head.status_code, "".join(headers.get("location", [])[:1]), bytes(body.decoded))
 
     def _check_length(self, headers: Mapping[str, list[str]]) -> None:
         length = headers.get("content-length")

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from conformance.wire.body import Body
 from conformance.wire.columns import judge_columns
-from conformance.wire.compression import Budget
+from conformance.wire.compression import DecompressionBudget
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import Run, Table
-from conformance.wire.layout import Layout, Plan
+from conformance.wire.layout import Layout, LayoutPlan
 from conformance.wire.messages import Bytes, Frame, Header, Message, judge_following, read_following, read_frame
 from conformance.wire.plan import plan_of
 from conformance.wire.swapping import swap
@@ -79,7 +79,7 @@ class BatchMessage:
         return self.body is not None and not self.body.broken
 
 
-def read_batch(data: Bytes, schema: Schema, budget: Budget | None = None) -> BatchMessage:
+def read_batch(data: Bytes, schema: Schema, budget: DecompressionBudget | None = None) -> BatchMessage:
     """Reads bytes that should be one encapsulated RecordBatch of ``schema``; never raises on what they hold.
 
     ``budget`` bounds what the batches that share it decompress to; without one the batch has its own.
@@ -98,7 +98,7 @@ def read_batch(data: Bytes, schema: Schema, budget: Budget | None = None) -> Bat
 
 
 def judge_batch(
-    frame: Frame, view: memoryview, schema: Schema, faults: list[Fault], budget: Budget | None = None
+    frame: Frame, view: memoryview, schema: Schema, faults: list[Fault], budget: DecompressionBudget | None = None
 ) -> BatchMessage:
     """Judges a message that has been framed already as a RecordBatch of ``schema``."""
     batch = BatchMessage(faults, frame.message, (), schema)
@@ -121,7 +121,7 @@ def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
 
 
 def judge_data(
-    batch: BatchMessage, frame: Frame, header: Table | None, view: memoryview, budget: Budget | None = None
+    batch: BatchMessage, frame: Frame, header: Table | None, view: memoryview, budget: DecompressionBudget | None = None
 ) -> None:
     """Judges a RecordBatch table and the body of its message by ``batch.schema``, filling in ``batch``.
 
@@ -163,7 +163,7 @@ def judge_data(
     if batch.codec == "unknown" or not fits or not _node_numbers(body, length):
         return
     if batch.codec:
-        body.decompress(batch.codec, budget or Budget(len(view)))
+        body.decompress(batch.codec, budget or DecompressionBudget(len(view)))
     if schema.endianness is Endianness.BIG:
         swap(body)
     batch.body = body
@@ -207,7 +207,7 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
     return fits and count == wanted
 
 
-def _starts(plan: Plan, variadic: tuple[int, ...]) -> tuple[int, ...]:
+def _starts(plan: LayoutPlan, variadic: tuple[int, ...]) -> tuple[int, ...]:
     """The first buffer of each op, with the data buffers of the view fields before it."""
     starts, more, counts = [], 0, iter(variadic)
     for op in plan.ops:

@@ -10,9 +10,9 @@ import functools
 import itertools
 from typing import Final
 
-from conformance.wire.compression import Budget, decompress
+from conformance.wire.compression import DecompressionBudget, decompress
 from conformance.wire.faults import Fault, Rule, report
-from conformance.wire.layout import Mask, Op, Plan
+from conformance.wire.layout import LayoutPlan, Mask, Op
 
 __all__ = ["Body"]
 
@@ -55,7 +55,7 @@ class Body:
         base: int,
         length: int,
         *,
-        plan: Plan,
+        plan: LayoutPlan,
         faults: list[Fault],
         nodes: tuple[int, ...],
         nodes_at: int,
@@ -155,7 +155,7 @@ class Body:
             observed = f"{len(dirty)} runs of padding that are not all zero, the first here"
             report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", observed)
 
-    def decompress(self, codec: str, budget: Budget) -> None:
+    def decompress(self, codec: str, budget: DecompressionBudget) -> None:
         """Replaces every buffer's bytes by what they decompress to; a buffer that does not decompress becomes None."""
         self.stored = False
         for number, content in enumerate(self.contents):

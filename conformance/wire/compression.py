@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from conformance.wire.faults import Rule
 
-__all__ = ["Budget", "decompress"]
+__all__ = ["DecompressionBudget", "decompress"]
 
 FLOOR: Final = 256 << 20
 """Bytes that any message may decompress to: a column of zeros shrinks without limit, and honestly so."""
@@ -35,7 +35,7 @@ _read_u32: Final = struct.Struct("<I").unpack_from
 Wrong = Callable[[Rule, str], None]
 
 
-class Budget:
+class DecompressionBudget:
     """How many bytes the messages that share it may still decompress to.
 
     ``most`` is the bound where the caller knows one; else it follows from how many bytes are stored.
@@ -59,7 +59,7 @@ class _BadFrameError(Exception):
     """The bytes are not a frame of the codec; the text says why."""
 
 
-def decompress(content: memoryview, codec: str, budget: Budget, wrong: Wrong) -> memoryview | None:
+def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wrong: Wrong) -> memoryview | None:
     """The bytes that a stored buffer stands for; None, with the reason given to ``wrong``, where it stands for none."""
     if len(content) < 8:
         wrong(Rule.COMPRESSION_PREFIX_TRUNCATED, f"{len(content)} bytes")

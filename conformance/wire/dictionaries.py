@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from conformance.wire.batch import BatchMessage, judge_data
-from conformance.wire.compression import Budget
+from conformance.wire.compression import DecompressionBudget
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.layout import Op
 from conformance.wire.liveness import live
@@ -50,7 +50,9 @@ class Dictionaries:
             values = dataclasses.replace(field, dictionary=None, nullable=True)
             self._schemas[number] = dataclasses.replace(schema, fields=(values,))
 
-    def define(self, frame: Frame, view: memoryview, faults: list[Fault], budget: Budget) -> DictionaryMessage | None:
+    def define(
+        self, frame: Frame, view: memoryview, faults: list[Fault], budget: DecompressionBudget
+    ) -> DictionaryMessage | None:
         """Judges a dictionary batch and takes it into account; None where it is for no dictionary of the schema."""
         header, message = frame.header, frame.message
         if header is None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from conformance.wire.arrow import UndecodableError
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.blocks import Listed, follow_blocks
-from conformance.wire.compression import Budget
+from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
 from conformance.wire.faults import Fault, Rule, Severity, report
@@ -79,10 +79,10 @@ def read_file(data: Bytes, most: int = sys.maxsize) -> FileReading:
 
     Of a stream in it with more than ``most`` messages, these are read, and the footer's blocks are not followed.
     """
-    return _Reader(memoryview(data).cast("B"), most).read()
+    return _FileReader(memoryview(data).cast("B"), most).read()
 
 
-class _Reader:
+class _FileReader:
     def __init__(self, view: memoryview, most: int) -> None:
         self.view = view
         self.most = most
@@ -175,7 +175,7 @@ class _Judge:
         self.view = view
         self.reading = reading
         self.schema = schema
-        self.budget = Budget(len(view))
+        self.budget = DecompressionBudget(len(view))
         self.found: list[Fault] = []
         stream = reading.stream
         self.streamed = stream is not None and stream.schema is not None

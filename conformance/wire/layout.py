@@ -16,13 +16,13 @@ import numpy.typing as npt
 from conformance.wire.faults import Rule
 from conformance.wire.types import Field, Schema, join_path
 
-__all__ = ["Layout", "Mask", "Op", "Plan", "Role"]
+__all__ = ["BufferRole", "Layout", "LayoutPlan", "Mask", "Op"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """Something about each of the first slots of a field."""
 
 
-class Role(enum.StrEnum):
+class BufferRole(enum.StrEnum):
     """What a buffer of a field is for."""
 
     VALIDITY = "validity bitmap"
@@ -65,7 +65,7 @@ class Op:
     field: Field
     parent: Op | None
     layout: Layout
-    roles: tuple[Role, ...]
+    roles: tuple[BufferRole, ...]
     first: int
     width: int
     null_rule: Rule | None
@@ -82,11 +82,11 @@ class Op:
     @property
     def has_validity(self) -> bool:
         """Whether the first of the op's buffers is a validity bitmap."""
-        return self.roles[:1] == (Role.VALIDITY,)
+        return self.roles[:1] == (BufferRole.VALIDITY,)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class LayoutPlan:
     """A schema's layout: ops in pre-order, and how many buffers they have without the data buffers of views."""
 
     schema: Schema

@@ -8,30 +8,30 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.wire.faults import Rule
-from conformance.wire.layout import Layout, Op, Plan, Role
+from conformance.wire.layout import BufferRole, Layout, LayoutPlan, Op
 from conformance.wire.types import Field, Schema, Type, TypeKind
 from conformance.wire.values import DecimalBounds
 
 __all__ = ["plan_of"]
 
-_BITMAP: Final = (Role.VALIDITY,)
-_FIXED: Final = (Role.VALIDITY, Role.DATA)
-_VARIABLE: Final = (Role.VALIDITY, Role.OFFSETS, Role.DATA)
+_BITMAP: Final = (BufferRole.VALIDITY,)
+_FIXED: Final = (BufferRole.VALIDITY, BufferRole.DATA)
+_VARIABLE: Final = (BufferRole.VALIDITY, BufferRole.OFFSETS, BufferRole.DATA)
 
-_LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[Role, ...], int]]] = {
+_LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[BufferRole, ...], int]]] = {
     TypeKind.NULL: (Layout.NULL, (), 0),
     TypeKind.BOOL: (Layout.BOOL, _FIXED, 0),
     TypeKind.BINARY: (Layout.BINARY, _VARIABLE, 4),
     TypeKind.UTF8: (Layout.BINARY, _VARIABLE, 4),
     TypeKind.LARGE_BINARY: (Layout.BINARY, _VARIABLE, 8),
     TypeKind.LARGE_UTF8: (Layout.BINARY, _VARIABLE, 8),
-    TypeKind.BINARY_VIEW: (Layout.VIEW, (Role.VALIDITY, Role.VIEWS), 16),
-    TypeKind.UTF8_VIEW: (Layout.VIEW, (Role.VALIDITY, Role.VIEWS), 16),
-    TypeKind.LIST: (Layout.LIST, (Role.VALIDITY, Role.OFFSETS), 4),
-    TypeKind.MAP: (Layout.LIST, (Role.VALIDITY, Role.OFFSETS), 4),
-    TypeKind.LARGE_LIST: (Layout.LIST, (Role.VALIDITY, Role.OFFSETS), 8),
-    TypeKind.LIST_VIEW: (Layout.LIST_VIEW, (Role.VALIDITY, Role.OFFSETS, Role.SIZES), 4),
-    TypeKind.LARGE_LIST_VIEW: (Layout.LIST_VIEW, (Role.VALIDITY, Role.OFFSETS, Role.SIZES), 8),
+    TypeKind.BINARY_VIEW: (Layout.VIEW, (BufferRole.VALIDITY, BufferRole.VIEWS), 16),
+    TypeKind.UTF8_VIEW: (Layout.VIEW, (BufferRole.VALIDITY, BufferRole.VIEWS), 16),
+    TypeKind.LIST: (Layout.LIST, (BufferRole.VALIDITY, BufferRole.OFFSETS), 4),
+    TypeKind.MAP: (Layout.LIST, (BufferRole.VALIDITY, BufferRole.OFFSETS), 4),
+    TypeKind.LARGE_LIST: (Layout.LIST, (BufferRole.VALIDITY, BufferRole.OFFSETS), 8),
+    TypeKind.LIST_VIEW: (Layout.LIST_VIEW, (BufferRole.VALIDITY, BufferRole.OFFSETS, BufferRole.SIZES), 4),
+    TypeKind.LARGE_LIST_VIEW: (Layout.LIST_VIEW, (BufferRole.VALIDITY, BufferRole.OFFSETS, BufferRole.SIZES), 8),
     TypeKind.FIXED_SIZE_LIST: (Layout.FIXED_SIZE_LIST, _BITMAP, 0),
     TypeKind.STRUCT: (Layout.STRUCT, _BITMAP, 0),
     TypeKind.RUN_END_ENCODED: (Layout.RUN_END_ENCODED, (), 0),
@@ -41,23 +41,23 @@ _LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[Role, ...], int]]] = {
 _DAY: Final = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
-def plan_of(schema: Schema, *, union_validity: bool = False) -> Plan:
+def plan_of(schema: Schema, *, union_validity: bool = False) -> LayoutPlan:
     """How a batch of ``schema`` is laid out, compiled on first use.
 
     ``union_validity`` gives unions the validity bitmap that they have under V4.
     """
-    plan: Plan | None = schema.memo.get((plan_of, union_validity))
+    plan: LayoutPlan | None = schema.memo.get((plan_of, union_validity))
     if plan is None:
         plan = schema.memo[plan_of, union_validity] = _compile(schema, union_validity=union_validity)
     return plan
 
 
-def _compile(schema: Schema, *, union_validity: bool) -> Plan:
+def _compile(schema: Schema, *, union_validity: bool) -> LayoutPlan:
     compiler = _Compiler(union_validity=union_validity)
     for field in schema.fields:
         compiler.add(field, None)
     views = sum(op.layout is Layout.VIEW for op in compiler.ops)
-    return Plan(schema, tuple(compiler.ops), compiler.buffers, views, tuple(op.first for op in compiler.ops))
+    return LayoutPlan(schema, tuple(compiler.ops), compiler.buffers, views, tuple(op.first for op in compiler.ops))
 
 
 class _Compiler:
@@ -87,14 +87,14 @@ class _Compiler:
             for child in field.children:
                 self.add(child, op)
 
-    def layout(self, field: Field) -> tuple[Layout, tuple[Role, ...], int]:
+    def layout(self, field: Field) -> tuple[Layout, tuple[BufferRole, ...], int]:
         if field.dictionary is not None:
-            return Layout.FIXED, (Role.VALIDITY, Role.INDICES), field.dictionary.index_type.bit_width // 8
+            return Layout.FIXED, (BufferRole.VALIDITY, BufferRole.INDICES), field.dictionary.index_type.bit_width // 8
         if field.type.kind is TypeKind.UNION:
             bitmap = _BITMAP if self.union_validity else ()
             if field.type.mode == "sparse":
-                return Layout.SPARSE_UNION, (*bitmap, Role.TYPE_IDS), 1
-            return Layout.DENSE_UNION, (*bitmap, Role.TYPE_IDS, Role.OFFSETS), 1
+                return Layout.SPARSE_UNION, (*bitmap, BufferRole.TYPE_IDS), 1
+            return Layout.DENSE_UNION, (*bitmap, BufferRole.TYPE_IDS, BufferRole.OFFSETS), 1
         fixed = Layout.FIXED, _FIXED, field.type.byte_width or field.type.bit_width // 8
         return _LAYOUTS.get(field.type.kind, fixed)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.wire.body import Body
-from conformance.wire.layout import Layout, Op, Role
+from conformance.wire.layout import BufferRole, Layout, Op
 from conformance.wire.types import Type, TypeKind
 
 __all__ = ["preview", "preview_values", "shorten"]
@@ -30,16 +30,16 @@ def shorten(text: str, most: int = MOST) -> str:
     return flat if len(flat) <= most else flat[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def preview(body: Body, op: Op, role: Role | None, content: memoryview) -> str:
+def preview(body: Body, op: Op, role: BufferRole | None, content: memoryview) -> str:
     """The first values of one buffer of ``op``; a role of None is a data buffer of a view field."""
     length = body.nodes[2 * op.index]
-    if role is Role.VALIDITY:
+    if role is BufferRole.VALIDITY:
         bits = _bits(content, length)
         nulls = body.nodes[2 * op.index + 1]
         return f"{bits} ({nulls} null{'' if nulls == 1 else 's'})"
-    if role in (Role.OFFSETS, Role.SIZES, Role.TYPE_IDS, Role.INDICES):
-        return _values(content, _reader(op, role), length + (role is Role.OFFSETS and op.layout in _ONE_MORE))
-    if role is Role.VIEWS:
+    if role in (BufferRole.OFFSETS, BufferRole.SIZES, BufferRole.TYPE_IDS, BufferRole.INDICES):
+        return _values(content, _reader(op, role), length + (role is BufferRole.OFFSETS and op.layout in _ONE_MORE))
+    if role is BufferRole.VIEWS:
         return _values(content, (16, _view), length)
     if op.layout is Layout.BOOL:
         return _bits(content, length)
@@ -61,8 +61,8 @@ _ONE_MORE: Final = (Layout.BINARY, Layout.LIST)
 Reader = tuple[int, Callable[[memoryview], str]]
 
 
-def _reader(op: Op, role: Role) -> Reader:
-    width = 1 if role is Role.TYPE_IDS else 4 if op.layout is Layout.DENSE_UNION else op.width
+def _reader(op: Op, role: BufferRole) -> Reader:
+    width = 1 if role is BufferRole.TYPE_IDS else 4 if op.layout is Layout.DENSE_UNION else op.width
     dictionary = op.field.dictionary
     signed = dictionary is None or dictionary.index_type.signed
     return width, lambda raw: str(int.from_bytes(raw, "little", signed=signed))

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from conformance.wire.batch import BatchMessage
 from conformance.wire.flatbuf import Span, SpanKind, Table, Verifier
 from conformance.wire.footer import HEAD, MAGIC, Tail
-from conformance.wire.layout import Op, Role
+from conformance.wire.layout import BufferRole, Op
 from conformance.wire.messages import Frame, Header, Message
 from conformance.wire.preview import preview, preview_values, shorten
 from conformance.wire.tables import CODES, ENUMS, STRUCTS, UNIONS, WIDTHS, Slot, SlotKind
@@ -155,12 +155,12 @@ def _tensor(message: Message, reading: TensorReading) -> Iterator[Region]:
 def _shown(batch: BatchMessage, op: Op, role: str, content: memoryview) -> str:
     if batch.body is None:
         return ""
-    known = Role(role) if role in _ROLES else None
+    known = BufferRole(role) if role in _ROLES else None
     shown = preview(batch.body, op, known, content)
     return f"{batch.codec}, {len(content)} bytes: {shown}" if batch.codec else shown
 
 
-_ROLES: Final = frozenset(Role)
+_ROLES: Final = frozenset(BufferRole)
 
 
 class _Metadata:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.wire.arrow import UndecodableError, schema_to_arrow
 from conformance.wire.batch import BatchMessage, judge_batch
-from conformance.wire.compression import Budget
+from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
 from conformance.wire.faults import Fault, Rule, Severity, report
@@ -82,15 +82,15 @@ def read_stream(data: Bytes, most: int = sys.maxsize) -> StreamReading:
 
 def read_embedded(view: memoryview, start: int, most: int = sys.maxsize) -> StreamReading:
     """The stream that begins at ``start``, as :func:`read_stream` reads one; offsets count from the view's start."""
-    return _Reader(view, start, most).read()
+    return _StreamReader(view, start, most).read()
 
 
-class _Reader:
+class _StreamReader:
     def __init__(self, view: memoryview, start: int, most: int) -> None:
         self.view = view
         self.most = most
         self.reading = StreamReading(end=start)
-        self.budget = Budget(len(view))
+        self.budget = DecompressionBudget(len(view))
         self.dictionaries: Dictionaries | None = None
         self.counts: collections.Counter[Rule] = collections.Counter()
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from conformance.wire.body import Body
-from conformance.wire.layout import Op, Role
+from conformance.wire.layout import BufferRole, Op
 from conformance.wire.types import TypeKind
 
 __all__ = ["swap"]
@@ -45,7 +45,7 @@ def _reversed(content: memoryview, parts: tuple[int, ...]) -> bytes:
 
 def _data(op: Op, content: memoryview) -> bytes | memoryview:
     made = op.field.type
-    if made.kind in (TypeKind.BOOL, TypeKind.FIXED_SIZE_BINARY) or op.width <= 1 or Role.OFFSETS in op.roles:
+    if made.kind in (TypeKind.BOOL, TypeKind.FIXED_SIZE_BINARY) or op.width <= 1 or BufferRole.OFFSETS in op.roles:
         return content
     return _reversed(content, _PARTS.get(made.unit, (op.width,)) if made.kind is TypeKind.INTERVAL else (op.width,))
 
@@ -69,10 +69,10 @@ def _views(_: Op, content: memoryview) -> bytes:
     return views.tobytes() + bytes(content[whole:])
 
 
-_SWAPPERS: Final[dict[Role, Callable[[Op, memoryview], bytes | memoryview]]] = {
-    Role.DATA: _data,
-    Role.INDICES: lambda op, content: _reversed(content, (op.width,)),
-    Role.OFFSETS: _offsets,
-    Role.SIZES: _offsets,
-    Role.VIEWS: _views,
+_SWAPPERS: Final[dict[BufferRole, Callable[[Op, memoryview], bytes | memoryview]]] = {
+    BufferRole.DATA: _data,
+    BufferRole.INDICES: lambda op, content: _reversed(content, (op.width,)),
+    BufferRole.OFFSETS: _offsets,
+    BufferRole.SIZES: _offsets,
+    BufferRole.VIEWS: _views,
 }

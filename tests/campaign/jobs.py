@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from conformance.campaign.commits import files_of
-from conformance.campaign.job import Job
-from conformance.campaign.layout import Layout, Stage
+from conformance.campaign.job import CampaignJob
+from conformance.campaign.layout import RunFiles, Stage
 from conformance.engine.selection import all_clauses
 from conformance.targets import load_target
 
@@ -26,14 +26,14 @@ def target_file(directory: Path, name: str, *, more: str = "") -> Path:
     return path
 
 
-def job(directory: Path, name: str = "Trailing", *, cases: int = 60, more: str = "", **others: Any) -> Job:
+def job(directory: Path, name: str = "Trailing", *, cases: int = 60, more: str = "", **others: Any) -> CampaignJob:
     """A job for a flawed serializer."""
     spec = load_target(target_file(directory, name, more=more))
     told: dict[str, Any] = {"seed": 3, "profile": "arrow", "clauses": tuple(all_clauses()), **others}
-    return Job(spec, cases=cases, **told)
+    return CampaignJob(spec, cases=cases, **told)
 
 
-def found(layout: Layout) -> dict[str, list[dict[str, Any]]]:
+def found(layout: RunFiles) -> dict[str, list[dict[str, Any]]]:
     """Everything that a campaign has committed about its cases, without times, in the order of the cases."""
     kept = {}
     for stage in (Stage.JUDGE, Stage.VERDICTS, Stage.PLAN, Stage.READ):

@@ -10,19 +10,19 @@ import pytest
 
 from conformance.campaign.commits import Commit, CommitError, Tally, committed, files_of, manifest_of, sweep
 from conformance.campaign.job import Range
-from conformance.campaign.layout import SCHEMAS, Layout, Stage
+from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.disk.files import DiskError
 
 SPAN = Range(7, 70, 80)
 PLAN = {"index": 70, "case_id": "c", "rows": 1, "columns": 1, "covers": []}
 
 
-def layout(tmp_path: Path) -> Layout:
+def layout(tmp_path: Path) -> RunFiles:
     """The layout of some run."""
-    return Layout(tmp_path, "0123456789ab", "t", "arrow")
+    return RunFiles(tmp_path, "0123456789ab", "t", "arrow")
 
 
-def attempt(where: Layout, *, cases: int) -> Commit:
+def attempt(where: RunFiles, *, cases: int) -> Commit:
     """An attempt at the range that has written its plan."""
     commit = Commit(where, SPAN)
     commit.add(Stage.PLAN, [PLAN] * cases)

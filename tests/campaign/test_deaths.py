@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from conformance.campaign.commits import committed, files_of
-from conformance.campaign.layout import Layout, Stage
+from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.runs import find_run
 from tests.campaign.jobs import found, target_file
 from tests.campaign.spark import command, commits, run, spark_workers, until
@@ -35,14 +35,14 @@ def arguments(out: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Layout:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunFiles:
     """The campaign that nobody disturbed."""
     out = tmp_path_factory.mktemp("undisturbed")
     run(arguments(out), status=1)
     return find_run(str(out))[0]
 
 
-def same(out: Path, undisturbed: Layout) -> None:
+def same(out: Path, undisturbed: RunFiles) -> None:
     """Assert that a campaign holds every verdict of the undisturbed one, each once, and no file beside."""
     layout = find_run(str(out))[0]
     named = {name for manifest in committed(layout).values() for name in manifest["files"]}
@@ -54,7 +54,7 @@ def same(out: Path, undisturbed: Layout) -> None:
     assert there == {name for name in named if name.endswith(".parquet")}
 
 
-def test_five_killed_executors(tmp_path: Path, undisturbed: Layout) -> None:
+def test_five_killed_executors(tmp_path: Path, undisturbed: RunFiles) -> None:
     """Whichever of them, at whatever moment of whatever range: Spark tries their tasks again."""
     choices = random.Random(SEED)
     driver = subprocess.Popen(arguments(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -74,7 +74,7 @@ def _further(out: Path, driver: subprocess.Popen[bytes], many: int) -> bool:
     return commits(out) > many or driver.poll() is not None
 
 
-def test_five_killed_drivers(tmp_path: Path, undisturbed: Layout) -> None:
+def test_five_killed_drivers(tmp_path: Path, undisturbed: RunFiles) -> None:
     """Each time the same command is started again, and what had been committed stays as it was."""
     choices = random.Random(SEED)
     kept: dict[int, dict[str, object]] = {}

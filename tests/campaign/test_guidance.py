@@ -8,13 +8,13 @@ import pytest
 
 from conformance.campaign.coverage import universe
 from conformance.campaign.guidance import draw, weigh
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.generate import draw_case
 from conformance.records import Column
 from tests.campaign.jobs import job
 
 
-def guided(tmp_path: Path) -> Job:
+def guided(tmp_path: Path) -> CampaignJob:
     """A job whose last two hundred cases are guided."""
     return dataclasses.replace(job(tmp_path), cases=300, guided=200)
 

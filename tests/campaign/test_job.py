@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from conformance.campaign.job import Job
+from conformance.campaign.job import CampaignJob
 from conformance.records import from_json, to_json
 from tests.campaign.jobs import job
 
@@ -28,4 +28,4 @@ def test_a_job_is_written_down_and_read_again(tmp_path: Path) -> None:
     """run.json holds the whole of it."""
     one = job(tmp_path)
 
-    assert from_json(Job, to_json(one)) == one
+    assert from_json(CampaignJob, to_json(one)) == one

@@ -11,7 +11,7 @@ import pytest
 from conformance.campaign.contained import Lab
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import draw
-from conformance.campaign.job import DECODERS, Job
+from conformance.campaign.job import DECODERS, CampaignJob
 from conformance.campaign.rows import passed_bits, places, verdicts
 from conformance.campaign.step import Stepper
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Reader
@@ -48,14 +48,16 @@ LIARS: Final = sorted(
 """The mutants whose lies are told to a campaign."""
 
 
-def job(name: str, *readers: str) -> Job:
+def job(name: str, *readers: str) -> CampaignJob:
     """A job for the serializer that tells a mutant's lie; without decoders, which may die of one, unless in a lab."""
     entry = f"conformance.reference.mutants.serializers:{name}"
     spec = TargetSpec(name="liar", kind=TargetKind.SERIALIZER, serializer=SerializerSpec(entry))
-    return Job(spec, cases=ENOUGH, seed=11, profile="arrow", clauses=tuple(all_clauses()), readers=readers, family=8)
+    return CampaignJob(
+        spec, cases=ENOUGH, seed=11, profile="arrow", clauses=tuple(all_clauses()), readers=readers, family=8
+    )
 
 
-def failing(one: Job) -> Iterator[set[str]]:
+def failing(one: CampaignJob) -> Iterator[set[str]]:
     """The clauses that fail, case by case."""
     with open_target(one.spec, alone=True) as target:
         stepper = Stepper(one, target, weights=None, mark=lambda index, what: None)
@@ -103,7 +105,7 @@ def test_a_case_is_read_as_in_every_other_run() -> None:
             compare(one, done, target, readers)
 
 
-def compare(one: Job, done: Done, target: Driver, readers: Reader | None) -> None:
+def compare(one: CampaignJob, done: Done, target: Driver, readers: Reader | None) -> None:
     """Assert that the rows of a case say what the step of every run says of it."""
     register = all_clauses()
     step = CaseStep([register[clause] for clause in one.clauses], target, readers)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conformance.campaign.commits import committed, files_of
-from conformance.campaign.layout import Layout, Stage
+from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.results import load_results
 from conformance.campaign.runs import find_run
 from conformance.contain.child import free_port
@@ -27,14 +27,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Layout:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunFiles:
     """A campaign over a serializer with findings and crashes that nobody disturbed."""
     out = tmp_path_factory.mktemp("undisturbed")
     run(command(target_file(out, "Dying"), out), status=1)
     return find_run(str(out))[0]
 
 
-def test_every_case_is_judged_once(undisturbed: Layout) -> None:
+def test_every_case_is_judged_once(undisturbed: RunFiles) -> None:
     """And the results count them."""
     results = load_results(undisturbed)
     indices = [row["index"] for row in found(undisturbed)[Stage.JUDGE]]
@@ -55,7 +55,7 @@ def test_the_noise_of_spark_stays_in_its_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("after", [1, 4])
-def test_a_killed_executor_loses_no_verdict(tmp_path: Path, undisturbed: Layout, after: int) -> None:
+def test_a_killed_executor_loses_no_verdict(tmp_path: Path, undisturbed: RunFiles, after: int) -> None:
     """Spark tries its task again; the verdicts are those of an undisturbed campaign."""
     driver = subprocess.Popen(command(target_file(tmp_path, "Dying"), tmp_path), stderr=subprocess.DEVNULL)
     until(lambda: commits(tmp_path) >= after and bool(spark_workers(driver.pid)), "a task at work")
@@ -66,7 +66,7 @@ def test_a_killed_executor_loses_no_verdict(tmp_path: Path, undisturbed: Layout,
 
 
 @pytest.mark.parametrize("after", [0, 2, 7])
-def test_a_killed_driver_loses_no_commit(tmp_path: Path, undisturbed: Layout, after: int) -> None:
+def test_a_killed_driver_loses_no_commit(tmp_path: Path, undisturbed: RunFiles, after: int) -> None:
     """Started again with the same arguments, a campaign ends in the same verdicts, none twice."""
     target = target_file(tmp_path, "Dying")
     driver = subprocess.Popen(command(target, tmp_path), stderr=subprocess.DEVNULL, start_new_session=True)
@@ -83,7 +83,7 @@ def test_a_killed_driver_loses_no_commit(tmp_path: Path, undisturbed: Layout, af
     assert found(layout) == found(undisturbed)
 
 
-def test_judging_again_finds_what_was_found(undisturbed: Layout) -> None:
+def test_judging_again_finds_what_was_found(undisturbed: RunFiles) -> None:
     """Stored exchanges come to the verdicts that the campaign came to."""
     told = run([sys.executable, "-m", "conformance", "judge", str(undisturbed.root), "--master", "local[2]"], status=1)
 
@@ -105,7 +105,7 @@ def test_arrow_java_reads_what_is_stored(tmp_path: Path) -> None:
     assert 0 < int(lost[1]) <= load_results(find_run(str(tmp_path / "out"))[0]).outcomes["fail"]
 
 
-def test_a_comparison_names_what_changed(tmp_path: Path, undisturbed: Layout) -> None:
+def test_a_comparison_names_what_changed(tmp_path: Path, undisturbed: RunFiles) -> None:
     """Newly failing and newly passing cases by clause, and cases of other bytes."""
     run(command(target_file(tmp_path, "Trailing"), tmp_path), status=1)
     told = run(
@@ -120,7 +120,7 @@ def test_a_comparison_names_what_changed(tmp_path: Path, undisturbed: Layout) ->
     assert f"bytes changed: {crashed}" in lines
 
 
-def test_tasks_run_in_another_environment(tmp_path: Path, undisturbed: Layout) -> None:
+def test_tasks_run_in_another_environment(tmp_path: Path, undisturbed: RunFiles) -> None:
     """Under ``spark.pyspark.python``, their labs included; with the same libraries in it the rows are the same."""
     other = tmp_path / "other"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(other)], check=True)
@@ -184,7 +184,7 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_a_cluster_comes_to_the_same_results(tmp_path: Path, undisturbed: Layout) -> None:
+def test_a_cluster_comes_to_the_same_results(tmp_path: Path, undisturbed: RunFiles) -> None:
     """By changing ``--master`` and nothing else; the package travels with the job."""
     out = tmp_path / "out"
     with cluster(tmp_path) as master:

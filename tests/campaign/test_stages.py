@@ -11,7 +11,7 @@ from conformance.campaign import stages
 from conformance.campaign.commits import Commit
 from conformance.campaign.contained import Lab
 from conformance.campaign.job import Range
-from conformance.campaign.layout import Layout
+from conformance.campaign.layout import RunFiles
 from conformance.campaign.stages import RangeTask
 from tests.campaign.jobs import job
 
@@ -19,7 +19,7 @@ from tests.campaign.jobs import job
 def test_a_task_that_is_tried_again_goes_on_where_commits_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A range that an earlier attempt has committed is not worked on again, and its summary is the committed one."""
     one = job(tmp_path, cases=20)
-    layout = Layout.of(tmp_path, one)
+    layout = RunFiles.of(tmp_path, one)
     Commit(layout, Range(0, 0, 10)).finish({"cases": 10, "failing": 3, "seconds": 0.5})
     worked: list[Range] = []
 

@@ -13,7 +13,7 @@ from conformance import wire
 from conformance.contract import chapters
 from conformance.contract.clause import CLAUSES, Clause, Violation, load_chapters
 from conformance.contract.files import judge_bytes
-from conformance.contract.messages import Message, Messages, Shown
+from conformance.contract.messages import Message, Messages, ShownMessages
 from conformance.contract.rules import NOT_ASKED
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level, Outcome
@@ -29,7 +29,7 @@ OURS = [clause for clause in CLAUSES.values() if clause.chapter in CHAPTERS]
 def violations(clause: Clause, message: Message) -> list[Violation]:
     """What a clause finds in a message, if it is about this kind of message."""
     assert isinstance(clause.over, Messages)
-    kind = Shown.SCHEMAS if isinstance(message, SchemaBytes) else Shown.BATCHES
+    kind = ShownMessages.SCHEMAS if isinstance(message, SchemaBytes) else ShownMessages.BATCHES
     return list(clause.check(message)) if kind in clause.over.shown else []
 
 

@@ -11,7 +11,7 @@ from conformance import wire
 from conformance.contract.clause import CLAUSES, Clause, load_chapters
 from conformance.contract.ipc.messages import Container, MessageInBatches, MessageOfSchema, is_of_the_whole
 from conformance.contract.ipc.selectors import Wholes
-from conformance.contract.messages import Messages, Shown
+from conformance.contract.messages import Messages, ShownMessages
 from conformance.contract.rules import ANY_VIOLATION, NOT_ASKED, Faulty, must, should
 from conformance.records import Level
 from conformance.wire import Fault, Header, Message, Rule
@@ -35,11 +35,11 @@ def subjects(clause: Clause, *faults: Fault) -> Iterator[Faulty]:
     assert isinstance(clause.over, Messages)
     for header, legacy in product(Header, (False, True)):
         first = Message(0, 0, header, legacy=legacy)
-        if Shown.SCHEMAS in clause.over.shown:
+        if ShownMessages.SCHEMAS in clause.over.shown:
             schema = MessageOfSchema(b"", first, SCHEMA, list(faults))
             schema.message = wire.SchemaMessage(list(faults), first, BEHIND, SCHEMA)
             yield schema
-        if Shown.BATCHES in clause.over.shown:
+        if ShownMessages.BATCHES in clause.over.shown:
             yield MessageInBatches(b"", first, wire.BatchMessage(list(faults), first, (), SCHEMA), list(faults))
 
 

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from conformance.drift.run import Drift, Plan, run_drift
+from conformance.drift.run import Drift, DriftPlan, run_drift
 from conformance.drift.versions import Version
 
-SMALL: Final = Plan(share=0.01, mutants=40, kinds=("primitive", "nested"), catalogue=False)
+SMALL: Final = DriftPlan(share=0.01, mutants=40, kinds=("primitive", "nested"), catalogue=False)
 """Three recipes of two classes, and a few mutants."""
 
 _SCRIPT: Final = """\
@@ -109,6 +109,6 @@ def version(folder: Path, name: str, change: str) -> Version:
     return Version(f"installed-{name}", Path(sys.executable), script)
 
 
-def drift(folder: Path, change: str, plan: Plan = SMALL) -> Drift:
+def drift(folder: Path, change: str, plan: DriftPlan = SMALL) -> Drift:
     """The installed pyarrow compared with itself, changed."""
     return run_drift([version(folder, "old", SAME), version(folder, "new", change)], plan)

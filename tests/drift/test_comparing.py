@@ -6,48 +6,52 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES
-from conformance.drift.comparing import Change, Difference, compare_readings, compare_writings
-from conformance.drift.inputs import Input
-from conformance.drift.versions import Answer
+from conformance.drift.comparing import VersionChange, VersionDifference, compare_readings, compare_writings
+from conformance.drift.inputs import DriftInput
+from conformance.drift.versions import VersionAnswer
 
 STEP = ("1.0.0", "2.0.0")
 
-ROWS = Answer("a", "rows", digest="d", rows=3, types=("int64",))
-OTHER = Answer("a", "rows", digest="e", rows=3, types=("int64",))
-RETYPED = Answer("a", "rows", digest="d", rows=3, types=("extension<uuid>",))
-REFUSED = Answer("a", "refused", error="ArrowInvalid", text="no")
-REWORDED = Answer("a", "refused", error="ArrowInvalid", text="never")
-UNSOUND = Answer("a", "unsound", error="ArrowInvalid", text="late")
-LACKS = Answer("a", "refused", error="ArrowInvalid", text="Unrecognized type: 24")
-DIED = Answer("a", "died", error="SIGSEGV")
-HUNG = Answer("a", "hung", text="no answer within 20 s")
+ROWS = VersionAnswer("a", "rows", digest="d", rows=3, types=("int64",))
+OTHER = VersionAnswer("a", "rows", digest="e", rows=3, types=("int64",))
+RETYPED = VersionAnswer("a", "rows", digest="d", rows=3, types=("extension<uuid>",))
+REFUSED = VersionAnswer("a", "refused", error="ArrowInvalid", text="no")
+REWORDED = VersionAnswer("a", "refused", error="ArrowInvalid", text="never")
+UNSOUND = VersionAnswer("a", "unsound", error="ArrowInvalid", text="late")
+LACKS = VersionAnswer("a", "refused", error="ArrowInvalid", text="Unrecognized type: 24")
+DIED = VersionAnswer("a", "died", error="SIGSEGV")
+HUNG = VersionAnswer("a", "hung", text="no answer within 20 s")
 
 
-def reading(old: Answer, new: Answer, *, valid: bool = True, refusable: bool = False) -> Difference:
+def reading(
+    old: VersionAnswer, new: VersionAnswer, *, valid: bool = True, refusable: bool = False
+) -> VersionDifference:
     """The difference of two readings of the same bytes."""
     broken = () if valid else ("stream.end-missing",)
-    return compare_readings(Input("a", "streams", "stream", b"", broken, refusable), STEP, old, new)
+    return compare_readings(DriftInput("a", "streams", "stream", b"", broken, refusable), STEP, old, new)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "change", "matters_if_valid", "matters_if_broken"),
     [
-        (ROWS, ROWS, Change.EQUAL, False, False),
-        (ROWS, OTHER, Change.VALUES, True, False),
-        (ROWS, RETYPED, Change.TYPE, False, False),
-        (REFUSED, REWORDED, Change.ERROR, False, False),
-        (REFUSED, ROWS, Change.ACCEPTED, False, True),
-        (REFUSED, UNSOUND, Change.ACCEPTED, False, True),
-        (UNSOUND, ROWS, Change.ACCEPTED, False, True),
-        (ROWS, REFUSED, Change.REFUSED, True, False),
-        (ROWS, UNSOUND, Change.REFUSED, True, False),
-        (ROWS, DIED, Change.CRASH, True, True),
-        (REFUSED, HUNG, Change.HANG, True, True),
-        (DIED, REFUSED, Change.CURED, False, False),
-        (DIED, HUNG, Change.EQUAL, False, False),
+        (ROWS, ROWS, VersionChange.EQUAL, False, False),
+        (ROWS, OTHER, VersionChange.VALUES, True, False),
+        (ROWS, RETYPED, VersionChange.TYPE, False, False),
+        (REFUSED, REWORDED, VersionChange.ERROR, False, False),
+        (REFUSED, ROWS, VersionChange.ACCEPTED, False, True),
+        (REFUSED, UNSOUND, VersionChange.ACCEPTED, False, True),
+        (UNSOUND, ROWS, VersionChange.ACCEPTED, False, True),
+        (ROWS, REFUSED, VersionChange.REFUSED, True, False),
+        (ROWS, UNSOUND, VersionChange.REFUSED, True, False),
+        (ROWS, DIED, VersionChange.CRASH, True, True),
+        (REFUSED, HUNG, VersionChange.HANG, True, True),
+        (DIED, REFUSED, VersionChange.CURED, False, False),
+        (DIED, HUNG, VersionChange.EQUAL, False, False),
     ],
 )
-def test_readings(old: Answer, new: Answer, change: Change, *, matters_if_valid: bool, matters_if_broken: bool) -> None:
+def test_readings(
+    old: VersionAnswer, new: VersionAnswer, change: VersionChange, *, matters_if_valid: bool, matters_if_broken: bool
+) -> None:
     """What became of reading, and whether it matters for sound bytes and for broken ones."""
     sound, broken = reading(old, new), reading(old, new, valid=False)
 
@@ -62,8 +66,8 @@ def test_what_may_be_refused_may_be_newly_refused() -> None:
 
 def test_a_version_that_lacks_the_type_has_judged_nothing() -> None:
     """Broken bytes of a type that the older version does not know are not newly accepted."""
-    assert reading(LACKS, ROWS, valid=False).change is Change.ABSENT
-    assert reading(LACKS, ROWS).change is Change.ACCEPTED
+    assert reading(LACKS, ROWS, valid=False).change is VersionChange.ABSENT
+    assert reading(LACKS, ROWS).change is VersionChange.ACCEPTED
 
 
 def test_another_type_is_named() -> None:
@@ -86,12 +90,12 @@ def stream(values: list[int], codec: str | None = None, level: int = 1) -> bytes
     return bytes(sink.getvalue())
 
 
-def written(data: bytes, name: str = "a/stream", *, spilled: bool = False) -> Answer:
+def written(data: bytes, name: str = "a/stream", *, spilled: bool = False) -> VersionAnswer:
     """The answer of a version that wrote ``data``."""
-    return Answer(name, "written", data=data, spilled=spilled)
+    return VersionAnswer(name, "written", data=data, spilled=spilled)
 
 
-def writing(old: Answer, new: Answer, *, same: bool = True) -> Difference:
+def writing(old: VersionAnswer, new: VersionAnswer, *, same: bool = True) -> VersionDifference:
     """The difference of two writings of the same rows."""
     return compare_writings(new.id, "write a", STEP, (old, new), container="stream", same=lambda *_: same)
 
@@ -101,14 +105,14 @@ PLAIN = stream([1, 2, 3])
 
 def test_the_same_bytes_are_equal() -> None:
     """Nothing has changed where no byte has."""
-    assert writing(written(PLAIN), written(PLAIN)).change is Change.EQUAL
+    assert writing(written(PLAIN), written(PLAIN)).change is VersionChange.EQUAL
 
 
 def test_other_bytes_that_conform_are_another_layout() -> None:
     """Bytes that say the same and break no rule do not matter, and their places are told."""
     found = writing(written(PLAIN), written(PLAIN[:-8]))
 
-    assert (found.change, found.matters) == (Change.LAYOUT, False)
+    assert (found.change, found.matters) == (VersionChange.LAYOUT, False)
     assert found.places[0].gone
 
 
@@ -116,7 +120,7 @@ def test_bytes_that_break_a_rule_matter() -> None:
     """A rule that only the new bytes break is named."""
     found = writing(written(PLAIN), written(PLAIN[:-4]))
 
-    assert (found.change, found.matters) == (Change.NONCONFORMING, True)
+    assert (found.change, found.matters) == (VersionChange.NONCONFORMING, True)
     assert found.rules[0] == "prefix.truncated"
     assert set(found.rules[1:]) <= set(CLAUSES)
     assert found.rules[1:]
@@ -124,14 +128,14 @@ def test_bytes_that_break_a_rule_matter() -> None:
 
 def test_a_rule_that_was_broken_before_is_no_drift() -> None:
     """What both versions do wrong has not changed."""
-    assert writing(written(PLAIN[:-4]), written(PLAIN[:-5])).change is Change.LAYOUT
+    assert writing(written(PLAIN[:-4]), written(PLAIN[:-5])).change is VersionChange.LAYOUT
 
 
 def test_other_values_matter() -> None:
     """Bytes from which other values are read have changed their values."""
     found = writing(written(PLAIN), written(stream([1, 2, 4])), same=False)
 
-    assert (found.change, found.matters) == (Change.VALUES, True)
+    assert (found.change, found.matters) == (VersionChange.VALUES, True)
 
 
 def test_recompressed_bytes_are_the_same() -> None:
@@ -140,24 +144,27 @@ def test_recompressed_bytes_are_the_same() -> None:
     old, new = (written(stream(values, "zstd", level), "a/stream+zstd") for level in (1, 19))
 
     assert old.data != new.data
-    assert writing(old, new).change is Change.RECOMPRESSED
+    assert writing(old, new).change is VersionChange.RECOMPRESSED
 
 
 def test_published_memory_matters_where_it_is_new() -> None:
     """A version that begins to publish what lies beyond its buffers is told of; one that goes on is not."""
     spilling = written(PLAIN + bytes(8), spilled=True)
 
-    assert writing(written(PLAIN), spilling).change is Change.SPILL
-    assert writing(spilling, spilling).change is Change.EQUAL
+    assert writing(written(PLAIN), spilling).change is VersionChange.SPILL
+    assert writing(spilling, spilling).change is VersionChange.EQUAL
 
 
 def test_a_table_that_is_no_longer_written_matters() -> None:
     """Refusing to write what was written is drift; writing what was refused is not, if it conforms."""
-    refused = Answer("a/stream", "refused", error="ArrowInvalid", text="no")
+    refused = VersionAnswer("a/stream", "refused", error="ArrowInvalid", text="no")
 
-    assert (writing(written(PLAIN), refused).change, writing(written(PLAIN), refused).matters) == (Change.REFUSED, True)
+    assert (writing(written(PLAIN), refused).change, writing(written(PLAIN), refused).matters) == (
+        VersionChange.REFUSED,
+        True,
+    )
     assert (writing(refused, written(PLAIN)).change, writing(refused, written(PLAIN)).matters) == (
-        Change.ACCEPTED,
+        VersionChange.ACCEPTED,
         False,
     )
     assert writing(refused, written(PLAIN[:-4])).matters is True
@@ -165,6 +172,6 @@ def test_a_table_that_is_no_longer_written_matters() -> None:
 
 def test_a_lacking_version_is_not_compared() -> None:
     """A writing that one version has no type for is not applicable."""
-    lacking = Answer("a/stream", "lacking", text="pyarrow 1.0.0 has no list_view")
+    lacking = VersionAnswer("a/stream", "lacking", text="pyarrow 1.0.0 has no list_view")
 
-    assert writing(lacking, written(PLAIN)).change is Change.ABSENT
+    assert writing(lacking, written(PLAIN)).change is VersionChange.ABSENT

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from conformance.drift.digests import Digests, check_digests, digests_of, read_digests, write_digests
-from conformance.drift.versions import Answer, DriftError
+from conformance.drift.versions import DriftError, VersionAnswer
 
 WRITTEN = [
-    Answer("a.000/stream", "written", data=b"bytes"),
-    Answer("a.000/file", "refused", error="ArrowInvalid", text="no"),
-    Answer("a.001/stream", "lacking", text="no list_view"),
+    VersionAnswer("a.000/stream", "written", data=b"bytes"),
+    VersionAnswer("a.000/file", "refused", error="ArrowInvalid", text="no"),
+    VersionAnswer("a.001/stream", "lacking", text="no list_view"),
 ]
-VALUES = [Answer("a.000", "rows", digest="00ff"), Answer("a.001", "lacking")]
+VALUES = [VersionAnswer("a.000", "rows", digest="00ff"), VersionAnswer("a.001", "lacking")]
 
 
 def test_digests_say_bytes_values_and_refusals() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.drift.inputs import (
-    Input,
+    DriftInput,
     catalogue_inputs,
     hostile_inputs,
     mutated_inputs,
@@ -19,19 +19,19 @@ RECIPES = list(draw_recipes(0, share=0.01))
 
 
 @pytest.fixture(scope="module")
-def sound() -> list[Input]:
+def sound() -> list[DriftInput]:
     """What the reference writes of a few recipes of each class."""
     return list(reference_inputs(RECIPES))
 
 
-def test_the_reference_breaks_no_rule(sound: list[Input]) -> None:
+def test_the_reference_breaks_no_rule(sound: list[DriftInput]) -> None:
     """Each recipe is there as a stream, in more than one form, and all of it conforms."""
     assert [one.id for one in sound if not one.valid] == []
     assert {one.id.split("/")[1] for one in sound} == {recipe.id for recipe in RECIPES}
     assert {one.container for one in sound} == {"stream", "file"}
 
 
-def test_mutants_follow_from_their_number(sound: list[Input]) -> None:
+def test_mutants_follow_from_their_number(sound: list[DriftInput]) -> None:
     """A mutant is the same whichever others are made, some break rules and some do not."""
     mutants = {one.id: one for one in mutated_inputs(0, sound, range(120))}
 
@@ -67,7 +67,7 @@ def test_what_is_hostile_may_be_refused(monkeypatch: pytest.MonkeyPatch) -> None
     assert all(one.refusable for one in found)
 
 
-def test_bytes_that_two_versions_write_are_read_once(sound: list[Input]) -> None:
+def test_bytes_that_two_versions_write_are_read_once(sound: list[DriftInput]) -> None:
     """The first version gives its name to the input; the same bytes as another container are another input."""
     data = sound[0].data
 

@@ -11,7 +11,7 @@ import pytest
 from conformance.cli._group import cli
 from conformance.drift.digests import check_digests, read_digests
 from conformance.drift.recipes import draw_recipes
-from conformance.drift.run import Plan, run_drift
+from conformance.drift.run import DriftPlan, run_drift
 from conformance.drift.versions import INSTALLED, find_version, ordered
 from tests.fixtures import ROOT
 
@@ -33,7 +33,7 @@ def test_seven_versions_are_recorded() -> None:
 @pytest.mark.skipif(pa.__version__ not in RECORDED, reason="no digests are recorded of the installed pyarrow")
 def test_the_installed_version_writes_what_was_recorded() -> None:
     """Digests do not depend on the machine or the day."""
-    plan = Plan(mutants=0, catalogue=False, reading=False)
+    plan = DriftPlan(mutants=0, catalogue=False, reading=False)
 
     now = run_drift([find_version(INSTALLED)], plan).digests[INSTALLED]
 

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from conformance.contain.supervised import Supervised
-from conformance.drift.comparing import Change, Difference
-from conformance.drift.run import Drift, Plan, run_drift
+from conformance.drift.comparing import VersionChange, VersionDifference
+from conformance.drift.run import Drift, DriftPlan, run_drift
 from conformance.drift.versions import DriftError
 from tests.drift import standins
 
 
-def found(drift: Drift) -> set[tuple[str, Change, bool]]:
+def found(drift: Drift) -> set[tuple[str, VersionChange, bool]]:
     """Case, change and whether it matters, of every difference."""
     return {(one.case, one.change, one.matters) for one in drift.differences}
 
 
-def first(drift: Drift) -> Difference:
+def first(drift: Drift) -> VersionDifference:
     """The first difference."""
     return drift.differences[0]
 
@@ -38,7 +38,7 @@ def test_a_death_costs_one_case(tmp_path: Path) -> None:
     """Where the newer version dies on one input, that input is a crash and all others are compared."""
     drift = standins.drift(tmp_path, standins.DIES)
 
-    assert found(drift) == {("primitive.000/stream@installed-old", Change.CRASH, True)}
+    assert found(drift) == {("primitive.000/stream@installed-old", VersionChange.CRASH, True)}
     assert first(drift).after == "died of SIGABRT"
 
 
@@ -46,7 +46,7 @@ def test_other_values_are_told_with_their_place(tmp_path: Path) -> None:
     """Where the newer version writes other rows, every writing of them has changed its values."""
     drift = standins.drift(tmp_path, standins.CHANGES)
 
-    assert {one.change for one in drift.differences} == {Change.VALUES}
+    assert {one.change for one in drift.differences} == {VersionChange.VALUES}
     assert {one.case.partition("/")[0] for one in drift.differences} == {"primitive.001"}
     assert all(one.places and one.matters for one in drift.differences)
 
@@ -55,7 +55,7 @@ def test_accepting_what_is_broken_matters(tmp_path: Path) -> None:
     """Where the newer version reads whatever it is given, each input that breaks a rule is drift that matters."""
     drift = standins.drift(tmp_path, standins.ACCEPTS)
 
-    assert {one.change for one in drift.differences} == {Change.ACCEPTED}
+    assert {one.change for one in drift.differences} == {VersionChange.ACCEPTED}
     assert all(one.rules for one in drift.differences if one.matters)
     assert drift.matters
 
@@ -64,7 +64,7 @@ def test_memory_from_beyond_a_buffer_is_noticed(tmp_path: Path) -> None:
     """Bytes that follow what lies around the buffers are told of, though they conform."""
     drift = standins.drift(tmp_path, standins.SPILLS)
 
-    assert found(drift) == {("primitive.001/stream", Change.SPILL, True)}
+    assert found(drift) == {("primitive.001/stream", VersionChange.SPILL, True)}
     assert drift.spills == {"installed-old": [], "installed-new": ["primitive.001/stream"]}
 
 
@@ -73,17 +73,17 @@ def test_what_a_version_lacks_is_not_applicable(tmp_path: Path) -> None:
     drift = standins.drift(tmp_path, standins.LACKS)
 
     assert drift.differences == ()
-    assert drift.counts[drift.steps[0]]["write nested"][Change.ABSENT] > 0
+    assert drift.counts[drift.steps[0]]["write nested"][VersionChange.ABSENT] > 0
     assert set(drift.lacking["installed-new"]) == {"this pyarrow has no large_list"}
 
 
 def test_one_case_is_found_again(tmp_path: Path) -> None:
     """The case of a replay line brings its difference back, with nothing else."""
-    plan = Plan(case="primitive.001/stream", kinds=("primitive",))
+    plan = DriftPlan(case="primitive.001/stream", kinds=("primitive",))
 
     drift = standins.drift(tmp_path, standins.SPILLS, plan)
 
-    assert found(drift) == {("primitive.001/stream", Change.SPILL, True)}
+    assert found(drift) == {("primitive.001/stream", VersionChange.SPILL, True)}
     assert drift.writings == 1
     assert drift.replay(first(drift)).endswith("--case primitive.001/stream")
 
@@ -91,12 +91,12 @@ def test_one_case_is_found_again(tmp_path: Path) -> None:
 def test_a_case_that_is_none_is_refused(tmp_path: Path) -> None:
     """A case that nothing is called is an error, not an empty comparison."""
     with pytest.raises(DriftError, match=r"no case is called 'primitive\.999/stream'"):
-        standins.drift(tmp_path, standins.SAME, Plan(case="primitive.999/stream", kinds=("primitive",)))
+        standins.drift(tmp_path, standins.SAME, DriftPlan(case="primitive.999/stream", kinds=("primitive",)))
 
 
 def test_a_replay_line_draws_the_same_cases() -> None:
     """Options that change what is drawn stand in the replay line."""
-    assert Plan(seed=7, share=0.5).options == " --seed 7 --share 0.5"
+    assert DriftPlan(seed=7, share=0.5).options == " --seed 7 --share 0.5"
 
 
 def test_a_worker_that_does_not_run_is_unusable(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.drift import versions
-from conformance.drift.versions import Answer, DriftError, Version, ask, find_version, ordered
+from conformance.drift.versions import DriftError, Version, VersionAnswer, ask, find_version, ordered
 
 
 def test_versions_stand_from_old_to_new() -> None:
@@ -55,4 +55,4 @@ def test_texts_lose_addresses_and_paths() -> None:
 )
 def test_a_version_says_what_it_lacks(error: str, text: str, *, lacks: bool) -> None:
     """Errors that say that the library has no such type are told from those that judge the bytes."""
-    assert Answer("a", "refused", error=error, text=text).lacks is lacks
+    assert VersionAnswer("a", "refused", error=error, text=text).lacks is lacks

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expectation import Tier, Validity
 from conformance.engine.events import CaseJudged, RunEnded, RunStarted
-from conformance.engine.reading import REUSE, Reading
-from conformance.engine.readings import Input, Inputs
+from conformance.engine.reading import REUSE, ReaderTask
+from conformance.engine.readings import Inputs, ReadInput
 from conformance.engine.result import fold
 from conformance.engine.selection import binds
 from conformance.generate.vectors import VectorSet
-from conformance.readers.ipc import Answer, IpcPool, Limits, Stage
-from conformance.readers.ipc import Outcome as Ended
+from conformance.readers.ipc import IpcPool, JobAnswer, Limits, Stage
+from conformance.readers.ipc import JobOutcome as Ended
 from conformance.records import Level, Outcome
 from tests.engine.ipc_standins import READER, READERS, STRUCTURE, clauses, stream, vectors
 
@@ -28,9 +28,9 @@ def pool() -> Iterator[IpcPool]:
         yield started
 
 
-def reading(pool: IpcPool, made: VectorSet, **more: object) -> Reading:
+def reading(pool: IpcPool, made: VectorSet, **more: object) -> ReaderTask:
     """The stand-in with these vectors, asked under every clause."""
-    return Reading(pool, "standin", Inputs(made), clauses(), readers=READERS, **more)  # type: ignore[arg-type]
+    return ReaderTask(pool, "standin", Inputs(made), clauses(), readers=READERS, **more)  # type: ignore[arg-type]
 
 
 def judged(pool: IpcPool, word: str, data: bytes | None = None) -> dict[str, Outcome]:
@@ -121,14 +121,16 @@ def test_who_cannot_show_legal_rows_has_not_read_them(pool: IpcPool) -> None:
     assert judged(pool, "later refuse")["reader.accepts.core"] is Outcome.FAIL
 
 
-INVALID = Input("x", "X.", None, b"", None)  # type: ignore[arg-type]  # only the expectation is looked at
+INVALID = ReadInput("x", "X.", None, b"", None)  # type: ignore[arg-type]  # only the expectation is looked at
 
 
-def verdicts(answer: Answer, result: Result, tier: Tier, clause: str = "reader.refuses.offsets") -> dict[str, Outcome]:
+def verdicts(
+    answer: JobAnswer, result: Validity, tier: Tier, clause: str = "reader.refuses.offsets"
+) -> dict[str, Outcome]:
     """The verdicts on an answer to input that is expected so."""
     from conformance.contract.ipc.expectation import Expectation  # noqa: PLC0415  # beside its only use
 
-    judge = Reading(None, "standin", None, clauses(), readers=READERS)  # type: ignore[arg-type]
+    judge = ReaderTask(None, "standin", None, clauses(), readers=READERS)  # type: ignore[arg-type]
     asked = dataclasses.replace(INVALID, expectation=Expectation(result, None, tier, (clause,), "broken"))
     return {verdict.clause: verdict.outcome for verdict in judge.verdicts(asked, answer)}
 
@@ -136,7 +138,7 @@ def verdicts(answer: Answer, result: Result, tier: Tier, clause: str = "reader.r
 @pytest.mark.parametrize("end", [Ended.DIED, Ended.HUNG, Ended.EXHAUSTED, Ended.REFUSED])
 def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> None:
     """What ends the looking at rows of invalid bytes counts as accepting them, and as nothing worse."""
-    found = verdicts(Answer("x", "standin", end, stage=Stage.VALUES, error_class="SIGSEGV"), *STRUCTURE)
+    found = verdicts(JobAnswer("x", "standin", end, stage=Stage.VALUES, error_class="SIGSEGV"), *STRUCTURE)
 
     assert found["reader.survives"] is Outcome.PASS
     assert found["reader.refuses.offsets"] is Outcome.FAIL
@@ -148,14 +150,14 @@ def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> N
 )
 def test_who_ended_for_lack_of_memory(error_class: str, expected: Outcome) -> None:
     """An error of the library's is a refusal; an end by the limit, or by giving up, is none."""
-    found = verdicts(Answer("x", "standin", Ended.EXHAUSTED, error_class=error_class), *STRUCTURE)
+    found = verdicts(JobAnswer("x", "standin", Ended.EXHAUSTED, error_class=error_class), *STRUCTURE)
 
     assert found["reader.survives"] is expected
 
 
 def test_an_unavailable_reader_is_not_judged() -> None:
     """A program that broke the protocol says nothing about its library."""
-    found = verdicts(Answer("x", "standin", Ended.UNAVAILABLE, error_text="no protocol"), *STRUCTURE)
+    found = verdicts(JobAnswer("x", "standin", Ended.UNAVAILABLE, error_text="no protocol"), *STRUCTURE)
 
     assert found == {"case": Outcome.UNTESTABLE}
 
@@ -163,7 +165,7 @@ def test_an_unavailable_reader_is_not_judged() -> None:
 def test_clauses_left_to_a_validation_are_not_judged(pool: IpcPool) -> None:
     """What a library documents to leave to a validation is not asked, and the report says so."""
     readers = {"standin": dataclasses.replace(READER, left_to_validation=("reader.refuses.truncated",))}
-    made = Reading(pool, "standin", Inputs(vectors(one=stream("gullible")[:-40])), clauses(), readers=readers)
+    made = ReaderTask(pool, "standin", Inputs(vectors(one=stream("gullible")[:-40])), clauses(), readers=readers)
 
     result = fold(made.events())
 
@@ -189,7 +191,7 @@ def test_the_report_names_reader_and_remarks(pool: IpcPool) -> None:
 def test_one_input_alone(pool: IpcPool) -> None:
     """A replay judges that input and no other."""
     made = Inputs(vectors(one=stream("honest"), other=stream("wrong")))
-    judge = Reading(pool, "standin", made, clauses(), readers=READERS)
+    judge = ReaderTask(pool, "standin", made, clauses(), readers=READERS)
 
     start, case, end = judge.one(made.find("other"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expectation import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.readings import Inputs, counted, option_text
 from conformance.generate.vectors import VectorError
@@ -31,7 +31,7 @@ def test_what_is_cut_off_has_no_rows() -> None:
     """Where nobody can say which rows there are, none are told."""
     found = Inputs(SOME).find("stream.cut")
 
-    assert (found.expectation.result, found.expectation.tier) == (Result.INVALID, Tier.STRUCTURE)
+    assert (found.expectation.result, found.expectation.tier) == (Validity.INVALID, Tier.STRUCTURE)
     assert found.expectation.rows is None
 
 
@@ -91,7 +91,7 @@ def test_mangled_inputs_are_judged_by_their_own_bytes() -> None:
     drawn = list(Inputs(SOME, generated=40).chosen(["none"], {}))
 
     assert len(drawn) == 40
-    assert {each.expectation.result for each in drawn} >= {Result.VALID, Result.INVALID}
+    assert {each.expectation.result for each in drawn} >= {Validity.VALID, Validity.INVALID}
     assert all(each.expectation == expect(each.data, each.kind) for each in drawn)
 
 

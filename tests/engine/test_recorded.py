@@ -12,13 +12,13 @@ from pathlib import Path
 import grpc
 import pyarrow as pa
 import pytest
+from conformance.engine.bench import Bench
 
 from conformance.contract.view import View
-from conformance.engine.bench import Bench
 from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunEnded
 from conformance.engine.log import LogError, LogWriter, read_log
 from conformance.engine.recorded import read_recorded, with_exchange
-from conformance.engine.run import Job, run
+from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.engine.transcript import transcript
 from conformance.generate import load_case
@@ -198,7 +198,7 @@ def test_a_storage_read_target_does_not_support_a_case_of_flight() -> None:
     asked = FakeTarget({})
     bench = Bench(tuple(all_clauses().values()))
 
-    events = list(run(started("calls.ok"), [Job(FLIGHT_CASE, "flight.yaml")], asked, bench))
+    events = list(run(started("calls.ok"), [CaseJob(FLIGHT_CASE, "flight.yaml")], asked, bench))
 
     (case,) = [event for event in events if isinstance(event, CaseJudged)]
     assert [(one.clause, one.outcome, one.reason) for one in case.verdicts] == [

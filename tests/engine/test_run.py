@@ -13,7 +13,7 @@ from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Hunt
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.run import Job, run
+from conformance.engine.run import CaseJob, run
 from conformance.generate import load_case
 from conformance.records import CallEnd, Case, Exchange, Outcome, Reading
 from conformance.targets import ExpectedFailure, TargetError
@@ -30,9 +30,9 @@ from tests.engine.samples import (
 OK = sample_clause("calls.ok")
 
 
-def jobs(*cases: Case, generated: bool = False) -> list[Job]:
+def jobs(*cases: Case, generated: bool = False) -> list[CaseJob]:
     """One job per case."""
-    return [Job(case, case.id, generated=generated) for case in cases]
+    return [CaseJob(case, case.id, generated=generated) for case in cases]
 
 
 def run_all(
@@ -221,7 +221,7 @@ def test_readers_read_every_exchange_that_was_made() -> None:
 def test_closing_a_run_stops_driving() -> None:
     """An interrupted run drives at most what is already in hand."""
     target = FakeTarget({})
-    endless = (Job(sample_case(f"case-{index}"), "") for index in range(1000))
+    endless = (CaseJob(sample_case(f"case-{index}"), "") for index in range(1000))
     events = run(started(), endless, CaseStep((OK,), target))
 
     assert [next(events).TAG, next(events).TAG] == ["run-started", "case-judged"]

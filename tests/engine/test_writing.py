@@ -12,7 +12,7 @@ from conformance.engine.events import RunEnded, RunStarted
 from conformance.engine.reading import REUSE
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
-from conformance.engine.writing import Writing, factors
+from conformance.engine.writing import WriterTask, factors
 from conformance.generate.covering import coverage
 from conformance.readers.info import Rewrite
 from conformance.readers.ipc import Hello, IpcPool, Limits
@@ -30,11 +30,11 @@ def pool() -> Iterator[IpcPool]:
         yield started
 
 
-def writing(pool: IpcPool, *select: str) -> Writing:
+def writing(pool: IpcPool, *select: str) -> WriterTask:
     """The stand-in with some samples, judged under every clause on what is written."""
     all_clauses()
     by_id = {one.id: one for profile in ("ipc-stream", "ipc-file") for one in ipc_clauses(profile, writer=True)}
-    return Writing(pool, "standin", tuple(by_id.values()), select, readers={})
+    return WriterTask(pool, "standin", tuple(by_id.values()), select, readers={})
 
 
 def judged(pool: IpcPool, sample: str) -> dict[str, set[Outcome]]:

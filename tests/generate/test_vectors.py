@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expectation import Tier, Validity
 from conformance.disk.archives import pack
 from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorError, VectorSet, vectors_schema
 
@@ -28,7 +28,7 @@ def made(data: bytes = DATA, **changes: object) -> VectorSet:
         comment="An end-of-stream marker alone.",
         kind="stream",
         clauses=("stream.schema-first",),
-        result=Result.INVALID,
+        result=Validity.INVALID,
         tier=Tier.STRUCTURE,
         file=FILE,
         sha256=hashlib.sha256(data).hexdigest(),

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from conformance.reference.flatbuffers import Layout, write
+from conformance.reference.flatbuffers import TableLayout, write
 from conformance.reference.message import Message, batch_message, schema_message
 
 ITEM = pa.field("item", pa.struct([("x", pa.decimal128(10, 2)), ("y", pa.bool_())]))
@@ -44,11 +44,11 @@ ROWS = [
     for row in range(20)
 ]
 BATCH = pa.RecordBatch.from_pylist(ROWS, schema=SCHEMA)
-LAYOUTS = [Layout(*choice) for choice in itertools.product([False, True], repeat=5)]
+LAYOUTS = [TableLayout(*choice) for choice in itertools.product([False, True], repeat=5)]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_a_schema_means_the_same_in_every_legal_layout(layout: Layout) -> None:
+def test_a_schema_means_the_same_in_every_legal_layout(layout: TableLayout) -> None:
     """An independent decoder reads the schema back, metadata included, however the tables are laid out."""
     message = schema_message(SCHEMA)
     message.layout = layout

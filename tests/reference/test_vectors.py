@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.contract.clause import CLAUSES, Role
-from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expectation import Tier, Validity
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.disk.archives import pack, unpack
 from conformance.generate.vectors import Vector, VectorSet
@@ -100,9 +100,9 @@ def test_what_is_legal_is_told_as_legal() -> None:
     legal = {draft.id for make in (samples, variations) for draft in make()}
     told = committed().vectors
 
-    assert [name for name in legal if told[name].result is Result.INVALID] == []
+    assert [name for name in legal if told[name].result is Validity.INVALID] == []
     assert [
-        draft.id for draft in samples() if not told[draft.id].rows or told[draft.id].result is not Result.VALID
+        draft.id for draft in samples() if not told[draft.id].rows or told[draft.id].result is not Validity.VALID
     ] == []
 
 
@@ -111,13 +111,13 @@ def test_what_is_broken_in_structure_tells_no_rows() -> None:
     structure = [vector for vector in vectors() if vector.tier is Tier.STRUCTURE]
 
     assert structure
-    assert [vector.id for vector in structure if vector.rows or vector.result is not Result.INVALID] == []
+    assert [vector.id for vector in structure if vector.rows or vector.result is not Validity.INVALID] == []
 
 
 def test_most_mutants_are_told_as_invalid() -> None:
     """A mutant that readers may read says for which feature, or which text leaves it open."""
     told = committed().vectors
-    legal = [told[draft.id] for draft in mutants() if told[draft.id].result is not Result.INVALID]
+    legal = [told[draft.id] for draft in mutants() if told[draft.id].result is not Validity.INVALID]
 
     assert [vector.id for vector in legal if not vector.reason] == []
     assert len(legal) < 50

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from conformance.records import Outcome, Verdict
-from conformance.report.diff import Change, compare
+from conformance.report.diff import ChangeKind, compare
 from conformance.report.document import Report
 from conformance.targets import ExpectedFailure
 from tests.engine.samples import failing, passing
@@ -25,26 +25,26 @@ EXCUSED = report_of(
 @pytest.mark.parametrize(
     ("old", "new", "change"),
     [
-        (HOLDS, FAILS, Change.REGRESSION),
-        (HOLDS, CRASHES, Change.REGRESSION),
-        (HOLDS, EXCUSED, Change.REGRESSION),
-        (FAILS, HOLDS, Change.REPAIR),
-        (EXCUSED, HOLDS, Change.REPAIR),
-        (UNKNOWN, HOLDS, Change.NEWLY_JUDGED),
-        (UNKNOWN, FAILS, Change.NEWLY_JUDGED),
-        (HOLDS, UNKNOWN, Change.NO_LONGER_JUDGED),
-        (FAILS, UNKNOWN, Change.NO_LONGER_JUDGED),
+        (HOLDS, FAILS, ChangeKind.REGRESSION),
+        (HOLDS, CRASHES, ChangeKind.REGRESSION),
+        (HOLDS, EXCUSED, ChangeKind.REGRESSION),
+        (FAILS, HOLDS, ChangeKind.REPAIR),
+        (EXCUSED, HOLDS, ChangeKind.REPAIR),
+        (UNKNOWN, HOLDS, ChangeKind.NEWLY_JUDGED),
+        (UNKNOWN, FAILS, ChangeKind.NEWLY_JUDGED),
+        (HOLDS, UNKNOWN, ChangeKind.NO_LONGER_JUDGED),
+        (FAILS, UNKNOWN, ChangeKind.NO_LONGER_JUDGED),
         (HOLDS, HOLDS, None),
         (FAILS, EXCUSED, None),
         (FAILS, CRASHES, None),
     ],
 )
-def test_a_clause_changes_in_one_way(old: Report, new: Report, change: Change | None) -> None:
+def test_a_clause_changes_in_one_way(old: Report, new: Report, change: ChangeKind | None) -> None:
     """Only what held and fails now fails the comparison."""
     difference = compare(old, new)
 
     assert [item.change for item in difference.clauses] == ([] if change is None else [change])
-    assert difference.fails is (change is Change.REGRESSION)
+    assert difference.fails is (change is ChangeKind.REGRESSION)
 
 
 def test_a_change_names_cases_and_replay() -> None:
@@ -62,7 +62,7 @@ def test_a_clause_that_fails_on_new_cases_alone_is_no_regression() -> None:
 
     difference = compare(HOLDS, new)
 
-    assert [item.change for item in difference.clauses] == [Change.NEWLY_JUDGED]
+    assert [item.change for item in difference.clauses] == [ChangeKind.NEWLY_JUDGED]
     assert not difference.fails
 
 
@@ -82,9 +82,9 @@ def test_a_clause_that_the_older_suite_lacked_is_new() -> None:
 
     forth, back = compare(old, new), compare(new, old)
 
-    assert [(item.change, item.clause) for item in forth.clauses] == [(Change.NEW_CLAUSE, "framing.x")]
+    assert [(item.change, item.clause) for item in forth.clauses] == [(ChangeKind.NEW_CLAUSE, "framing.x")]
     assert (forth.new_deviations, forth.fails) == ((), False)
-    assert [item.change for item in back.clauses] == [Change.GONE_CLAUSE]
+    assert [item.change for item in back.clauses] == [ChangeKind.GONE_CLAUSE]
 
 
 def test_a_clause_that_was_not_chosen_is_not_new() -> None:
@@ -92,7 +92,7 @@ def test_a_clause_that_was_not_chosen_is_not_new() -> None:
     old = report_of(passing("a", "rows.x"), clauses=["rows.x"], left_out=["framing.x"])
     new = report_of(passing("a", "rows.x"), passing("a", "framing.x"), clauses=["rows.x", "framing.x"])
 
-    assert [item.change for item in compare(old, new).clauses] == [Change.NEWLY_JUDGED]
+    assert [item.change for item in compare(old, new).clauses] == [ChangeKind.NEWLY_JUDGED]
 
 
 def test_another_deviation_of_a_failing_clause_is_new() -> None:

@@ -7,36 +7,36 @@ from pathlib import Path
 
 import pytest
 
-from conformance.drift.comparing import Change, Difference
+from conformance.drift.comparing import VersionChange, VersionDifference
 from conformance.drift.digests import Digests
-from conformance.drift.layouts import Place
-from conformance.drift.run import Drift, Plan
+from conformance.drift.layouts import LabelledDifference
+from conformance.drift.run import Drift, DriftPlan
 from conformance.drift.versions import DriftError
 from conformance.report.drift import as_json, as_text, groups, read_known, unknown, write_html
 
-PLACE = Place("message 1, a: data", 10, 18, "1", "2", "anything goes, https://example.org/")
+PLACE = LabelledDifference("message 1, a: data", 10, 18, "1", "2", "anything goes, https://example.org/")
 
 
-def difference(case: str, change: Change, *, matters: bool, after: str = "read 3 rows") -> Difference:
+def difference(case: str, change: VersionChange, *, matters: bool, after: str = "read 3 rows") -> VersionDifference:
     """A difference from the first version to the second."""
-    places = (PLACE,) if change is Change.LAYOUT else ()
-    return Difference(case, "write nested", "1.0", "2.0", change, matters, "read 12 rows", after, (), places)
+    places = (PLACE,) if change is VersionChange.LAYOUT else ()
+    return VersionDifference(case, "write nested", "1.0", "2.0", change, matters, "read 12 rows", after, (), places)
 
 
 DIFFERENCES = (
-    difference("a.000/stream", Change.LAYOUT, matters=False),
-    difference("a.001/stream", Change.REFUSED, matters=True, after="OSError: short of 7 bytes"),
-    difference("a.002/stream", Change.REFUSED, matters=True, after="OSError: short of 9 bytes"),
+    difference("a.000/stream", VersionChange.LAYOUT, matters=False),
+    difference("a.001/stream", VersionChange.REFUSED, matters=True, after="OSError: short of 7 bytes"),
+    difference("a.002/stream", VersionChange.REFUSED, matters=True, after="OSError: short of 9 bytes"),
 )
 DRIFT = Drift(
-    plan=Plan(seed=4),
+    plan=DriftPlan(seed=4),
     versions=("1.0", "2.0", "3.0"),
     recipes=5,
     writings=9,
     inputs={"streams": 7},
     counts={
-        ("1.0", "2.0"): {"write nested": {Change.EQUAL: 3, Change.LAYOUT: 1, Change.REFUSED: 2}},
-        ("2.0", "3.0"): {"write nested": {Change.EQUAL: 6}},
+        ("1.0", "2.0"): {"write nested": {VersionChange.EQUAL: 3, VersionChange.LAYOUT: 1, VersionChange.REFUSED: 2}},
+        ("2.0", "3.0"): {"write nested": {VersionChange.EQUAL: 6}},
     },
     differences=DIFFERENCES,
     lacking={"1.0": {"pyarrow 1.0 has no list_view": 4}, "2.0": {}, "3.0": {}},

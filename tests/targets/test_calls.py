@@ -14,10 +14,10 @@ import pytest
 
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
-from conformance.targets.calls import Budget, Caller, open_channel, speaks_http2
+from conformance.targets.calls import CallBudget, Caller, open_channel, speaks_http2
 from tests.targets.fake_server import FakeServer, serving
 
-BUDGET = Budget(seconds=1.0, responses=50, bytes=50_000)
+BUDGET = CallBudget(seconds=1.0, responses=50, bytes=50_000)
 MESSAGE_LIMIT = 100_000
 
 READ = Call(1, "s/0", "ReadRows", proto.ReadRowsRequest(read_stream="x").SerializeToString())
@@ -88,7 +88,7 @@ GREETING = {MetadataEntry("server", b"fake"), MetadataEntry("trace-bin", b"\x00\
     ],
 )
 def test_initial_metadata_is_kept_however_a_read_ends(
-    fake: FakeServer, caller: Caller, take: int | None, budget: Budget, end: CallEnd
+    fake: FakeServer, caller: Caller, take: int | None, budget: CallBudget, end: CallEnd
 ) -> None:
     """What a server says before its first message, binary entries too."""
     fake.rows = _greeted
@@ -175,7 +175,7 @@ def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str
         ended.wait()
 
     fake.session, fake.rows = session, rows
-    budget = Budget(0.2, 50, 50_000)
+    budget = CallBudget(0.2, 50, 50_000)
     started = time.monotonic()
 
     if method == "ReadRows":

@@ -12,25 +12,25 @@ import pytest
 
 from conformance.contract import proto
 from conformance.records import AppendRows, CallEnd, CreateSession, ReadRows, SplitStream, Step
-from conformance.targets.calls import Budget, Caller, open_channel
-from conformance.targets.conversation import Conversation, Plan
+from conformance.targets.calls import CallBudget, Caller, open_channel
+from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.messages import Names
 from tests.targets.conftest import case_of
 from tests.targets.fake_server import FakeServer, serving
 
-PLAN = Plan(
+PLAN = ConversationPlan(
     names=Names("p", "d", "t"),
     seeded=5,
     now=0,
     before_append=0,
-    budget=Budget(seconds=1.0, responses=50, bytes=50_000),
+    budget=CallBudget(seconds=1.0, responses=50, bytes=50_000),
     until=float("inf"),
     case_bytes=1_000_000,
     append=lambda count: None,
 )
 
 
-def converse(fake: FakeServer, *steps: Step, plan: Plan = PLAN) -> Conversation:
+def converse(fake: FakeServer, *steps: Step, plan: ConversationPlan = PLAN) -> Conversation:
     """Put ``steps`` to the fake server."""
     with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=100_000) as channel:
         caller = Caller(channel, began=time.monotonic(), message_limit=100_000, last_words=lambda seconds: None)
@@ -225,7 +225,7 @@ def test_nothing_is_asked_after_a_hang(fake: FakeServer) -> None:
 
     fake.rows = rows
     fake.streams = 3
-    plan = dataclasses.replace(PLAN, budget=Budget(0.1, 50, 50_000))
+    plan = dataclasses.replace(PLAN, budget=CallBudget(0.1, 50, 50_000))
 
     conversation = converse(fake, CreateSession(), ReadRows(), ReadRows(), plan=plan)
 

@@ -12,7 +12,7 @@ import pytest
 
 from conformance.records import CallEnd, CreateSession, Exchange, ReadRows, Recipe, SplitStream
 from conformance.targets import TargetError, TargetSpec, load_target, open_target
-from conformance.targets.handing import Place, batches_of, place_of
+from conformance.targets.handing import SerializedSteps, batches_of, place_of
 from tests.targets.conftest import ROOT, Write, case_of, table_of
 
 MODULE = "conformance_test_serializer"
@@ -168,16 +168,19 @@ def test_pyarrow_is_a_target() -> None:
 @pytest.mark.parametrize(
     ("steps", "place"),
     [
-        ((CreateSession(), ReadRows()), Place(0, 1)),
-        ((CreateSession(max_stream_count=3, omit_options=True), SplitStream(), ReadRows()), Place(0, 2)),
-        ((CreateSession(label="a", row_restriction="x"), CreateSession(label="b"), ReadRows(session="b")), Place(1, 2)),
+        ((CreateSession(), ReadRows()), SerializedSteps(0, 1)),
+        ((CreateSession(max_stream_count=3, omit_options=True), SplitStream(), ReadRows()), SerializedSteps(0, 2)),
+        (
+            (CreateSession(label="a", row_restriction="x"), CreateSession(label="b"), ReadRows(session="b")),
+            SerializedSteps(1, 2),
+        ),
         ((CreateSession(data_format="AVRO"), ReadRows()), None),
         ((CreateSession(buffer_compression="ZSTD"), ReadRows()), None),
         ((CreateSession(), ReadRows(take=1)), None),
         ((CreateSession(),), None),
     ],
 )
-def test_a_serializer_stands_for_the_plain_read_of_a_case(steps: Any, place: Place | None) -> None:
+def test_a_serializer_stands_for_the_plain_read_of_a_case(steps: Any, place: SerializedSteps | None) -> None:
     """Only a whole, unrestricted read in Arrow can be put to a serializer."""
     assert place_of(case_of(*steps)) == place
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from conformance.targets.errors import TargetError
-from conformance.targets.transport import HEAD_BYTES, PIECE, Answer, HttpClient, HttpError
+from conformance.targets.transport import HEAD_BYTES, PIECE, HttpClient, HttpError, HttpResponse
 from tests.targets.raw_server import Peer, RawServer, Serve, Speak, answering, message
 
 LIMIT = 1 << 20
@@ -41,7 +41,7 @@ def connect() -> Iterator[Connect]:
 
 def exchange(
     client: HttpClient, *, seconds: float = 10, limit: int | None = LIMIT, json: bytes | None = None
-) -> Answer:
+) -> HttpResponse:
     """GET / through ``client``."""
     return client.exchange("GET", "/", json=json, until=time.monotonic() + seconds, limit=limit)
 

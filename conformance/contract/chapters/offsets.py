@@ -25,7 +25,7 @@ from conformance.records import Level
 REPEATS: Final = "every client that resumes after a lost connection repeats or loses rows"
 
 
-class Place(enum.StrEnum):
+class OffsetPlace(enum.StrEnum):
     """Where an offset lies in its stream."""
 
     INSIDE = "inside a response"
@@ -42,7 +42,7 @@ class Resumed(AtCall):
     read: ReadView
     whole: ReadView
     rows: int
-    place: Place
+    place: OffsetPlace
 
 
 @once_per_view
@@ -59,20 +59,20 @@ def resumed(view: View) -> list[Resumed]:
     return found
 
 
-def _place(offset: int, whole: ReadView, rows: int) -> Place:
+def _place(offset: int, whole: ReadView, rows: int) -> OffsetPlace:
     if offset >= rows:
-        return Place.END if offset == rows else Place.BEYOND
+        return OffsetPlace.END if offset == rows else OffsetPlace.BEYOND
     if offset == rows - 1:
-        return Place.LAST
+        return OffsetPlace.LAST
     boundaries = np.cumsum([batch.num_rows for batch in whole.batches or ()])
-    return Place.BOUNDARY if offset in boundaries else Place.INSIDE
+    return OffsetPlace.BOUNDARY if offset in boundaries else OffsetPlace.INSIDE
 
 
-def _at(*places: Place) -> Callable[[View], list[Resumed]]:
+def _at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
     return lambda view: [resume for resume in resumed(view) if resume.place in places]
 
 
-def _ok_at(*places: Place) -> Callable[[View], list[Resumed]]:
+def _ok_at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
     return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok]
 
 
@@ -90,7 +90,7 @@ def _is_suffix(resume: Resumed) -> Iterator[Violation]:
 
 @clause(
     "offsets.resumed-read-is-served",
-    over=_at(Place.INSIDE, Place.BOUNDARY, Place.LAST),
+    over=_at(OffsetPlace.INSIDE, OffsetPlace.BOUNDARY, OffsetPlace.LAST),
     source=JAVA_LIVE_TEST,
     breaks="every client that resumes: its read fails for good",
 )
@@ -99,7 +99,7 @@ def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
     yield from served(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
 
 
-@clause("offsets.inside-a-response", over=_ok_at(Place.INSIDE), source=JAVA_LIVE_TEST, breaks=REPEATS)
+@clause("offsets.inside-a-response", over=_ok_at(OffsetPlace.INSIDE), source=JAVA_LIVE_TEST, breaks=REPEATS)
 def inside_a_response(resume: Resumed) -> Iterator[Violation]:
     """A read from a row inside a response of the whole read delivers exactly the rows from there on, in order.
 
@@ -108,7 +108,7 @@ def inside_a_response(resume: Resumed) -> Iterator[Violation]:
     yield from _is_suffix(resume)
 
 
-@clause("offsets.between-responses", over=_ok_at(Place.BOUNDARY), source=OFFSETS, breaks=REPEATS)
+@clause("offsets.between-responses", over=_ok_at(OffsetPlace.BOUNDARY), source=OFFSETS, breaks=REPEATS)
 def between_responses(resume: Resumed) -> Iterator[Violation]:
     """A read from the first row of a later response delivers exactly the rows from there on, in order.
 
@@ -117,7 +117,7 @@ def between_responses(resume: Resumed) -> Iterator[Violation]:
     yield from _is_suffix(resume)
 
 
-@clause("offsets.last-row", over=_ok_at(Place.LAST), source=OFFSETS, breaks=REPEATS)
+@clause("offsets.last-row", over=_ok_at(OffsetPlace.LAST), source=OFFSETS, breaks=REPEATS)
 def last_row(resume: Resumed) -> Iterator[Violation]:
     """A read from the last row of the stream delivers that row and no other."""
     yield from _is_suffix(resume)
@@ -125,7 +125,7 @@ def last_row(resume: Resumed) -> Iterator[Violation]:
 
 @clause(
     "offsets.end-is-served",
-    over=_at(Place.END),
+    over=_at(OffsetPlace.END),
     source=OFFSETS,
     breaks="clients that lose the connection after the last response: they ask for exactly this offset",
 )
@@ -134,7 +134,7 @@ def end_is_served(resume: Resumed) -> Iterator[Violation]:
     yield from served(resume.read, f"offset {resume.read.offset}, the number of rows")
 
 
-@clause("offsets.end-yields-nothing", over=_ok_at(Place.END), source=OFFSETS, breaks=REPEATS)
+@clause("offsets.end-yields-nothing", over=_ok_at(OffsetPlace.END), source=OFFSETS, breaks=REPEATS)
 def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
     """A read from the offset that is the number of rows delivers no response."""
     if resume.read.raw.responses:
@@ -145,7 +145,7 @@ def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
 
 @clause(
     "offsets.beyond-the-end-is-refused",
-    over=_at(Place.BEYOND),
+    over=_at(OffsetPlace.BEYOND),
     source=OFFSETS,
     breaks="Beam, which learns from the refusal that a split did not take (from its source)",
 )
@@ -160,7 +160,7 @@ def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
 
 @clause(
     "offsets.beyond-the-end-has-its-code",
-    over=lambda view: [resume for resume in _at(Place.BEYOND)(view) if not resume.read.ok],
+    over=lambda view: [resume for resume in _at(OffsetPlace.BEYOND)(view) if not resume.read.ok],
     source=OFFSETS,
     level=Level.SHOULD,
     breaks="Beam, which waits for this very code: with another it fails the read (from its source)",

@@ -45,7 +45,7 @@ def _reads(view: View) -> list[Read]:
     return [Read(calls.get(label), readings) for label, readings in by_label.items()]
 
 
-class Shown(NamedTuple):
+class ShownReadings(NamedTuple):
     """What readings show that are all the rows that the bytes hold: whether there are any, and several of one read."""
 
     some: bool
@@ -58,7 +58,7 @@ class ReadingFacet:
     def state(self, view: View) -> Hashable | None:
         """What is shown, where all of it is clean."""
         reads = _reads(view)
-        return None if any(map(_is_remarkable, reads)) else Shown(bool(reads), any(map(_is_shared, reads)))
+        return None if any(map(_is_remarkable, reads)) else ShownReadings(bool(reads), any(map(_is_shared, reads)))
 
 
 def _is_remarkable(read: Read) -> bool:
@@ -75,7 +75,7 @@ class Reads:
 
     facet = ReadingFacet()
 
-    def __init__(self, shows: Callable[[Read], bool], clean: Callable[[Shown], bool]) -> None:
+    def __init__(self, shows: Callable[[Read], bool], clean: Callable[[ShownReadings], bool]) -> None:
         self._shows = shows
         self._clean = clean
 
@@ -83,7 +83,7 @@ class Reads:
         """Those reads."""
         return [read for read in _reads(view) if self._shows(read)]
 
-    def shown_by(self, state: Shown) -> bool:
+    def shown_by(self, state: ShownReadings) -> bool:
         """Whether there are any in an exchange whose readings show this."""
         return self._clean(state)
 

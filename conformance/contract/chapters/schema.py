@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.declarations import LISTS, Declared, Pair, about_columns
+from conformance.contract.comparing.declarations import LISTS, ColumnPair, Declared, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
 from conformance.contract.messages import legible_schemas, per_schema
 from conformance.records import BqType, Mode
@@ -214,7 +214,7 @@ def metadata_on_list(declared: Declared) -> Iterator[Violation]:
             yield Violation("an item without metadata", _written(marks), f"{pair.path}.{pair.element.name}")
 
 
-def _repeated(declared: Declared) -> Iterator[Pair]:
+def _repeated(declared: Declared) -> Iterator[ColumnPair]:
     return (pair for pair in declared.pairs if pair.element is not pair.field)
 
 

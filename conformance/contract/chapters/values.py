@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing import cells, texts
-from conformance.contract.comparing.differences import Difference, Kind
-from conformance.contract.comparing.received import Compared, Counts, Place, Role, Serialized, Values, violation
+from conformance.contract.comparing.differences import ValueDifference, ValueDifferenceKind
+from conformance.contract.comparing.received import Compared, Counts, PathRole, Serialized, TablePath, Values, violation
 from conformance.contract.comparing.uncompared import Loose, leaves, outside
 from conformance.contract.view import BatchBytes
 from conformance.records import BqType, Level
@@ -43,15 +43,15 @@ def _different(one: Compared, kind: BqType) -> Iterator[Violation]:
         place = one.places.get(found.path)
         if place is None or found.path.partition(".item")[0] in one.reordered:
             continue
-        if place.column.type is kind and place.role is not Role.LIST and _is_value(found, place):
+        if place.column.type is kind and place.role is not PathRole.LIST and _is_value(found, place):
             yield violation(found)
 
 
-def _is_value(found: Difference, place: Place) -> bool:
+def _is_value(found: ValueDifference, place: TablePath) -> bool:
     """Whether a difference is one of values, not of nulls or lists: a missing bound or a JSON null is a value."""
-    if found.kind is Kind.NULL:
-        return place.role is Role.BOUND or (place.column.type is BqType.JSON and found.wanted == "'null'")
-    return found.kind is Kind.VALUE
+    if found.kind is ValueDifferenceKind.NULL:
+        return place.role is PathRole.BOUND or (place.column.type is BqType.JSON and found.wanted == "'null'")
+    return found.kind is ValueDifferenceKind.VALUE
 
 
 # --- scalars ----------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ _ANYTHING: Final = Values(lambda _shown: True)
 _LISTS: Final = Values(lambda shown: shown.has_lists)
 
 
-def _of_kind(one: Compared, kind: Kind, role: Role) -> Iterator[tuple[Difference, Place]]:
+def _of_kind(one: Compared, kind: ValueDifferenceKind, role: PathRole) -> Iterator[tuple[ValueDifference, TablePath]]:
     for found in one.differences:
         place = one.places.get(found.path)
         if place is not None and found.kind is kind and place.role is role:
@@ -135,7 +135,7 @@ def _of_kind(one: Compared, kind: Kind, role: Role) -> Iterator[tuple[Difference
 )
 def nulls(one: Compared) -> Iterator[Violation]:
     """NULL arrives where NULL is, and nowhere else: not as 0 and not as the empty string."""
-    for found, place in _of_kind(one, Kind.NULL, Role.VALUE):
+    for found, place in _of_kind(one, ValueDifferenceKind.NULL, PathRole.VALUE):
         if place.column.type is not BqType.RECORD and not _is_value(found, place):
             yield violation(found)
 
@@ -148,7 +148,7 @@ def nulls(one: Compared) -> Iterator[Violation]:
 )
 def record(one: Compared) -> Iterator[Violation]:
     """A NULL RECORD arrives as NULL, and one whose fields are NULL arrives as a RECORD."""
-    for found, place in _of_kind(one, Kind.NULL, Role.VALUE):
+    for found, place in _of_kind(one, ValueDifferenceKind.NULL, PathRole.VALUE):
         if place.column.type is BqType.RECORD:
             yield violation(found)
 
@@ -161,7 +161,7 @@ def record(one: Compared) -> Iterator[Violation]:
 )
 def repeated(one: Compared) -> Iterator[Violation]:
     """An array arrives with its items: as many as it has, in their order, in one list of its own per row."""
-    for found, _ in _of_kind(one, Kind.ITEMS, Role.LIST):
+    for found, _ in _of_kind(one, ValueDifferenceKind.ITEMS, PathRole.LIST):
         yield violation(found)
     for name in sorted(one.reordered):
         yield Violation("items in the order of the array", "the same items in another order", name)
@@ -177,7 +177,7 @@ def repeated(one: Compared) -> Iterator[Violation]:
 )
 def repeated_not_null(one: Compared) -> Iterator[Violation]:
     """An array without items arrives as an empty list and never as NULL: BigQuery has no NULL arrays."""
-    for found, _ in _of_kind(one, Kind.NULL, Role.LIST):
+    for found, _ in _of_kind(one, ValueDifferenceKind.NULL, PathRole.LIST):
         yield violation(found)
 
 
@@ -208,7 +208,7 @@ def serialized_rows(one: Serialized) -> Iterator[Violation]:
 
 def _unlike(one: Compared, kind: BqType, is_right: Callable[[str], bool], wanted: str) -> Iterator[Violation]:
     for path, place in one.places.items():
-        if place.column.type is kind and place.role is Role.VALUE:
+        if place.column.type is kind and place.role is PathRole.VALUE:
             odd = [text for text in _texts(one.got, path) if text is not None and not is_right(text)]
             if odd:
                 yield Violation(wanted, f"{odd[0]!r}, and so in {len(odd)} places", path)

@@ -20,7 +20,7 @@ from conformance.contract.subjects import once_per_view
 from conformance.contract.view import SchemaBytes, View
 from conformance.records import BqType, Column, Level, Mode
 
-__all__ = ["Declared", "Layer", "Pair", "about_columns", "declared"]
+__all__ = ["ColumnPair", "Declared", "Layer", "about_columns", "declared"]
 
 LISTS: Final = frozenset(
     {
@@ -36,7 +36,7 @@ MAX_REMEMBERED: Final = 256
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Pair:
+class ColumnPair:
     """A column and the field that stands for it; ``element`` is the list's child where a REPEATED column is a list."""
 
     path: str
@@ -82,7 +82,7 @@ class Pairing:
         self.selected = selected
         self.schema = schema
         self.layers: list[Layer] = []
-        self.pairs: list[Pair] = []
+        self.pairs: list[ColumnPair] = []
         self._clean: bool | None = None
         self._found: dict[Callable[..., object], tuple[Violation, ...] | Raised] = {}
         self._add(Layer("", tuple(columns), schema.fields))
@@ -90,15 +90,15 @@ class Pairing:
     def _add(self, layer: Layer) -> None:
         self.layers.append(layer)
         for column, field in layer.partners():
-            pair = Pair(f"{layer.path}.{column.name}" if layer.path else column.name, column, field)
+            pair = ColumnPair(f"{layer.path}.{column.name}" if layer.path else column.name, column, field)
             self.pairs.append(pair)
             if column.type is BqType.RECORD and pair.element.type.kind is wire.TypeKind.STRUCT:
                 self._add(Layer(_below(pair), column.fields, pair.element.children))
 
     @functools.cached_property
-    def by_type(self) -> Mapping[BqType, list[Pair]]:
+    def by_type(self) -> Mapping[BqType, list[ColumnPair]]:
         """The pairs of each BigQuery type."""
-        kinds: dict[BqType, list[Pair]] = {}
+        kinds: dict[BqType, list[ColumnPair]] = {}
         for pair in self.pairs:
             kinds.setdefault(pair.column.type, []).append(pair)
         return kinds
@@ -135,7 +135,7 @@ class Pairing:
             return found
 
 
-def _below(pair: Pair) -> str:
+def _below(pair: ColumnPair) -> str:
     return f"{pair.path}.{pair.element.name}" if pair.element is not pair.field else pair.path
 
 
@@ -158,7 +158,7 @@ class Declared:
         return self.pairing.layers
 
     @property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[ColumnPair]:
         """Every column that has a field, with it."""
         return self.pairing.pairs
 
@@ -167,7 +167,7 @@ class Declared:
         """The levels of nesting where no fields were selected; which columns a selection gives is judged on its own."""
         return [] if self.pairing.selected else self.pairing.layers
 
-    def of(self, *types: BqType) -> Iterator[Pair]:
+    def of(self, *types: BqType) -> Iterator[ColumnPair]:
         """The pairs of these BigQuery types."""
         return (pair for kind in types for pair in self.pairing.by_type.get(kind, ()))
 

@@ -23,9 +23,9 @@ from conformance.contract.comparing import cells
 from conformance.contract.comparing.matching import fingerprints, match_rows
 
 __all__ = [
-    "Difference",
     "Floats",
-    "Kind",
+    "ValueDifference",
+    "ValueDifferenceKind",
     "difference",
     "differences",
     "floats_of",
@@ -41,7 +41,7 @@ Same: TypeAlias = Callable[[str, pa.Array, int, pa.Array, int], bool]
 ITEM: Final = "item"
 
 
-class Kind(enum.StrEnum):
+class ValueDifferenceKind(enum.StrEnum):
     """What differs at one place."""
 
     TYPE = "type"
@@ -57,14 +57,14 @@ class Kind(enum.StrEnum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Difference:
+class ValueDifference:
     """The first difference of one kind at one path, and how many there are.
 
     ``row`` counts from 0 in the expected data; ``item`` is the place inside the innermost list, if there is one.
     ``path`` joins field names by dots, a list's items being ``item``; ``wanted`` and ``got`` are for people.
     """
 
-    kind: Kind
+    kind: ValueDifferenceKind
     path: str
     row: int
     wanted: str
@@ -78,7 +78,7 @@ class Difference:
         return f"row {self.row}{item}, {self.path or 'value'}: expected {self.wanted}, got {self.got}{more}"
 
 
-def difference(expected: Columnar, actual: Columnar) -> Difference | None:
+def difference(expected: Columnar, actual: Columnar) -> ValueDifference | None:
     """The first difference between two columnar objects of the same shape, by row; None where there is none."""
     found = differences(expected, actual)
     return min(found, key=lambda one: one.row) if found else None
@@ -91,7 +91,7 @@ def differences(
     pairs: Sequence[tuple[int, int]] | None = None,
     open_nulls: Collection[str] = (),
     same: Same | None = None,
-) -> list[Difference]:
+) -> list[ValueDifference]:
     """Every path and kind at which ``actual`` differs from ``expected``, each with its first place and its count.
 
     Columns are compared by position under the names of ``expected``, rows by position, or as ``pairs`` of indices:
@@ -104,7 +104,7 @@ def differences(
     if isinstance(expected, pa.Table | pa.RecordBatch):
         if expected.num_columns != actual.num_columns:
             shape = (f"{expected.num_columns} columns", f"{actual.num_columns} columns")
-            return [Difference(Kind.TYPE, "", 0, *shape)]
+            return [ValueDifference(ValueDifferenceKind.TYPE, "", 0, *shape)]
         if pairs is None and expected.num_columns == 0 and expected.num_rows != actual.num_rows:
             return [_row_count("", expected.num_rows, actual.num_rows)]
     walk = _Walk(frozenset(open_nulls), same)
@@ -122,8 +122,10 @@ def differences(
     return walk.found
 
 
-def _row_count(path: str, wanted: int, got: int) -> Difference:
-    return Difference(Kind.ROWS, path, min(wanted, got), f"{wanted} rows", f"{got} rows", abs(wanted - got))
+def _row_count(path: str, wanted: int, got: int) -> ValueDifference:
+    return ValueDifference(
+        ValueDifferenceKind.ROWS, path, min(wanted, got), f"{wanted} rows", f"{got} rows", abs(wanted - got)
+    )
 
 
 def _columns(expected: Columnar, actual: Columnar) -> Iterator[tuple[str, pa.Array, pa.Array]]:
@@ -269,20 +271,20 @@ class _Walk:
     def __init__(self, open_nulls: frozenset[str], same: Same | None) -> None:
         self._open_nulls = open_nulls
         self._same = same
-        self.found: list[Difference] = []
+        self.found: list[ValueDifference] = []
 
     def compare(self, left: _Side, right: _Side, where: _Where) -> None:
         """Compare the places of both sides, NULLs first, then what they hold."""
         kind = cells.kind(left.array.type)
         if kind != cells.kind(right.array.type):
             if len(where.rows):
-                self._add(Kind.TYPE, where, str(left.array.type), str(right.array.type), np.arange(1))
+                self._add(ValueDifferenceKind.TYPE, where, str(left.array.type), str(right.array.type), np.arange(1))
             return
         wanted, got = left.valid(), right.valid()
         differ = wanted != got
         if where.path in self._open_nulls:
             differ &= wanted
-        self._report(Kind.NULL, left, right, where, differ)
+        self._report(ValueDifferenceKind.NULL, left, right, where, differ)
         both = wanted & got
         if not both.all():
             left, right, where = left.at(both), right.at(both), where.at(both)
@@ -299,7 +301,7 @@ class _Walk:
         differ = lengths != other_lengths
         if (first := np.flatnonzero(differ)).size:
             wanted, got = int(lengths[first[0]]), int(other_lengths[first[0]])
-            self._add(Kind.ITEMS, where, f"{wanted} items", f"{got} items", first)
+            self._add(ValueDifferenceKind.ITEMS, where, f"{wanted} items", f"{got} items", first)
         fine = ~differ
         starts, other_starts, lengths = starts[fine], other_starts[fine], lengths[fine]
         item = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -315,7 +317,7 @@ class _Walk:
         others = [right.array.type.field(index).name for index in range(right.array.type.num_fields)]
         if sorted(names) != sorted(others) or len(set(names)) < len(names):
             if len(where.rows):
-                self._add(Kind.TYPE, where, f"fields {names}", f"fields {others}", np.arange(1))
+                self._add(ValueDifferenceKind.TYPE, where, f"fields {names}", f"fields {others}", np.arange(1))
             return
         for index, name in enumerate(names):
             other = right.array.field(others.index(name))
@@ -336,19 +338,21 @@ class _Walk:
             for index in np.flatnonzero(differ).tolist():
                 pair = left.array, int(left.places[index]), right.array, int(right.places[index])
                 differ[index] = not self._same(where.path, *pair)
-        self._report(Kind.VALUE, left, right, where, differ)
+        self._report(ValueDifferenceKind.VALUE, left, right, where, differ)
 
-    def _report(self, kind: Kind, left: _Side, right: _Side, where: _Where, differ: npt.NDArray[np.bool_]) -> None:
+    def _report(
+        self, kind: ValueDifferenceKind, left: _Side, right: _Side, where: _Where, differ: npt.NDArray[np.bool_]
+    ) -> None:
         places = np.flatnonzero(differ)
         if places.size:
             wanted = cells.text(left.array, int(left.places[places[0]]))
             got = cells.text(right.array, int(right.places[places[0]]))
             self._add(kind, where, wanted, got, places)
 
-    def _add(self, kind: Kind, where: _Where, wanted: str, got: str, places: Places) -> None:
+    def _add(self, kind: ValueDifferenceKind, where: _Where, wanted: str, got: str, places: Places) -> None:
         first = int(places[0])
         item = None if where.items is None else int(where.items[first])
-        self.found.append(Difference(kind, where.path, int(where.rows[first]), wanted, got, len(places), item))
+        self.found.append(ValueDifference(kind, where.path, int(where.rows[first]), wanted, got, len(places), item))
 
 
 def _texts(side: _Side) -> pa.Array:

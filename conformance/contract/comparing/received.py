@@ -22,7 +22,14 @@ from conformance.contract.comparing import texts
 from conformance.contract.comparing.bitwise import bit_for_bit
 from conformance.contract.comparing.cells import kind, string
 from conformance.contract.comparing.declarations import declared
-from conformance.contract.comparing.differences import Difference, Kind, Same, differences, identical, pair_rows
+from conformance.contract.comparing.differences import (
+    Same,
+    ValueDifference,
+    ValueDifferenceKind,
+    differences,
+    identical,
+    pair_rows,
+)
 from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.comparing.matching import fingerprints
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
@@ -34,9 +41,9 @@ from conformance.wire import schema_to_arrow
 __all__ = [
     "Compared",
     "Counts",
-    "Place",
-    "Role",
+    "PathRole",
     "Serialized",
+    "TablePath",
     "Values",
     "compared",
     "serialized",
@@ -44,7 +51,7 @@ __all__ = [
 ]
 
 
-class Role(enum.StrEnum):
+class PathRole(enum.StrEnum):
     """What stands at a path of a table."""
 
     LIST = "list"
@@ -56,35 +63,35 @@ class Role(enum.StrEnum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class TablePath:
     """A path of a table: the column that it belongs to and what stands there."""
 
-    role: Role
+    role: PathRole
     column: Column
 
 
-def _all_places(columns: Sequence[Column]) -> Mapping[str, Place]:
+def _all_places(columns: Sequence[Column]) -> Mapping[str, TablePath]:
     return MappingProxyType(dict(places(columns)))
 
 
-def _all_shown(columns: Sequence[Column]) -> Shown:
+def _all_shown(columns: Sequence[Column]) -> ShownValues:
     """What a serializer's rows show where every column of a table can be compared."""
     everywhere = _all_places(columns).values()
     types = frozenset(place.column.type for place in everywhere)
-    return Shown(types, has_lists=any(place.role is Role.LIST for place in everywhere))
+    return ShownValues(types, has_lists=any(place.role is PathRole.LIST for place in everywhere))
 
 
-def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Place]]:
-    """Every path of a table with ``columns``, as :class:`~.differences.Difference` writes them."""
+def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, TablePath]]:
+    """Every path of a table with ``columns``, as :class:`~.differences.ValueDifference` writes them."""
     for column in columns:
         here = f"{path}.{column.name}" if path else column.name
         if column.mode is Mode.REPEATED:
-            yield here, Place(Role.LIST, column)
+            yield here, TablePath(PathRole.LIST, column)
             here = f"{here}.item"
-        yield here, Place(Role.VALUE, column)
+        yield here, TablePath(PathRole.VALUE, column)
         if column.type is BqType.RANGE:
-            yield f"{here}.start", Place(Role.BOUND, column)
-            yield f"{here}.end", Place(Role.BOUND, column)
+            yield f"{here}.start", TablePath(PathRole.BOUND, column)
+            yield f"{here}.end", TablePath(PathRole.BOUND, column)
         yield from places(column.fields, here)
 
 
@@ -104,7 +111,7 @@ class Compared:
         self.clean = identical(self.expected, self.got)
 
     @functools.cached_property
-    def places(self) -> Mapping[str, Place]:
+    def places(self) -> Mapping[str, TablePath]:
         """Every path of the table."""
         return _all_places(self.columns)
 
@@ -124,7 +131,7 @@ class Compared:
         return {name: owner for name, bag, owner in wrong if owner is not None and got[owner] != bag}
 
     @functools.cached_property
-    def differences(self) -> Sequence[Difference]:
+    def differences(self) -> Sequence[ValueDifference]:
         """What differs, under the right names; rows count in the case's table."""
         if self.clean:
             return ()
@@ -142,9 +149,9 @@ class Compared:
         """Paths of lists (not inside of other lists) that all hold the right items, in another order."""
         if not self._ordered:
             return frozenset()
-        paths = (one.path.partition(".item") for one in self.differences if one.kind is not Kind.TYPE)
+        paths = (one.path.partition(".item") for one in self.differences if one.kind is not ValueDifferenceKind.TYPE)
         outer = {path for path, item, _ in paths if item}
-        lists = [path for path, place in self.places.items() if place.role is Role.LIST and ".item" not in path]
+        lists = [path for path, place in self.places.items() if place.role is PathRole.LIST and ".item" not in path]
         return frozenset(
             path
             for path in lists
@@ -161,7 +168,7 @@ class Compared:
     def _open_nulls(self) -> list[str]:
         """Bounds of REQUIRED ranges: what the service sends for an unbounded one is a default value, not NULL."""
         found = self.places.items()
-        return [path for path, place in found if place.role is Role.BOUND and place.column.mode is Mode.REQUIRED]
+        return [path for path, place in found if place.role is PathRole.BOUND and place.column.mode is Mode.REQUIRED]
 
     def _same(self) -> Same:
         def same(path: str, expected: pa.Array, index: int, actual: pa.Array, other: int) -> bool:
@@ -179,17 +186,17 @@ class Compared:
     @functools.cached_property
     def has_lists(self) -> bool:
         """Whether some list could be compared."""
-        return any(place.role is Role.LIST for place in self._seen().values())
+        return any(place.role is PathRole.LIST for place in self._seen().values())
 
     @functools.cached_property
-    def shown(self) -> Shown:
+    def shown(self) -> ShownValues:
         """What this comparison shows."""
         if self.exact and self.clean and not self._hidden:
             return _all_shown(self.columns)
-        return Shown(self.types, has_lists=self.has_lists, from_server=not self.exact)
+        return ShownValues(self.types, has_lists=self.has_lists, from_server=not self.exact)
 
-    def _seen(self) -> Mapping[str, Place]:
-        hidden = {*self._hidden, *(one.path for one in self.differences if one.kind is Kind.TYPE)}
+    def _seen(self) -> Mapping[str, TablePath]:
+        hidden = {*self._hidden, *(one.path for one in self.differences if one.kind is ValueDifferenceKind.TYPE)}
         if not hidden:
             return self.places
         return {path: place for path, place in self.places.items() if hidden.isdisjoint(_upwards(path))}
@@ -299,7 +306,7 @@ def _session(read: SessionRead, columns: Sequence[Column]) -> Compared:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Shown:
+class ShownValues:
     """What comparisons show: values of these types, lists, the texts of a server, a serializer's count of rows."""
 
     types: frozenset[BqType]
@@ -311,18 +318,18 @@ class Shown:
 class ValueFacet:
     """The values of an exchange; they are clean if all are what and where they should be."""
 
-    def state(self, view: View) -> Shown | None:
+    def state(self, view: View) -> ShownValues | None:
         """What is shown, where all of it is clean."""
         if ValueFacet not in view.memo:
             view.memo[ValueFacet] = self._state(view)
-        state: Shown | None = view.memo[ValueFacet]
+        state: ShownValues | None = view.memo[ValueFacet]
         return state
 
-    def _state(self, view: View) -> Shown | None:
+    def _state(self, view: View) -> ShownValues | None:
         if bit_for_bit(view):
             (one,) = declared(view)
             types = frozenset(kind for kind in one.pairing.shown if kind is not None)
-            return Shown(types, has_lists=one.pairing.has_lists, counted=True)
+            return ShownValues(types, has_lists=one.pairing.has_lists, counted=True)
         if any(one.expected.num_rows != one.got.num_rows for one in serialized(view)):
             return None
         found = compared(view)
@@ -332,7 +339,7 @@ class ValueFacet:
         if len(found) == 1:
             return dataclasses.replace(found[0].shown, counted=counted)
         types = frozenset().union(*(one.types for one in found))
-        return Shown(types, has_lists=any(one.has_lists for one in found), counted=counted)
+        return ShownValues(types, has_lists=any(one.has_lists for one in found), counted=counted)
 
 
 class Values:
@@ -340,14 +347,14 @@ class Values:
 
     facet = ValueFacet()
 
-    def __init__(self, shows: Callable[[Shown], bool]) -> None:
+    def __init__(self, shows: Callable[[ShownValues], bool]) -> None:
         self._shows = shows
 
     def __call__(self, view: View) -> Sequence[Compared]:
         """The comparisons that show it."""
         return [one for one in compared(view) if self._shows(one.shown)]
 
-    def shown_by(self, state: Shown) -> bool:
+    def shown_by(self, state: ShownValues) -> bool:
         """Whether there are any in an exchange whose comparisons show this."""
         return bool(state.types) and self._shows(state)
 
@@ -361,12 +368,12 @@ class Counts:
         """Each serializer's batches."""
         return serialized(view)
 
-    def shown_by(self, state: Shown) -> bool:
+    def shown_by(self, state: ShownValues) -> bool:
         """Whether there are any."""
         return state.counted
 
 
-def violation(one: Difference) -> Violation:
+def violation(one: ValueDifference) -> Violation:
     """A difference as a clause reports it."""
     item = "" if one.item is None else f", item {one.item}"
     more = "" if one.count == 1 else f", and so in {one.count} places"

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from conformance.wire import PlainTable
 
-__all__ = ["STATISTICS", "Answered", "Expectation", "Result", "Tier"]
+__all__ = ["STATISTICS", "Answered", "Expectation", "Tier", "Validity"]
 
 
 STATISTICS: Final = ("messages", "record_batches", "dictionary_batches", "dictionary_deltas", "replaced_dictionaries")
@@ -24,7 +24,7 @@ STATISTICS: Final = ("messages", "record_batches", "dictionary_batches", "dictio
 (the deltas and replacements among them), deltas, and dictionary batches that replace an earlier one."""
 
 
-class Result(enum.StrEnum):
+class Validity(enum.StrEnum):
     """What the format says of the bytes."""
 
     VALID = "valid"
@@ -56,7 +56,7 @@ class Expectation:
     true counts of :data:`STATISTICS`, None where nobody is asked for them.
     """
 
-    result: Result
+    result: Validity
     rows: PlainTable | None
     tier: Tier
     clauses: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
-from conformance.contract.ipc.expectation import Expectation, Result, Tier
+from conformance.contract.ipc.expectation import Expectation, Tier, Validity
 from conformance.contract.ipc.features import LEVEL_OF, asked_of, features
 from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.contract.ipc.view import IpcView
@@ -34,18 +34,18 @@ def expect(data: bytes, kind: Kind | None = None, *, rows: PlainTable | None = N
     met = [fault for fault in violations if _is_met(view, fault)]
     refused = next((fault for fault in met if fault.rule in REFUSED and not _is_passed_over(view, fault)), None)
     if refused is not None:
-        return Expectation(Result.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _said(refused))
+        return Expectation(Validity.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _said(refused))
     if rows is None and all(fault.rule in ROWS_STAND | UNDECIDED for fault in met):
         rows = true_rows(view)
     beyond = next((fault for fault in violations if fault.rule not in UNDECIDED), None)
     if beyond is not None:
-        return Expectation(Result.INVALID, rows, Tier.CONTENT, (), _said(beyond))
+        return Expectation(Validity.INVALID, rows, Tier.CONTENT, (), _said(beyond))
     undecided = next((fault for fault in view.found if fault.rule in UNDECIDED and not _is_harmless(fault)), None)
     if undecided is not None:
-        return Expectation(Result.PERMITTED, rows, Tier.OPTIONAL, (), _said(undecided))
+        return Expectation(Validity.PERMITTED, rows, Tier.OPTIONAL, (), _said(undecided))
     asked = asked_of(features(view))
     tier = Tier.CORE if all(LEVEL_OF[each] is Level.MUST for each in asked) else Tier.OPTIONAL
-    return Expectation(Result.VALID, rows, tier, tuple(each.clause for each in asked), f"legal: {', '.join(asked)}")
+    return Expectation(Validity.VALID, rows, tier, tuple(each.clause for each in asked), f"legal: {', '.join(asked)}")
 
 
 def batches_of(view: IpcView) -> list[pa.RecordBatch]:

@@ -19,13 +19,13 @@ from conformance.contract.ipc.selectors import AsData
 from conformance.contract.ipc.view import IpcView
 from conformance.wire import DecodingError, PlainError, PlainTable
 
-__all__ = ["EXTENSION_NAME", "Pair", "Written", "encoded_pairs", "kind_of", "rows_written", "written"]
+__all__ = ["EXTENSION_NAME", "FieldPair", "Written", "encoded_pairs", "kind_of", "rows_written", "written"]
 
 EXTENSION_NAME: Final = b"ARROW:extension:name"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Pair:
+class FieldPair:
     """A field as it was given and as it was written; ``depth`` is 0 for a column."""
 
     path: str
@@ -47,7 +47,7 @@ class Written:
         self.found = found
 
     @functools.cached_property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[FieldPair, ...]:
         """The fields of both sides that belong together by their places, where their layouts agree down to them."""
         return tuple(_pairs(list(self.schema), list(self.found), ""))
 
@@ -91,12 +91,12 @@ encoded_pairs: Final = AsData[Written](
 """The same, where a column that was given is dictionary-encoded."""
 
 
-def _pairs(given: Sequence[pa.Field], found: Sequence[pa.Field], path: str, depth: int = 0) -> Iterator[Pair]:
+def _pairs(given: Sequence[pa.Field], found: Sequence[pa.Field], path: str, depth: int = 0) -> Iterator[FieldPair]:
     if len(given) != len(found):
         return
     for one, other in zip(given, found, strict=True):
         below = f"{path}.{one.name}" if path else one.name
-        yield Pair(below, depth, one, other)
+        yield FieldPair(below, depth, one, other)
         if kind_of(one.type) == kind_of(other.type):
             yield from _pairs(children(one.type), children(other.type), below, depth + 1)
 

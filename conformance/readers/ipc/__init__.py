@@ -1,7 +1,7 @@
 """Readers and writers of Arrow IPC data in many languages, each run where its crash cannot hurt.
 
 Python libraries read in forks of a warm worker, libraries of other languages in programs that speak one JSON object a
-line (``protocol.schema.json``). What becomes of a job is an :class:`Answer`: rows, an error, a death, a hang, an
+line (``protocol.schema.json``). What becomes of a job is an :class:`JobAnswer`: rows, an error, a death, a hang, an
 exhausted limit. Nothing is judged here.
 """
 
@@ -19,7 +19,7 @@ from conformance.readers.ipc.info import (
     Unavailable,
     Unsupported,
 )
-from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
+from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome, Limits, Stage
 
 if TYPE_CHECKING:
     from conformance.readers.ipc.pool import IpcPool
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 __all__ = [
     "IPC_READERS",
     "IPC_WRITERS",
-    "Answer",
     "Decoded",
     "Hello",
     "IpcPool",
     "IpcReaderInfo",
     "IpcWriterInfo",
     "Job",
+    "JobAnswer",
+    "JobOutcome",
     "Library",
     "LibraryModule",
     "Limits",
-    "Outcome",
     "Stage",
     "Unavailable",
     "Unsupported",

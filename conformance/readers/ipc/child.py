@@ -16,7 +16,7 @@ from typing import Any, Final
 from conformance.contain.channel import Channel, Closed, Frame
 from conformance.contain.limits import limit_cpu, limit_memory, mapped_bytes, unlimit_memory
 from conformance.readers.ipc.info import Decoded, Library, Unsupported
-from conformance.readers.ipc.job import Outcome, Stage
+from conformance.readers.ipc.job import JobOutcome, Stage
 from conformance.wire.plain import PlainError, PlainTable, plain_table
 
 __all__ = ["MAX_ERROR_TEXT", "serve"]
@@ -63,24 +63,24 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
             channel.send({"at": Stage.LIBRARY})
             stage = Stage.LIBRARY
             written = library.encode(asked["kind"], source, asked["options"])
-            return {"outcome": Outcome.WRITTEN, "stage": stage}, written, None
+            return {"outcome": JobOutcome.WRITTEN, "stage": stage}, written, None
         made = library.decode(asked["kind"], data, schema, asked["options"])
         channel.send({"at": Stage.VALUES})
         stage = Stage.VALUES
         told, table = _rows(library.hand_over(made), asked["values"])
     except Unsupported as error:
-        return {"outcome": Outcome.UNSUPPORTED, "stage": stage, "error_text": str(error)}, b"", None
+        return {"outcome": JobOutcome.UNSUPPORTED, "stage": stage, "error_text": str(error)}, b"", None
     except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
         text = str(error)[:MAX_ERROR_TEXT]
         kind = type(error).__qualname__
-        return {"outcome": Outcome.REFUSED, "stage": stage, "error_class": kind, "error_text": text}, b"", None
+        return {"outcome": JobOutcome.REFUSED, "stage": stage, "error_class": kind, "error_text": text}, b"", None
     return told, b"", table
 
 
 def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | None]:
     """The answer of a library that has read, and the table, where it is not too large to be made."""
     rows = sum(batch.num_rows for batch in decoded.batches)
-    answer: dict[str, Any] = {"outcome": Outcome.ROWS, "stage": Stage.VALUES, "rows": rows}
+    answer: dict[str, Any] = {"outcome": JobOutcome.ROWS, "stage": Stage.VALUES, "rows": rows}
     answer["types"] = list(decoded.types)
     answer["statistics"] = dict(decoded.statistics)
     names = tuple(decoded.schema.names)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from conformance.contain.text import keep_safe
 from conformance.wire.plain import PlainTable
 
-__all__ = ["KINDS", "READ_OPTIONS", "WRITE_OPTIONS", "Answer", "Job", "Limits", "Outcome", "Stage"]
+__all__ = ["KINDS", "READ_OPTIONS", "WRITE_OPTIONS", "Job", "JobAnswer", "JobOutcome", "Limits", "Stage"]
 
 KINDS: Final = ("message", "stream", "file", "tensor")
 """What bytes can be, as :class:`conformance.wire.Kind` spells it."""
@@ -42,7 +42,7 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
 """The closed vocabulary of options of writing, with what each means."""
 
 
-class Outcome(enum.StrEnum):
+class JobOutcome(enum.StrEnum):
     """What became of a job."""
 
     ROWS = "rows"
@@ -50,7 +50,7 @@ class Outcome(enum.StrEnum):
     WRITTEN = "written"
     """The library wrote bytes."""
     REFUSED = "refused"
-    """The library raised an error; :attr:`Answer.panicked` tells a broken assertion of its own from a refusal."""
+    """The library raised an error; :attr:`JobAnswer.panicked` tells a broken assertion of its own from a refusal."""
     UNSUPPORTED = "unsupported"
     """The library says that it lacks the feature, be it by a panic, or cannot be asked for it."""
     DIED = "died"
@@ -101,7 +101,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class JobAnswer:
     """What one reader or writer made of one job.
 
     ``table`` is there for ``rows``, unless it is larger than :attr:`Limits.values`; ``rows`` is always told then.
@@ -114,7 +114,7 @@ class Answer:
 
     id: str
     reader: str
-    outcome: Outcome
+    outcome: JobOutcome
     table: PlainTable | None = None
     types: tuple[str, ...] = ()
     error_class: str = ""

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from conformance.readers.ipc.adapters import load_adapter, ready_command
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
-from conformance.readers.ipc.job import Answer, Job, Limits
+from conformance.readers.ipc.job import Job, JobAnswer, Limits
 from conformance.readers.ipc.python import PythonRunner
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.readers.ipc.runner import Op, Runner
@@ -104,18 +104,18 @@ class IpcPool:
                 missing[name] = str(error)
         return missing
 
-    def read(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[Answer]:
+    def read(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[JobAnswer]:
         """Every reader's answer to every job, as they come; per reader in the order of the jobs.
 
         Nothing that a reader does is raised. Jobs are taken from the iterable a window at a time.
         """
         return self._run("read", jobs, self._reading if names is None else names)
 
-    def write(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[Answer]:
+    def write(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[JobAnswer]:
         """Every writer's answer to every job, as :meth:`read` gives readers'."""
         return self._run("write", jobs, self._writing if names is None else names)
 
-    def _run(self, op: Op, jobs: Iterable[Job], names: Sequence[str]) -> Iterator[Answer]:
+    def _run(self, op: Op, jobs: Iterable[Job], names: Sequence[str]) -> Iterator[JobAnswer]:
         absent = [name for name in names if name not in self._runners]
         if absent:
             raise ValueError(f"expected names among {list(self.names)} but got {absent!r}")
@@ -123,8 +123,8 @@ class IpcPool:
         while window := list(itertools.islice(left, WINDOW)):
             yield from self._hand_out(op, window, names)
 
-    def _hand_out(self, op: Op, window: Sequence[Job], names: Sequence[str]) -> Iterator[Answer]:
-        answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
+    def _hand_out(self, op: Op, window: Sequence[Job], names: Sequence[str]) -> Iterator[JobAnswer]:
+        answers: queue.SimpleQueue[JobAnswer | None] = queue.SimpleQueue()
         stop = threading.Event()
         tasks = [self._threads.submit(_work, self._runners[name], op, window, answers, stop) for name in names]
         going = len(tasks)
@@ -143,7 +143,11 @@ class IpcPool:
 
 
 def _work(
-    runner: Runner[Any], op: Op, window: Sequence[Job], answers: queue.SimpleQueue[Answer | None], stop: threading.Event
+    runner: Runner[Any],
+    op: Op,
+    window: Sequence[Job],
+    answers: queue.SimpleQueue[JobAnswer | None],
+    stop: threading.Event,
 ) -> None:
     try:
         for job in window:

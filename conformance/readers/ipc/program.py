@@ -20,7 +20,7 @@ from conformance.contain.lines import Pipes, decode_base64
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.watch import Watch
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo
-from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
+from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome, Limits, Stage
 from conformance.readers.ipc.protocol import PROTOCOL
 from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused
 from conformance.wire.plain import PlainError, PlainTable
@@ -67,11 +67,11 @@ class ProgramRunner(Runner["_Running"]):
             why = f"the program did not answer hello: {error}; {running.process.last_words()}"
             raise self.give_up(why) from None
 
-    def do(self, process: _Running, op: Op, job: Job) -> Answer:
+    def do(self, process: _Running, op: Op, job: Job) -> JobAnswer:
         """Do one job in the program, under limits that are watched from outside."""
         began = time.monotonic()
         watch = Watch(process.process.root, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=process.kill)
-        make = functools.partial(Answer, job.id, self.name, stage=Stage.LIBRARY)
+        make = functools.partial(JobAnswer, job.id, self.name, stage=Stage.LIBRARY)
         try:
             with watch:
                 told = process.ask(op, job, limits=self._limits)
@@ -80,25 +80,25 @@ class ProgramRunner(Runner["_Running"]):
             outcome, error_class, text = self._broken(process, error, watch.reason)
         except ProtocolError as error:
             text = f"the program broke the protocol: {error}"
-            outcome, error_class = Outcome.UNAVAILABLE, "protocol"
+            outcome, error_class = JobOutcome.UNAVAILABLE, "protocol"
         self.discard()
         return make(outcome, error_class=error_class, error_text=text, seconds=time.monotonic() - began)
 
-    def _broken(self, running: _Running, error: LostError, passed: str) -> tuple[Outcome, str, str]:
+    def _broken(self, running: _Running, error: LostError, passed: str) -> tuple[JobOutcome, str, str]:
         """What the end of the conversation means: outcome, class and text."""
         words = str(error)
         if passed:
-            return Outcome.EXHAUSTED, "limit", f"{passed}; it was ended"
+            return JobOutcome.EXHAUSTED, "limit", f"{passed}; it was ended"
         if error.how is Lost.DEADLINE:
-            return Outcome.HUNG, "deadline", words
+            return JobOutcome.HUNG, "deadline", words
         if error.how is Lost.OVER_BUDGET:
-            return Outcome.EXHAUSTED, "answer", words
+            return JobOutcome.EXHAUSTED, "answer", words
         code = None
         if error.how is Lost.CRASH and running.process.wait_for_exit(EXIT_SECONDS):
             code, reason = running.process.code, running.process.tail.reason()
             words = f"{reason}; {in_words(code)}" if reason else running.process.last_words()
         if code is None or self._closed:
-            return Outcome.UNAVAILABLE, "protocol", f"the program broke the protocol: {error}"
+            return JobOutcome.UNAVAILABLE, "protocol", f"the program broke the protocol: {error}"
         ending = signal_name(code) or "exit"
         return ended(ending, words), ending, words
 
@@ -156,25 +156,25 @@ class _Running:
         return PROTOCOL.decode(line, request=self._asked, kinds=kinds, values=values)
 
 
-def _answered(job: Job, name: str, told: Mapping[str, Any], seconds: float) -> Answer:
+def _answered(job: Job, name: str, told: Mapping[str, Any], seconds: float) -> JobAnswer:
     """Raises ProtocolError."""
-    make = functools.partial(Answer, job.id, name, seconds=seconds)
+    make = functools.partial(JobAnswer, job.id, name, seconds=seconds)
     if told["status"] == "unsupported":
-        return make(Outcome.UNSUPPORTED, error_text=told["message"])
+        return make(JobOutcome.UNSUPPORTED, error_text=told["message"])
     if told["status"] == "error":
         kind, text = told["class"], told["message"]
         broken = bool(told.get("panicked", panicked(kind)))
         stage = Stage(told.get("stage", Stage.LIBRARY))
         return make(refused(kind, text), error_class=kind, error_text=text, panicked=broken, stage=stage)
     if "data" in told:
-        return make(Outcome.WRITTEN, data=decode_base64(told["data"], "data"))
+        return make(JobOutcome.WRITTEN, data=decode_base64(told["data"], "data"))
     if len(told["columns"]) != len(told["names"]):
         raise ProtocolError(f"{len(told['columns'])} columns for {len(told['names'])} names")
     try:
         table = PlainTable.from_json(told)
     except PlainError as error:  # the library took a batch whose columns do not go together
-        return make(Outcome.REFUSED, error_class="PlainError", error_text=str(error), stage=Stage.VALUES)
-    return make(Outcome.ROWS, table=table, rows=table.rows, types=tuple(told.get("types", ())), stage=Stage.VALUES)
+        return make(JobOutcome.REFUSED, error_class="PlainError", error_text=str(error), stage=Stage.VALUES)
+    return make(JobOutcome.ROWS, table=table, rows=table.rows, types=tuple(told.get("types", ())), stage=Stage.VALUES)
 
 
 def _space(told: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:

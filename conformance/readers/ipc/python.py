@@ -14,7 +14,7 @@ from conformance.contain.channel import Frame, FrameError
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.worker import Worker
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
-from conformance.readers.ipc.job import Answer, Job, Limits, Outcome, Stage
+from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome, Limits, Stage
 from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused, words
 from conformance.wire.plain import PlainTable
 
@@ -71,19 +71,19 @@ class PythonRunner(Runner["_WorkerProcess"]):
             )
         return self._hello
 
-    def do(self, process: _WorkerProcess, op: Op, job: Job) -> Answer:
+    def do(self, process: _WorkerProcess, op: Op, job: Job) -> JobAnswer:
         """Do one job in a fork of the worker."""
         try:
             frame = process.ask(_request(op, job, self._limits), job, seconds=self._limits.seconds)
         except (FrameError, OSError) as error:
             text = f"the worker itself broke: {error}{self.discard()}"
-            return Answer(job.id, self.name, Outcome.UNAVAILABLE, error_class="worker", error_text=text)
+            return JobAnswer(job.id, self.name, JobOutcome.UNAVAILABLE, error_class="worker", error_text=text)
         answer = _answer(self.name, op, job, frame, self._limits)
-        if answer.outcome is Outcome.REFUSED and self._lacks(answer):
-            return dataclasses.replace(answer, outcome=Outcome.UNSUPPORTED)
+        if answer.outcome is JobOutcome.REFUSED and self._lacks(answer):
+            return dataclasses.replace(answer, outcome=JobOutcome.UNSUPPORTED)
         return answer
 
-    def _lacks(self, answer: Answer) -> bool:
+    def _lacks(self, answer: JobAnswer) -> bool:
         """Whether the error says that the library lacks a feature."""
         pattern = self._info.lacks
         return bool(pattern and re.search(pattern, f"{answer.error_class}: {answer.error_text}"))
@@ -136,7 +136,7 @@ def _request(op: Op, job: Job, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> Answer:
+def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> JobAnswer:
     """What the end of a job in its fork means."""
     told = frame.header
     end, answer = told["end"], told["answer"]
@@ -147,25 +147,25 @@ def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> Answer
             end = "garbage"
     stage = Stage(told["stage"] or (Stage.SOURCE if op == "write" else Stage.LIBRARY))
     said = words(told["said"])
-    ending = functools.partial(Answer, job.id, name, stage=stage)
+    ending = functools.partial(JobAnswer, job.id, name, stage=stage)
     if end == "late":
         text = f"no answer within {limits.seconds:g} s{said}"
-        return ending(Outcome.HUNG, error_class="deadline", error_text=text, seconds=limits.seconds)
+        return ending(JobOutcome.HUNG, error_class="deadline", error_text=text, seconds=limits.seconds)
     if end == "garbage":
         text = f"the process answered with what is no answer{said}"
-        return ending(Outcome.DIED, error_class="frame", error_text=text)
+        return ending(JobOutcome.DIED, error_class="frame", error_text=text)
     number = signal_name(end)
-    outcome = ended(number, told["said"]) if number else Outcome.DIED
+    outcome = ended(number, told["said"]) if number else JobOutcome.DIED
     return ending(outcome, error_class=number or "exit", error_text=f"{in_words(end)}{said}")
 
 
-def _answered(name: str, job: Job, answer: Mapping[str, Any], written: bytes, table: bytes) -> Answer:
-    outcome, error_class = Outcome(answer["outcome"]), answer.get("error_class", "")
+def _answered(name: str, job: Job, answer: Mapping[str, Any], written: bytes, table: bytes) -> JobAnswer:
+    outcome, error_class = JobOutcome(answer["outcome"]), answer.get("error_class", "")
     error_text = answer.get("error_text", "")
-    return Answer(
+    return JobAnswer(
         job.id,
         name,
-        refused(error_class, error_text) if outcome is Outcome.REFUSED else outcome,
+        refused(error_class, error_text) if outcome is JobOutcome.REFUSED else outcome,
         table=PlainTable.from_json(json.loads(table)) if table else None,
         types=tuple(answer.get("types", ())),
         error_class=error_class,

@@ -14,7 +14,7 @@ from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import last_words
 from conformance.readers.ipc.info import Hello, Unavailable
-from conformance.readers.ipc.job import Answer, Job, Outcome
+from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome
 
 __all__ = ["Op", "Runner", "ended", "missing_option", "panicked", "refused", "words"]
 
@@ -71,19 +71,19 @@ class Runner(abc.ABC, Generic[P]):
     def hello(self) -> Hello:
         """What the implementation tells of itself; raises Unavailable."""
 
-    def run(self, op: Op, job: Job) -> Answer:
+    def run(self, op: Op, job: Job) -> JobAnswer:
         """Do one job. Raises nothing that the implementation does; a broken process is replaced for the next job."""
         try:
             lacks = missing_option(op, job, self.hello())
             if lacks:
-                return Answer(job.id, self.name, Outcome.UNSUPPORTED, error_text=lacks)
+                return JobAnswer(job.id, self.name, JobOutcome.UNSUPPORTED, error_text=lacks)
             process = self.ready()
         except Unavailable as error:
-            return Answer(job.id, self.name, Outcome.UNAVAILABLE, error_text=str(error))
+            return JobAnswer(job.id, self.name, JobOutcome.UNAVAILABLE, error_text=str(error))
         return self.do(process, op, job)
 
     @abc.abstractmethod
-    def do(self, process: P, op: Op, job: Job) -> Answer:
+    def do(self, process: P, op: Op, job: Job) -> JobAnswer:
         """Do a job that the implementation can be asked for."""
 
     def ready(self) -> P:
@@ -118,10 +118,10 @@ class Runner(abc.ABC, Generic[P]):
         return process.close() if process is not None else ""
 
 
-def refused(error_class: str, text: str) -> Outcome:
+def refused(error_class: str, text: str) -> JobOutcome:
     """The outcome of an error that a library raised: a refusal, unless it ran into the limit of memory."""
     simple = error_class.rpartition(".")[2]
-    return Outcome.EXHAUSTED if simple in _MEMORY_CLASSES or _MEMORY_WORDS.search(text) else Outcome.REFUSED
+    return JobOutcome.EXHAUSTED if simple in _MEMORY_CLASSES or _MEMORY_WORDS.search(text) else JobOutcome.REFUSED
 
 
 def panicked(error_class: str) -> bool:
@@ -129,14 +129,14 @@ def panicked(error_class: str) -> bool:
     return error_class in _PANICS or error_class.startswith("runtime.")
 
 
-def ended(signal_name: str, said: str) -> Outcome:
+def ended(signal_name: str, said: str) -> JobOutcome:
     """The outcome of a process that ended by itself: death, unless a limit was what ended it.
 
     A library that does not ask whether it got the memory, and then dies of something else, has died.
     """
     if signal_name in ("SIGXCPU", "SIGKILL") or _MEMORY_WORDS.search(said):
-        return Outcome.EXHAUSTED
-    return Outcome.DIED
+        return JobOutcome.EXHAUSTED
+    return JobOutcome.DIED
 
 
 def words(said: str) -> str:

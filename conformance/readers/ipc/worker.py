@@ -70,7 +70,7 @@ class _Fork(Fork):
         return {"end": end, "stage": stage, "answer": None, "said": _said()}, ()
 
 
-class Worker:
+class IpcLoop:
     """Serves frames until the pool closes its end."""
 
     def __init__(self, channel: Channel) -> None:
@@ -137,7 +137,7 @@ def main() -> None:
     no_core_dump()
     limit_files(STDERR_BYTES)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pool ends its workers, not the terminal
-    Worker(Channel(socket.socket(fileno=int(sys.argv[1])))).serve()
+    IpcLoop(Channel(socket.socket(fileno=int(sys.argv[1])))).serve()
 
 
 if __name__ == "__main__":

@@ -6,20 +6,20 @@ import dataclasses
 import struct
 from typing import Any, Final
 
-from conformance.reference.flatbuffers import Layout, write
+from conformance.reference.flatbuffers import TableLayout, write
 from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message
 
-__all__ = ["MAGIC", "UNSHARED", "FileModel", "StreamModel", "Written"]
+__all__ = ["MAGIC", "UNSHARED", "EncodedMessage", "FileModel", "StreamModel"]
 
 MAGIC: Final = b"ARROW1"
-UNSHARED: Final = Layout(shared_vtables=False)
+UNSHARED: Final = TableLayout(shared_vtables=False)
 """Every table has a vtable of its own. Common builders write back to front and share only vtables that come later;
 this writer goes front to back, and a shared vtable that came earlier is legal and rare: a variation shows it."""
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Written:
+class EncodedMessage:
     """Bytes that stand for a message; ``kind`` is the header type that a Footer knows them by, 0 for none."""
 
     data: bytes
@@ -34,7 +34,7 @@ class Written:
 class StreamModel:
     """A stream that has not been written yet: its messages in order, and what marks its end."""
 
-    messages: list[Message | Written]
+    messages: list[Message | EncodedMessage]
     end: bytes = END_OF_STREAM
 
     def _of_kind(self, kind: int) -> list[Message]:
@@ -63,7 +63,7 @@ class StreamModel:
 
     def rewrite(self, message: Message, data: bytes) -> None:
         """Puts bytes in the place of a message."""
-        self.messages[self.place(message)] = Written(data, message.tree["header_type"])
+        self.messages[self.place(message)] = EncodedMessage(data, message.tree["header_type"])
 
     def place(self, message: Message) -> int:
         """The number of a message in the stream; equal ones are told apart."""
@@ -88,7 +88,7 @@ class FileModel:
     lead: bytes = MAGIC + bytes(2)
     trail: bytes = MAGIC
     length: int | None = None
-    layout: Layout = UNSHARED
+    layout: TableLayout = UNSHARED
 
     def complete(self) -> tuple[bytes, dict[str, Any]]:
         """Everything before the Footer, and the Footer's tree, blocks filled in."""
@@ -96,7 +96,7 @@ class FileModel:
         blocks: dict[int, list[tuple[int, int, int]]] = {_DICTIONARY: [], _BATCH: []}
         for message in self.stream.messages:
             data = message.encode()
-            kind = message.kind if isinstance(message, Written) else message.tree["header_type"]
+            kind = message.kind if isinstance(message, EncodedMessage) else message.tree["header_type"]
             if kind in blocks:
                 metadata = _metadata_length(data)
                 blocks[kind].append((len(out), metadata, len(data) - metadata))

@@ -21,9 +21,19 @@ from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.reference.ipc.tensors import TensorModel
 from conformance.wire.faults import Rule
 
-__all__ = ["IPC_MUTANTS", "IPC_VARIATIONS", "Grade", "IpcMutant", "IpcVariation", "Kind", "Made", "mutant", "variation"]
+__all__ = [
+    "IPC_MUTANTS",
+    "IPC_VARIATIONS",
+    "ContainerKind",
+    "Grade",
+    "IpcMutant",
+    "IpcVariation",
+    "Made",
+    "mutant",
+    "variation",
+]
 
-Kind = Literal["stream", "file", "tensor"]
+ContainerKind = Literal["stream", "file", "tensor"]
 Grade = Literal["required", "optional", "ambiguous"]
 Model = StreamModel | FileModel | TensorModel
 
@@ -49,7 +59,7 @@ class IpcVariation:
     name: str
     what: str
     source: str
-    kind: Kind
+    kind: ContainerKind
     make: Callable[[], Iterator[Made]]
     grade: Grade = "required"
 
@@ -68,7 +78,7 @@ class IpcMutant:
     rules: tuple[Rule, ...]
     also: Mapping[Rule, str]
     source: str
-    kind: Kind
+    kind: ContainerKind
     make: Callable[[], Iterator[Made]]
     beyond: tuple[str, ...] = ()
 
@@ -108,7 +118,7 @@ def variation(
     name: str,
     source: str,
     *,
-    kind: Kind = "stream",
+    kind: ContainerKind = "stream",
     on: Sequence[str] = STANDARD,
     grade: Grade = "required",
     choices: Choices = _NONE,
@@ -132,7 +142,7 @@ def mutant(
     name: str,
     rules: Rule | tuple[Rule, ...],
     *,
-    kind: Kind = "stream",
+    kind: ContainerKind = "stream",
     on: Sequence[str] = STANDARD,
     also: Mapping[Rule, str] | None = None,
     source: str = "",
@@ -168,12 +178,12 @@ def _docstring(name: str, told: Callable[..., Any]) -> str:
 _EVERY_TYPE: Final = all(hasattr(pa, name) for name in ("string_view", "list_view", "decimal32"))
 
 
-def _is_lacking(kind: Kind, sample: str) -> bool:
+def _is_lacking(kind: ContainerKind, sample: str) -> bool:
     """Whether the sample is not there because this pyarrow lacks its types, rather than misspelt."""
     return not _EVERY_TYPE and kind != "tensor" and sample not in SAMPLES
 
 
-def _model(kind: Kind, sample: str, choices: Choices) -> tuple[Model, list[pa.RecordBatch] | None]:
+def _model(kind: ContainerKind, sample: str, choices: Choices) -> tuple[Model, list[pa.RecordBatch] | None]:
     if kind == "tensor":
         return TENSORS[sample].model(), None
     found = SAMPLES[sample]
@@ -181,7 +191,7 @@ def _model(kind: Kind, sample: str, choices: Choices) -> tuple[Model, list[pa.Re
 
 
 def _maker(
-    kind: Kind, on: Sequence[str], choices: Choices, change: Callable[[Any], Any], *, told: bool
+    kind: ContainerKind, on: Sequence[str], choices: Choices, change: Callable[[Any], Any], *, told: bool
 ) -> Callable[[], Iterator[Made]]:
     def make() -> Iterator[Made]:
         for sample in on:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from conformance.reference.body import Node, Part
+from conformance.reference.body import FieldNode, Part
 from conformance.reference.message import Message
 from conformance.reference.mutants.register import batch_lie, schema_lie
 
 
-def _node(message: Message, path: str) -> Node:
+def _node(message: Message, path: str) -> FieldNode:
     for node in message.nodes:
         if node.path == path:
             return node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from conformance.reference.flatbuffers import Layout, write
+from conformance.reference.flatbuffers import TableLayout, write
 from conformance.reference.message import CONTINUATION, Message, frame
 from conformance.reference.mutants.register import batch_lie, message_lie, schema_lie
 from conformance.reference.mutants.structure import Metadata
@@ -66,7 +66,7 @@ def too_deep(message: Message) -> Message:
 def one_field_for_all(message: Message) -> bytes:
     """The schema lists one field six hundred times, by so many references to the one table."""
     message.header["fields"] = [message.header["fields"][0]] * _MANY
-    message.layout = Layout(depth_first=True)
+    message.layout = TableLayout(depth_first=True)
     data = Metadata(message)
     fields = data.follow(data.slot(data.header, "Schema", "fields"))
     first, second = data.follow(fields + 4), data.follow(fields + 8)

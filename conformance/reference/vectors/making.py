@@ -16,7 +16,7 @@ import pyarrow as pa
 
 import conformance
 from conformance import wire
-from conformance.contract.ipc.expectation import Expectation, Result, Tier
+from conformance.contract.ipc.expectation import Expectation, Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import features
 from conformance.contract.ipc.judging import judge_ipc
@@ -81,11 +81,11 @@ def _agreed(draft: Draft, rows: PlainTable | None) -> Expectation:
     if rows is not None and read.rows is not None and rows != read.rows:
         told = "; ".join(differences(rows, read.rows, limit=3))
         raise ValueError(f"{draft.id}: expected the judge to read what was written, but {told}")
-    if rows is not None and read.result is Result.INVALID and not draft.ambiguous:
+    if rows is not None and read.result is Validity.INVALID and not draft.ambiguous:
         raise ValueError(f"{draft.id}: expected the judge to find nothing wrong, but {read.reason}")
     known = read.rows if rows is None else rows
-    if draft.ambiguous and (known is not None or read.result is Result.VALID):
-        return Expectation(Result.PERMITTED, known, Tier.OPTIONAL, (), read.reason)
+    if draft.ambiguous and (known is not None or read.result is Validity.VALID):
+        return Expectation(Validity.PERMITTED, known, Tier.OPTIONAL, (), read.reason)
     return dataclasses.replace(read, rows=known)
 
 

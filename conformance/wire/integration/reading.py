@@ -33,7 +33,7 @@ def read_integration(document: Json) -> Integration:
     """
     schema = schema_from(document.get("schema") or {})
     arrow = schema_to_arrow(schema)
-    reader = _Reader({each["id"]: each["data"] for each in document.get("dictionaries") or ()})
+    reader = _DocumentReader({each["id"]: each["data"] for each in document.get("dictionaries") or ()})
     batches = []
     for number, batch in enumerate(document.get("batches") or ()):
         try:
@@ -55,7 +55,7 @@ def _batch(schema: pa.Schema, columns: list[pa.Array], count: int) -> pa.RecordB
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-class _Reader:
+class _DocumentReader:
     def __init__(self, dictionaries: Mapping[int, Json]) -> None:
         self.dictionaries = dictionaries
         self.made: dict[tuple[int, Field], pa.Array] = {}

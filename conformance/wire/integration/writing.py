@@ -29,7 +29,7 @@ from conformance.wire.types import Field, Schema, Type, TypeKind
 __all__ = ["write_integration"]
 
 
-class Reading(Protocol):
+class Readable(Protocol):
     """A stream or file as it has been read."""
 
     schema: Schema | None
@@ -41,7 +41,9 @@ class Reading(Protocol):
         ...
 
 
-def write_integration(source: Reading | Sequence[pa.RecordBatch], *, schema: pa.Schema | None = None) -> dict[str, Any]:
+def write_integration(
+    source: Readable | Sequence[pa.RecordBatch], *, schema: pa.Schema | None = None
+) -> dict[str, Any]:
     """A stream or file, or record batches of one schema, as a document of the integration form.
 
     ``schema`` is needed where there may be no batches to take it from. What nobody can see, under nulls, is written as
@@ -74,7 +76,7 @@ def _dictionary(made: DictionaryMessage) -> dict[str, Any]:
     return {"id": made.id, "data": data}
 
 
-def _written(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> Reading:
+def _written(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> Readable:
     if not batches and schema is None:
         raise IntegrationError("no batches, and no schema")
     sink = io.BytesIO()

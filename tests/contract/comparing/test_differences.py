@@ -8,7 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.contract.comparing.differences import Kind, difference, differences, identical, pair_rows
+from conformance.contract.comparing.differences import (
+    ValueDifferenceKind,
+    difference,
+    differences,
+    identical,
+    pair_rows,
+)
 
 OTHER_NAN = np.array([0x7FF8000000000001], "<u8").view("<f8")[0]
 
@@ -142,10 +148,10 @@ def test_every_path_that_differs_is_listed_once() -> None:
     found = {(one.path, one.kind): (one.row, one.count) for one in differences(expected, actual)}
 
     assert found == {
-        ("a", Kind.NULL): (1, 2),
-        ("a", Kind.VALUE): (0, 1),
-        ("b", Kind.ITEMS): (2, 1),
-        ("b.item", Kind.VALUE): (1, 1),
+        ("a", ValueDifferenceKind.NULL): (1, 2),
+        ("a", ValueDifferenceKind.VALUE): (0, 1),
+        ("b", ValueDifferenceKind.ITEMS): (2, 1),
+        ("b.item", ValueDifferenceKind.VALUE): (1, 1),
     }
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, Role
-from conformance.contract.ipc.expectation import Result, Tier
+from conformance.contract.ipc.expectation import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses
@@ -33,7 +33,7 @@ def test_the_core_is_to_be_read(kind: str) -> None:
     """A plain stream or file has to be accepted, with the rows that are in it."""
     made = expect(written(kind, PLAIN, PLAIN), Kind(kind))
 
-    assert (made.result, made.tier, made.clauses) == (Result.VALID, Tier.CORE, ("reader.accepts.core",))
+    assert (made.result, made.tier, made.clauses) == (Validity.VALID, Tier.CORE, ("reader.accepts.core",))
     assert made.rows == PlainTable(("x",), ([1, None, 3, 1, None, 3],), 6)
 
 
@@ -64,7 +64,7 @@ def test_a_feature_has_its_clause(options: dict[str, object], batch: pa.RecordBa
     """A refusal is held against the feature that binds least."""
     made = expect(written("stream", batch, **options), Kind.STREAM)
 
-    assert (made.result, made.clauses) == (Result.VALID, clauses)
+    assert (made.result, made.clauses) == (Validity.VALID, clauses)
     assert made.tier is (
         Tier.CORE if clauses[0] in ("reader.accepts.v4", "reader.accepts.dictionaries") else Tier.OPTIONAL
     )
@@ -75,7 +75,7 @@ def test_a_tensor_is_optional() -> None:
     """Implementations need not read tensors."""
     made = expect(tensor())
 
-    assert (made.result, made.tier, made.clauses) == (Result.VALID, Tier.OPTIONAL, ("reader.accepts.tensors",))
+    assert (made.result, made.tier, made.clauses) == (Validity.VALID, Tier.OPTIONAL, ("reader.accepts.tensors",))
 
 
 @pytest.mark.parametrize("rule", broken())
@@ -85,13 +85,13 @@ def test_a_broken_rule_is_taken_by_its_tier(rule: Rule) -> None:
     made = expect(data, kind)
 
     if rule in REFUSED:
-        assert (made.result, made.tier) == (Result.INVALID, Tier.STRUCTURE)
+        assert (made.result, made.tier) == (Validity.INVALID, Tier.STRUCTURE)
         assert made.clauses in {(REFUSED[rule],), ("reader.refuses.flatbuffers",), ("reader.refuses.body",)}
         assert made.rows is None
     elif rule.severity is Severity.VIOLATION and rule not in UNDECIDED:
-        assert made.result is Result.INVALID
+        assert made.result is Validity.INVALID
     else:
-        assert made.result is not Result.INVALID
+        assert made.result is not Validity.INVALID
     assert made.reason
 
 
@@ -102,7 +102,7 @@ def test_a_late_dictionary_is_permitted_and_has_rows() -> None:
     made = expect(data, Kind.STREAM)
 
     assert (made.result, made.clauses, made.rows) == (
-        Result.PERMITTED,
+        Validity.PERMITTED,
         (),
         PlainTable(("x",), ([None, None],), 2),
     )
@@ -113,7 +113,7 @@ def test_content_leaves_a_reader_free() -> None:
     batch = batch_message(1, [(1, 0)], [b"", i4(0, 1), b"\xff"])
     made = expect(schema_message(field("x", "Utf8")) + batch + END, Kind.STREAM)
 
-    assert (made.result, made.tier, made.clauses, made.rows) == (Result.INVALID, Tier.CONTENT, (), None)
+    assert (made.result, made.tier, made.clauses, made.rows) == (Validity.INVALID, Tier.CONTENT, (), None)
 
 
 def test_rows_that_stand_are_expected_of_who_accepts() -> None:
@@ -122,7 +122,7 @@ def test_rows_that_stand_are_expected_of_who_accepts() -> None:
 
     made = expect(data, Kind.STREAM)
 
-    assert (made.result, made.tier, made.rows) == (Result.INVALID, Tier.CONTENT, PlainTable(("x",), ([1, 2],), 2))
+    assert (made.result, made.tier, made.rows) == (Validity.INVALID, Tier.CONTENT, PlainTable(("x",), ([1, 2],), 2))
 
 
 def test_a_dense_tensor_is_one_row() -> None:
@@ -140,7 +140,7 @@ def test_rows_are_not_told_where_a_message_could_not_be_read() -> None:
 
     made = expect(data, Kind.STREAM)
 
-    assert (made.result, made.rows) == (Result.INVALID, None)
+    assert (made.result, made.rows) == (Validity.INVALID, None)
 
 
 def test_tables_name_rules_once() -> None:
@@ -173,7 +173,7 @@ def test_the_values_of_a_tensor_are_told_only_where_they_can_be_counted() -> Non
     """With strides of 0, a few bytes are as many values as there are numbers for."""
     made = expect(HOSTILE["wholes.tensor-strides-0"].make(), Kind.TENSOR)
 
-    assert (made.result, made.rows) == (Result.VALID, None)
+    assert (made.result, made.rows) == (Validity.VALID, None)
 
 
 @pytest.mark.parametrize(

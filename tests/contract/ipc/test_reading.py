@@ -7,17 +7,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from conformance.contract.ipc.expectation import Expectation, Result, Tier
+from conformance.contract.ipc.expectation import Expectation, Tier, Validity
 from conformance.contract.ipc.reading import judge_reading
 from conformance.records import Outcome
 from conformance.wire import PlainTable
 
 ROWS = PlainTable(("x",), ([1, None, 3],), 3)
 OTHER = PlainTable(("x",), ([1, None, 4],), 3)
-VALID = Expectation(Result.VALID, ROWS, Tier.CORE, ("reader.accepts.core",), "legal")
-BAD = Expectation(Result.INVALID, None, Tier.STRUCTURE, ("reader.refuses.offsets",), "an offset leads elsewhere")
-CONTENT = Expectation(Result.INVALID, ROWS, Tier.CONTENT, (), "a buffer is not aligned")
-OPEN = Expectation(Result.PERMITTED, None, Tier.OPTIONAL, (), "texts conflict")
+VALID = Expectation(Validity.VALID, ROWS, Tier.CORE, ("reader.accepts.core",), "legal")
+BAD = Expectation(Validity.INVALID, None, Tier.STRUCTURE, ("reader.refuses.offsets",), "an offset leads elsewhere")
+CONTENT = Expectation(Validity.INVALID, ROWS, Tier.CONTENT, (), "a buffer is not aligned")
+OPEN = Expectation(Validity.PERMITTED, None, Tier.OPTIONAL, (), "texts conflict")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from conformance.contract.clause import CLAUSES, IPC, Clause, Role
-from conformance.contract.ipc.expectation import Expectation, Result, Tier
+from conformance.contract.ipc.expectation import Expectation, Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.judging import ipc_clauses, judge_ipc
 from conformance.contract.ipc.rules import clauses_of_rules
@@ -115,7 +115,7 @@ def test_readers_may_expect_a_legal_variation(name: str) -> None:
     """No variation is to be refused; the rows of one are those that it says."""
     for one in tried(IPC_VARIATIONS[name]):
         assert one.expectation.tier is not Tier.STRUCTURE
-        assert (one.expectation.result is Result.INVALID) is (name == "file.embedded")
+        assert (one.expectation.result is Validity.INVALID) is (name == "file.embedded")
         if one.made.batches and one.expectation.rows is not None:
             assert plain_table(one.made.batches) == one.expectation.rows
 
@@ -140,7 +140,7 @@ def test_readers_may_not_expect_a_mutant(name: str) -> None:
     for one in tried(IPC_MUTANTS[name]):
         musts = {clause_id for clause_id in one.failed if CLAUSES[clause_id].level is Level.MUST}
 
-        assert one.expectation.result is not (Result.VALID if musts else Result.INVALID)
+        assert one.expectation.result is not (Validity.VALID if musts else Validity.INVALID)
 
 
 @pytest.mark.skipif(not EVERY_TYPE, reason="this pyarrow lacks types that clauses are about")

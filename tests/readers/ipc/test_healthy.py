@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.readers.ipc import IPC_READERS, IpcPool, Job, Limits, Outcome, Stage
+from conformance.readers.ipc import IPC_READERS, IpcPool, Job, JobOutcome, Limits, Stage
 from conformance.readers.ipc.rewrites import as_read_by
 from conformance.wire.plain import differences, plain_table
 from tests.readers.ipc.samples import BASIC, COLUMNS, as_file, as_stream, batch_of
@@ -44,13 +44,13 @@ def test_every_type_reads_alike(pool: IpcPool, kind: str, codec: str | None) -> 
         info, batch = IPC_READERS[answer.reader], batch_of(COLUMNS[answer.id])
         if answer.reader == "nanoarrow" and answer.id == "dictionary" and codec:
             continue  # COMPRESSED_DICTIONARY: a defect of its own, which the next test keeps an eye on
-        if answer.outcome is Outcome.ROWS:
+        if answer.outcome is JobOutcome.ROWS:
             assert answer.table is not None
             expected = as_read_by(info, plain_table([batch, batch.slice(1)]), batch.schema)
             wrong += [f"{answer.reader}: {answer.id}: {text}" for text in differences(expected, answer.table)]
-        elif answer.outcome not in (Outcome.UNSUPPORTED, Outcome.UNAVAILABLE):
+        elif answer.outcome not in (JobOutcome.UNSUPPORTED, JobOutcome.UNAVAILABLE):
             wrong.append(f"{answer.reader}: {answer.id}: {answer.outcome} {answer.error_class} {answer.error_text}")
-        elif answer.id in BASIC and answer.outcome is Outcome.UNSUPPORTED and info.kinds and kind in info.kinds:
+        elif answer.id in BASIC and answer.outcome is JobOutcome.UNSUPPORTED and info.kinds and kind in info.kinds:
             wrong.append(f"{answer.reader}: {answer.id}: {answer.error_text}")
 
     assert wrong == []
@@ -63,7 +63,7 @@ def test_a_defect_is_seen(pool: IpcPool) -> None:
     batch = batch_of(COLUMNS["dictionary"])
     [answer] = pool.read([Job("1", "stream", as_stream([batch], compression="zstd"))], ["nanoarrow"])
 
-    assert (answer.outcome, answer.stage) == (Outcome.REFUSED, Stage.LIBRARY)
+    assert (answer.outcome, answer.stage) == (JobOutcome.REFUSED, Stage.LIBRARY)
     assert answer.table is None
 
 
@@ -130,7 +130,7 @@ def test_validation(pool: IpcPool) -> None:
 
     assert plain.table is not None
     assert plain.table.columns == (["good", {"hex": "fffefdfc"}],)
-    assert (validated.outcome, validated.error_class) == (Outcome.REFUSED, "ArrowInvalid")
+    assert (validated.outcome, validated.error_class) == (JobOutcome.REFUSED, "ArrowInvalid")
 
 
 def test_threads_of_a_library_start_in_the_fork(pool: IpcPool) -> None:
@@ -139,8 +139,8 @@ def test_threads_of_a_library_start_in_the_fork(pool: IpcPool) -> None:
     with IpcPool(["pyarrow", "polars", "arro3"]) as fresh:
         outcomes = {(answer.reader, answer.outcome) for answer in fresh.read([Job("1", "file", data)] * 3)}
 
-    assert {outcome for _, outcome in outcomes} <= {Outcome.ROWS, Outcome.UNAVAILABLE}
-    assert ("pyarrow", Outcome.ROWS) in outcomes
+    assert {outcome for _, outcome in outcomes} <= {JobOutcome.ROWS, JobOutcome.UNAVAILABLE}
+    assert ("pyarrow", JobOutcome.ROWS) in outcomes
 
 
 def test_pyarrow_counts_what_it_reads(pool: IpcPool) -> None:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from conformance.readers.ipc import IPC_READERS, IPC_WRITERS, IpcPool, IpcReaderInfo, Job, Limits, Outcome, Unavailable
+from conformance.readers.ipc import (
+    IPC_READERS,
+    IPC_WRITERS,
+    IpcPool,
+    IpcReaderInfo,
+    Job,
+    JobOutcome,
+    Limits,
+    Unavailable,
+)
 from conformance.readers.ipc import pool as pool_module
 from tests.readers.ipc import absent_library, lying_library
 
@@ -37,7 +46,7 @@ def test_every_job_is_answered_in_order(pool: IpcPool, monkeypatch: pytest.Monke
         assert [answer.id for answer in answers if answer.reader == name] == [job.id for job in asked]
     outcomes = [answer.outcome for answer in answers if answer.reader == "liar"]
     assert outcomes == ["rows", "died", "rows", "refused", "rows", "died", "rows"]
-    assert {answer.outcome for answer in answers if answer.reader == "absent"} == {Outcome.UNAVAILABLE}
+    assert {answer.outcome for answer in answers if answer.reader == "absent"} == {JobOutcome.UNAVAILABLE}
 
 
 def test_jobs_are_taken_a_window_at_a_time(pool: IpcPool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +59,7 @@ def test_jobs_are_taken_a_window_at_a_time(pool: IpcPool, monkeypatch: pytest.Mo
 
     answers = pool.read(endless(), ["liar"])
 
-    assert [next(answers).outcome for _ in range(5)] == [Outcome.ROWS] * 5
+    assert [next(answers).outcome for _ in range(5)] == [JobOutcome.ROWS] * 5
     answers.close()  # type: ignore[attr-defined]  # it is a generator
 
 
@@ -67,7 +76,7 @@ def test_written(pool: IpcPool) -> None:
     """Only writers are asked to write."""
     [answer] = pool.write(jobs([b"stream"]))
 
-    assert (answer.reader, answer.outcome, answer.data) == ("liar", Outcome.WRITTEN, b"streamstream")
+    assert (answer.reader, answer.outcome, answer.data) == ("liar", JobOutcome.WRITTEN, b"streamstream")
 
 
 def test_hello(pool: IpcPool) -> None:
@@ -87,7 +96,7 @@ def test_adapter_that_is_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with IpcPool(readers={"far": info}, writers={}) as pool:
         [answer] = pool.read(jobs([b"one"]))
 
-    assert answer.outcome is Outcome.UNAVAILABLE
+    assert answer.outcome is JobOutcome.UNAVAILABLE
     assert "run python -m adapters far" in answer.error_text
 
 

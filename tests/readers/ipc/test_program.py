@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.readers.ipc import Answer, IpcReaderInfo, Job, Limits, Outcome, Stage, Unavailable
+from conformance.readers.ipc import IpcReaderInfo, Job, JobAnswer, JobOutcome, Limits, Stage, Unavailable
 from conformance.readers.ipc.program import ProgramRunner
 
 INFO = IpcReaderInfo("liar", "a program that lies", "Python")
@@ -24,7 +24,7 @@ def liar() -> Iterator[ProgramRunner]:
         yield runner
 
 
-def told(runner: ProgramRunner, word: bytes) -> Answer:
+def told(runner: ProgramRunner, word: bytes) -> JobAnswer:
     """The program's answer to a word."""
     return runner.run("read", Job(word.decode(), "stream", word))
 
@@ -32,33 +32,33 @@ def told(runner: ProgramRunner, word: bytes) -> Answer:
 @pytest.mark.parametrize(
     ("word", "outcome", "error_class", "said"),
     [
-        (b"segv", Outcome.DIED, "SIGSEGV", "about to crash"),
-        (b"exit", Outcome.DIED, "exit", "fatal error: stack overflow"),
+        (b"segv", JobOutcome.DIED, "SIGSEGV", "about to crash"),
+        (b"exit", JobOutcome.DIED, "exit", "fatal error: stack overflow"),
         (
             b"long words",
-            Outcome.EXHAUSTED,
+            JobOutcome.EXHAUSTED,
             "exit",
             "runtime: out of memory: cannot allocate 4 bytes; the process exited",
         ),
-        (b"allocate", Outcome.EXHAUSTED, "limit", "MiB more than before, of 100 allowed"),
-        (b"garbage", Outcome.UNAVAILABLE, "protocol", "expected a JSON object on one line but got b'warning"),
-        (b"wrong id", Outcome.UNAVAILABLE, "protocol", "but got the id 99"),
-        (b"no columns", Outcome.UNAVAILABLE, "protocol", "'columns' is a required property"),
-        (b"bad value", Outcome.UNAVAILABLE, "protocol", "expected plain values in column 0, but got 1.5"),
-        (b"wrong count", Outcome.REFUSED, "PlainError", "has 2 values in a table of 1 rows"),
-        (b"wrong columns", Outcome.UNAVAILABLE, "protocol", "0 columns for 1 names"),
-        (b"refuse", Outcome.REFUSED, "java.io.IOException", "bad magic"),
-        (b"no memory", Outcome.EXHAUSTED, "java.lang.OutOfMemoryError", "Java heap space"),
-        (b"unsupported", Outcome.UNSUPPORTED, "", "no such type"),
+        (b"allocate", JobOutcome.EXHAUSTED, "limit", "MiB more than before, of 100 allowed"),
+        (b"garbage", JobOutcome.UNAVAILABLE, "protocol", "expected a JSON object on one line but got b'warning"),
+        (b"wrong id", JobOutcome.UNAVAILABLE, "protocol", "but got the id 99"),
+        (b"no columns", JobOutcome.UNAVAILABLE, "protocol", "'columns' is a required property"),
+        (b"bad value", JobOutcome.UNAVAILABLE, "protocol", "expected plain values in column 0, but got 1.5"),
+        (b"wrong count", JobOutcome.REFUSED, "PlainError", "has 2 values in a table of 1 rows"),
+        (b"wrong columns", JobOutcome.UNAVAILABLE, "protocol", "0 columns for 1 names"),
+        (b"refuse", JobOutcome.REFUSED, "java.io.IOException", "bad magic"),
+        (b"no memory", JobOutcome.EXHAUSTED, "java.lang.OutOfMemoryError", "Java heap space"),
+        (b"unsupported", JobOutcome.UNSUPPORTED, "", "no such type"),
     ],
 )
-def test_deed_and_outcome(liar: ProgramRunner, word: bytes, outcome: Outcome, error_class: str, said: str) -> None:
+def test_deed_and_outcome(liar: ProgramRunner, word: bytes, outcome: JobOutcome, error_class: str, said: str) -> None:
     """Each way to end or to break the protocol has its outcome, and the job after it is answered."""
     answer = told(liar, word)
 
     assert (answer.outcome, answer.error_class) == (outcome, error_class)
     assert said in answer.error_text
-    assert told(liar, b"healthy").outcome is Outcome.ROWS
+    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
 
 
 def test_no_answer_in_time(liar: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,8 +67,8 @@ def test_no_answer_in_time(liar: ProgramRunner, monkeypatch: pytest.MonkeyPatch)
         patch.setattr(liar, "_limits", Limits(seconds=0.2))
         answer = told(liar, b"block")
 
-    assert (answer.outcome, answer.error_class) == (Outcome.HUNG, "deadline")
-    assert told(liar, b"healthy").outcome is Outcome.ROWS
+    assert (answer.outcome, answer.error_class) == (JobOutcome.HUNG, "deadline")
+    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
 
 
 def test_processor_time_is_limited(liar: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_processor_time_is_limited(liar: ProgramRunner, monkeypatch: pytest.Monk
     monkeypatch.setattr(liar, "_limits", Limits(seconds=60, cpu=0.1))
     answer = told(liar, b"loop")
 
-    assert (answer.outcome, answer.error_class) == (Outcome.EXHAUSTED, "limit")
+    assert (answer.outcome, answer.error_class) == (JobOutcome.EXHAUSTED, "limit")
     assert "of processor time" in answer.error_text
 
 
@@ -91,7 +91,7 @@ def test_panic(liar: ProgramRunner) -> None:
     """An adapter tells a broken assertion from a refusal, and how far it had got."""
     answer = told(liar, b"panic")
 
-    assert (answer.outcome, answer.panicked, answer.stage) == (Outcome.REFUSED, True, Stage.VALUES)
+    assert (answer.outcome, answer.panicked, answer.stage) == (JobOutcome.REFUSED, True, Stage.VALUES)
 
 
 def test_schema_of_a_message(liar: ProgramRunner) -> None:
@@ -106,13 +106,13 @@ def test_written(liar: ProgramRunner) -> None:
     """A writer's bytes come back."""
     answer = liar.run("write", Job("1", "file", b"stream"))
 
-    assert (answer.outcome, answer.data) == (Outcome.WRITTEN, b"stream")
+    assert (answer.outcome, answer.data) == (JobOutcome.WRITTEN, b"stream")
 
 
 def test_what_it_cannot_be_asked_for(liar: ProgramRunner) -> None:
     """What hello does not declare is not asked for."""
-    assert liar.run("read", Job("1", "tensor", b"")).outcome is Outcome.UNSUPPORTED
-    assert liar.run("write", Job("1", "file", b"", options={"codec": "lz4"})).outcome is Outcome.UNSUPPORTED
+    assert liar.run("read", Job("1", "tensor", b"")).outcome is JobOutcome.UNSUPPORTED
+    assert liar.run("write", Job("1", "file", b"", options={"codec": "lz4"})).outcome is JobOutcome.UNSUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_no_hello(how: str, said: str) -> None:
         with pytest.raises(Unavailable, match=said):
             runner.hello()
 
-        assert told(runner, b"healthy").outcome is Outcome.UNAVAILABLE
+        assert told(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE
 
 
 def test_program_that_is_not_there() -> None:
@@ -133,7 +133,7 @@ def test_program_that_is_not_there() -> None:
     with contextlib.closing(ProgramRunner(INFO, lambda: ["/no/such/program"], LIMITS)) as runner:
         answer = told(runner, b"healthy")
 
-    assert answer.outcome is Outcome.UNAVAILABLE
+    assert answer.outcome is JobOutcome.UNAVAILABLE
     assert "no such program" in answer.error_text
 
 
@@ -146,7 +146,7 @@ def test_command_that_is_not_ready() -> None:
     with contextlib.closing(ProgramRunner(INFO, command, LIMITS)) as runner:
         answer = told(runner, b"healthy")
 
-    assert (answer.outcome, answer.error_text) == (Outcome.UNAVAILABLE, "not built: run python -m adapters liar")
+    assert (answer.outcome, answer.error_text) == (JobOutcome.UNAVAILABLE, "not built: run python -m adapters liar")
 
 
 def test_closed_runner() -> None:
@@ -154,4 +154,4 @@ def test_closed_runner() -> None:
     runner = ProgramRunner(INFO, lambda: PROGRAM, LIMITS)
     runner.close()
 
-    assert told(runner, b"healthy").outcome is Outcome.UNAVAILABLE
+    assert told(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.readers.ipc import Answer, Job, Limits, Outcome, Stage, Unavailable
+from conformance.readers.ipc import Job, JobAnswer, JobOutcome, Limits, Stage, Unavailable
 from conformance.readers.ipc.python import PythonRunner
 from tests.readers.ipc import absent_library, lying_library
 
@@ -23,12 +23,12 @@ def liar() -> Iterator[PythonRunner]:
         yield runner
 
 
-def told(runner: PythonRunner, word: bytes, **options: object) -> Answer:
+def told(runner: PythonRunner, word: bytes, **options: object) -> JobAnswer:
     """The library's answer to a word."""
     return runner.run("read", Job(word.decode(), "stream", word, options=options))
 
 
-def process(answer: Answer) -> object:
+def process(answer: JobAnswer) -> object:
     """The number of the process that answered."""
     assert answer.table is not None, answer
     return answer.table.columns[0][0]
@@ -37,27 +37,27 @@ def process(answer: Answer) -> object:
 @pytest.mark.parametrize(
     ("word", "outcome", "error_class"),
     [
-        (b"segv", Outcome.DIED, "SIGSEGV"),
-        (b"abort", Outcome.DIED, "SIGABRT"),
-        (b"exit", Outcome.DIED, "exit"),
-        (b"abort without memory", Outcome.EXHAUSTED, "SIGABRT"),
-        (b"allocate", Outcome.EXHAUSTED, "MemoryError"),
-        (b"processor", Outcome.EXHAUSTED, "SIGXCPU"),
-        (b"panic", Outcome.REFUSED, "PanicException"),
-        (b"panic for lack", Outcome.UNSUPPORTED, "PanicException"),
-        (b"refuse", Outcome.REFUSED, "ValueError"),
-        (b"unsupported", Outcome.UNSUPPORTED, ""),
-        (b"scribble", Outcome.DIED, "frame"),
+        (b"segv", JobOutcome.DIED, "SIGSEGV"),
+        (b"abort", JobOutcome.DIED, "SIGABRT"),
+        (b"exit", JobOutcome.DIED, "exit"),
+        (b"abort without memory", JobOutcome.EXHAUSTED, "SIGABRT"),
+        (b"allocate", JobOutcome.EXHAUSTED, "MemoryError"),
+        (b"processor", JobOutcome.EXHAUSTED, "SIGXCPU"),
+        (b"panic", JobOutcome.REFUSED, "PanicException"),
+        (b"panic for lack", JobOutcome.UNSUPPORTED, "PanicException"),
+        (b"refuse", JobOutcome.REFUSED, "ValueError"),
+        (b"unsupported", JobOutcome.UNSUPPORTED, ""),
+        (b"scribble", JobOutcome.DIED, "frame"),
     ],
 )
-def test_deed_and_outcome(liar: PythonRunner, word: bytes, outcome: Outcome, error_class: str) -> None:
+def test_deed_and_outcome(liar: PythonRunner, word: bytes, outcome: JobOutcome, error_class: str) -> None:
     """Each way to end has its outcome and its class, and the job after it is answered."""
     answer = told(liar, word)
 
     assert (answer.outcome, answer.error_class) == (outcome, error_class)
     assert answer.panicked == word.startswith(b"panic")
     assert answer.stage is Stage.LIBRARY
-    assert told(liar, b"healthy").outcome is Outcome.ROWS
+    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
 
 
 @pytest.mark.parametrize("word", [b"loop", b"block"])
@@ -67,8 +67,8 @@ def test_no_answer_in_time(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch, 
         patch.setattr(liar, "_limits", Limits(seconds=0.2))
         answer = told(liar, word)
 
-    assert (answer.outcome, answer.error_class, answer.seconds) == (Outcome.HUNG, "deadline", 0.2)
-    assert told(liar, b"healthy").outcome is Outcome.ROWS
+    assert (answer.outcome, answer.error_class, answer.seconds) == (JobOutcome.HUNG, "deadline", 0.2)
+    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
 
 
 def test_processor_time_is_limited(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_processor_time_is_limited(liar: PythonRunner, monkeypatch: pytest.Monke
     monkeypatch.setattr(liar, "_limits", Limits(seconds=60, cpu=0.1))
     answer = told(liar, b"loop")
 
-    assert (answer.outcome, answer.error_class) == (Outcome.EXHAUSTED, "SIGXCPU")
+    assert (answer.outcome, answer.error_class) == (JobOutcome.EXHAUSTED, "SIGXCPU")
 
 
 def test_last_words(liar: PythonRunner) -> None:
@@ -100,7 +100,7 @@ def test_end_while_the_values_are_looked_at(liar: PythonRunner) -> None:
     """A death after the library had read is told apart from one in it."""
     answer = told(liar, b"unsound")
 
-    assert (answer.outcome, answer.error_class, answer.stage) == (Outcome.DIED, "SIGSEGV", Stage.VALUES)
+    assert (answer.outcome, answer.error_class, answer.stage) == (JobOutcome.DIED, "SIGSEGV", Stage.VALUES)
 
 
 def test_each_job_has_its_own_process(liar: PythonRunner) -> None:
@@ -112,7 +112,7 @@ def test_poison_does_not_outlive_its_job(liar: PythonRunner) -> None:
     """What one job did to the library's memory does not reach the next."""
     told(liar, b"poison segv")
 
-    assert told(liar, b"healthy").outcome is Outcome.ROWS
+    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
 
 
 def test_reused_fork(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,15 +135,15 @@ def test_death_in_a_reused_fork_is_tried_alone(liar: PythonRunner, monkeypatch: 
     monkeypatch.setattr(liar, "_limits", Limits(reuse=2))
     told(liar, b"poison segv")
 
-    assert told(liar, b"healthy").outcome is Outcome.ROWS
-    assert told(liar, b"segv").outcome is Outcome.DIED
+    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
+    assert told(liar, b"segv").outcome is JobOutcome.DIED
 
 
 def test_too_many_values(liar: PythonRunner) -> None:
     """Rows beyond the limit of values are counted and not brought back."""
     answer = told(liar, b"1001")
 
-    assert (answer.outcome, answer.rows, answer.table) == (Outcome.ROWS, 1001, None)
+    assert (answer.outcome, answer.rows, answer.table) == (JobOutcome.ROWS, 1001, None)
     assert "more than 1000 values" in answer.error_text
 
 
@@ -167,20 +167,20 @@ def test_what_it_cannot_be_asked_for(liar: PythonRunner, job: Job, said: str) ->
     """A kind or an option that the library does not declare is unsupported, and says which."""
     answer = liar.run("read", job)
 
-    assert answer.outcome is Outcome.UNSUPPORTED
+    assert answer.outcome is JobOutcome.UNSUPPORTED
     assert said in answer.error_text
 
 
 def test_option_with_any_value(liar: PythonRunner) -> None:
     """An option without values listed takes any."""
-    assert told(liar, b"healthy", chunk=7).outcome is Outcome.ROWS
+    assert told(liar, b"healthy", chunk=7).outcome is JobOutcome.ROWS
 
 
 def test_written(liar: PythonRunner) -> None:
     """A writer's bytes come back."""
     answer = liar.run("write", Job("1", "stream", b"stream"))
 
-    assert (answer.outcome, answer.data) == (Outcome.WRITTEN, b"streamstream")
+    assert (answer.outcome, answer.data) == (JobOutcome.WRITTEN, b"streamstream")
 
 
 @pytest.mark.parametrize(("word", "stage"), [(b"bad source", Stage.SOURCE), (b"refuse", Stage.LIBRARY)])
@@ -188,14 +188,14 @@ def test_refused_source(liar: PythonRunner, word: bytes, stage: Stage) -> None:
     """A library that cannot read what it is to write is told apart from one that cannot write it."""
     answer = liar.run("write", Job("1", "stream", word))
 
-    assert (answer.outcome, answer.stage) == (Outcome.REFUSED, stage)
+    assert (answer.outcome, answer.stage) == (JobOutcome.REFUSED, stage)
 
 
 def test_death_of_a_writer(liar: PythonRunner) -> None:
     """A writer that dies costs its job, in its own stage."""
     answer = liar.run("write", Job("1", "stream", b"segv"))
 
-    assert (answer.outcome, answer.stage) == (Outcome.DIED, Stage.LIBRARY)
+    assert (answer.outcome, answer.stage) == (JobOutcome.DIED, Stage.LIBRARY)
 
 
 def test_absent_library() -> None:
@@ -204,7 +204,7 @@ def test_absent_library() -> None:
         answer = told(runner, b"healthy")
 
         assert (answer.outcome, answer.error_text) == (
-            Outcome.UNAVAILABLE,
+            JobOutcome.UNAVAILABLE,
             "not installed here: No module named 'absent'",
         )
         with pytest.raises(Unavailable, match="not installed here"):
@@ -220,8 +220,8 @@ def test_worker_that_is_killed() -> None:
 
         lost, after = told(runner, b"healthy"), told(runner, b"healthy")
 
-    assert (lost.outcome, lost.error_class) == (Outcome.UNAVAILABLE, "worker")
-    assert after.outcome is Outcome.ROWS
+    assert (lost.outcome, lost.error_class) == (JobOutcome.UNAVAILABLE, "worker")
+    assert after.outcome is JobOutcome.ROWS
 
 
 def test_closed_runner() -> None:
@@ -229,4 +229,4 @@ def test_closed_runner() -> None:
     runner = PythonRunner(lying_library.READER, None, LIMITS)
     runner.close()
 
-    assert told(runner, b"healthy").outcome is Outcome.UNAVAILABLE
+    assert told(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.readers.ipc import IPC_WRITERS, IpcPool, Job, Limits, Outcome, Unavailable
+from conformance.readers.ipc import IPC_WRITERS, IpcPool, Job, JobOutcome, Limits, Unavailable
 from conformance.wire import read_stream
 from conformance.wire.plain import plain_table
 from tests.readers.ipc.samples import as_stream
@@ -56,11 +56,11 @@ def test_rows_survive(pool: IpcPool, name: str, kind: str) -> None:
     jobs = [Job(repr(options), kind, SOURCE, options=options) for options in single_options(dict(told.write_options))]
     answers = list(pool.write(jobs, [name]))
 
-    assert [answer.outcome for answer in answers if answer.outcome is not Outcome.UNSUPPORTED] != []
+    assert [answer.outcome for answer in answers if answer.outcome is not JobOutcome.UNSUPPORTED] != []
     for answer in answers:
-        if answer.outcome is Outcome.UNSUPPORTED:
+        if answer.outcome is JobOutcome.UNSUPPORTED:
             continue  # a value that the library refuses for this kind in its own words
-        assert answer.outcome is Outcome.WRITTEN, answer
+        assert answer.outcome is JobOutcome.WRITTEN, answer
         if IPC_WRITERS[name].adapter is not None:
             continue
         got = plain_table(read_again(kind, answer.data).to_batches()).columns
@@ -103,7 +103,7 @@ def test_deltas_and_unified_dictionaries(pool: IpcPool) -> None:
 
     assert [message.delta for message in read_stream(replaced.data).dictionaries] == [False, False]
     assert [message.delta for message in read_stream(delta.data).dictionaries] == [False, True]
-    assert file.outcome is Outcome.REFUSED
+    assert file.outcome is JobOutcome.REFUSED
     assert read_again("file", unified.data).column("d").to_pylist() == ["x", "y", "z", "x"]
 
 
@@ -117,10 +117,10 @@ def test_options_combine(pool: IpcPool) -> None:
     ]
 
     for answer in pool.write(jobs, ["pyarrow"]):
-        assert answer.outcome is Outcome.WRITTEN, answer
+        assert answer.outcome is JobOutcome.WRITTEN, answer
 
 
 def test_source_that_is_no_stream(pool: IpcPool) -> None:
     """No writer writes what it cannot read; one that believes the announced length runs out of memory."""
     for answer in pool.write([Job("1", "stream", b"no stream at all")]):
-        assert answer.outcome in (Outcome.REFUSED, Outcome.EXHAUSTED, Outcome.UNAVAILABLE), answer
+        assert answer.outcome in (JobOutcome.REFUSED, JobOutcome.EXHAUSTED, JobOutcome.UNAVAILABLE), answer

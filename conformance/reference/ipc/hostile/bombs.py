@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from conformance.reference.body import Node, Part
+from conformance.reference.body import FieldNode, Part
 from conformance.reference.ipc.hostile.register import hostile, hostile_stream
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.samples import SAMPLES
@@ -34,7 +34,7 @@ def _bytes_column(model: StreamModel, rows: int, stored: bytes, codec: int) -> N
     """Makes the first batch one of ``rows`` bytes without nulls, whose compressed data is ``stored``."""
     batch = model.batches[0]
     batch.header.update(length=rows, compression={"codec": codec})
-    batch.nodes = [Node("x", rows, 0)]
+    batch.nodes = [FieldNode("x", rows, 0)]
     batch.parts = [Part("x", "validity", b""), Part("x", "data", stored)]
 
 
@@ -116,7 +116,7 @@ def views_overlap() -> bytes:
     model = SAMPLES["types.string-view"].stream()
     batch = model.batches[0]
     batch.header["length"] = rows
-    batch.nodes = [Node("x", rows, 0)]
+    batch.nodes = [FieldNode("x", rows, 0)]
     view = struct.pack("<i4sii", len(text), text[:4], 0, 0)
     batch.parts = [Part("x", "validity", b""), Part("x", "views", view * rows), Part("x", "variadic", text)]
     return model.encode()
@@ -152,7 +152,7 @@ def fixed_size_lists() -> bytes:
     batch = model.batches[0]
     count = 1000 * ((1 << 31) - 1)
     batch.header["length"] = 1000
-    batch.nodes = [Node("x", 1000, 0), Node("x.item", count, count)]
+    batch.nodes = [FieldNode("x", 1000, 0), FieldNode("x.item", count, count)]
     batch.parts = [Part("x", "validity", b"")]
     return model.encode()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from conformance.reference.body import Node, Part
+from conformance.reference.body import FieldNode, Part
 from conformance.reference.ipc.hostile.register import hostile, register
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.samples import SAMPLES
@@ -33,9 +33,9 @@ def _nested(depth: int, code: int, kind: dict[str, Any], parts: Callable[[], lis
     schema = Message({"version": V5, "header_type": 1, "header": {"fields": [field]}})
     batch = Message({"version": V5, "header_type": 3, "header": {"length": 1}})
     for _ in range(depth):
-        batch.nodes.append(Node("x", 1, 0))
+        batch.nodes.append(FieldNode("x", 1, 0))
         batch.parts += parts()
-    batch.nodes.append(Node("n", 1, 0))
+    batch.nodes.append(FieldNode("n", 1, 0))
     batch.parts += [Part("n", "validity", b""), Part("n", "data", b"\x07\0\0\0")]
     return StreamModel([schema, batch]).encode()
 

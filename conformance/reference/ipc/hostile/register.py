@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.reference.ipc.models import StreamModel
-from conformance.reference.ipc.register import Kind
+from conformance.reference.ipc.register import ContainerKind
 from conformance.reference.ipc.samples import SAMPLES
 
 __all__ = ["HOSTILE", "Hostile", "hostile", "hostile_stream", "register"]
@@ -25,7 +25,7 @@ class Hostile:
 
     name: str
     what: str
-    kind: Kind
+    kind: ContainerKind
     source: str
     make: Callable[[], bytes]
 
@@ -39,7 +39,9 @@ HOSTILE: Final[Mapping[str, Hostile]] = MappingProxyType(_REGISTER)
 """All hostile bytes by name; complete once :mod:`conformance.reference.ipc.hostile` is imported."""
 
 
-def register(name: str, what: str, make: Callable[[], bytes], *, kind: Kind = "stream", source: str = "") -> None:
+def register(
+    name: str, what: str, make: Callable[[], bytes], *, kind: ContainerKind = "stream", source: str = ""
+) -> None:
     """Registers bytes under a name that is not taken."""
     if name in _REGISTER:
         raise ValueError(f"{name}: the name is taken")
@@ -47,7 +49,7 @@ def register(name: str, what: str, make: Callable[[], bytes], *, kind: Kind = "s
 
 
 def hostile(
-    name: str, *, kind: Kind = "stream", source: str = ""
+    name: str, *, kind: ContainerKind = "stream", source: str = ""
 ) -> Callable[[Callable[[], bytes]], Callable[[], bytes]]:
     """Registers a function that makes bytes; its docstring says what they do."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.reference.ipc.hostile.register import register
-from conformance.reference.ipc.register import Kind
+from conformance.reference.ipc.register import ContainerKind
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.samples.tensors import TENSORS
 
@@ -29,14 +29,14 @@ def _tensor() -> bytes:
     return TENSORS["dense.i32"].model().encode()
 
 
-_WHOLES: Final[dict[Kind, Callable[[], bytes]]] = {"stream": _stream, "file": _file, "tensor": _tensor}
+_WHOLES: Final[dict[ContainerKind, Callable[[], bytes]]] = {"stream": _stream, "file": _file, "tensor": _tensor}
 
 
-def _cut(kind: Kind, size: int) -> bytes:
+def _cut(kind: ContainerKind, size: int) -> bytes:
     return _WHOLES[kind]()[:size]
 
 
-def _register(kind: Kind) -> None:
+def _register(kind: ContainerKind) -> None:
     whole = len(_WHOLES[kind]())
     for size in range(0, whole, _STEP):
         register(

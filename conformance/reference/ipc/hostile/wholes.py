@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from conformance.reference.ipc.hostile.register import hostile, register
 from conformance.reference.ipc.models import MAGIC
-from conformance.reference.ipc.register import Kind
+from conformance.reference.ipc.register import ContainerKind
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.reference.ipc.writer import write_stream
@@ -36,10 +36,10 @@ _ANYTHING: Final = {
     "continuations": CONTINUATION * 64,
     "end-markers": END_OF_STREAM * 1000,
 }
-_KINDS: Final[tuple[Kind, ...]] = ("stream", "file", "tensor")
+_KINDS: Final[tuple[ContainerKind, ...]] = ("stream", "file", "tensor")
 
 
-def _given(kind: Kind, name: str, data: bytes) -> None:
+def _given(kind: ContainerKind, name: str, data: bytes) -> None:
     what = f"A {kind} is {name.replace('-', ' ')}."
     register(f"wholes.{name}-as-{kind}", what, lambda: data, kind=kind, source=_GARBAGE)
 
@@ -49,7 +49,7 @@ for _kind in _KINDS:
         _given(_kind, _name, _data)
 
 
-def _wrong_kind(name: str, kind: Kind, data: bytes) -> None:
+def _wrong_kind(name: str, kind: ContainerKind, data: bytes) -> None:
     register(
         f"wholes.{name}",
         f"What is read as a {kind} is another thing: {name.replace('-', ' ')}.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.reference.ipc.models import FileModel, Written
+from conformance.reference.ipc.models import EncodedMessage, FileModel
 from conformance.reference.ipc.mutants.files import Blocks, change_blocks
 from conformance.reference.ipc.register import mutant
 from conformance.reference.message import END_OF_STREAM
@@ -161,7 +161,7 @@ def behind_the_end(model: FileModel) -> None:
     """The last batch stands behind the stream's end marker: by the Footer it is there, by the stream it is not."""
     stream = model.stream
     last = stream.messages.pop()
-    stream.messages += [Written(END_OF_STREAM), last]
+    stream.messages += [EncodedMessage(END_OF_STREAM), last]
     stream.end = b""
 
 

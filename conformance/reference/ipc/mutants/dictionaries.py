@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from conformance.reference.body import Node, Part
+from conformance.reference.body import FieldNode, Part
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import mutant
 from conformance.reference.message import Message
@@ -197,7 +197,7 @@ def types_differ(model: StreamModel) -> None:
 def two_columns(model: StreamModel) -> None:
     """A dictionary batch has two columns."""
     dictionary = model.dictionaries[0]
-    dictionary.nodes.append(Node("surplus", dictionary.batch["length"], 0))
+    dictionary.nodes.append(FieldNode("surplus", dictionary.batch["length"], 0))
     dictionary.parts += [Part("surplus", "validity", b""), Part("surplus", "data", bytes(64))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.reference.ipc.models import StreamModel, Written
+from conformance.reference.ipc.models import EncodedMessage, StreamModel
 from conformance.reference.ipc.register import mutant
 from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.reference.ipc.tensors import write_sparse
@@ -69,13 +69,13 @@ def second_schema_last(model: StreamModel) -> None:
 @mutant("stream.tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",))
 def tensor(model: StreamModel) -> None:
     """A tensor stands between two batches."""
-    model.messages.insert(2, Written(TENSORS["dense.i32"].model().encode()))
+    model.messages.insert(2, EncodedMessage(TENSORS["dense.i32"].model().encode()))
 
 
 @mutant("stream.sparse-tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",))
 def sparse_tensor(model: StreamModel) -> None:
     """A sparse tensor stands between two batches."""
-    model.messages.insert(2, Written(write_sparse(np.eye(3), "CSR")))
+    model.messages.insert(2, EncodedMessage(write_sparse(np.eye(3), "CSR")))
 
 
 @mutant(
@@ -86,7 +86,7 @@ def sparse_tensor(model: StreamModel) -> None:
 )
 def end_between(model: StreamModel) -> None:
     """A message of no metadata stands between two batches: to a reader, the stream ends there."""
-    model.messages.insert(len(model.messages) - 1, Written(END_OF_STREAM))
+    model.messages.insert(len(model.messages) - 1, EncodedMessage(END_OF_STREAM))
 
 
 @mutant(

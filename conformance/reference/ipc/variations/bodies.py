@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from conformance.reference.body import Node, Part
+from conformance.reference.body import FieldNode, Part
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import STANDARD, variation
 from conformance.reference.ipc.variations.sources import ALIGNMENT, BATCH, COL
@@ -47,7 +47,7 @@ def _parts(model: StreamModel, role: str) -> Iterator[tuple[Message, int, Part]]
     yield from found
 
 
-def _of(message: Message, path: str) -> Node:
+def _of(message: Message, path: str) -> FieldNode:
     return next(node for node in message.nodes if node.path == path)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from conformance.reference.flatbuffers import Layout
+from conformance.reference.flatbuffers import TableLayout
 from conformance.reference.ipc.models import FileModel, StreamModel
 from conformance.reference.ipc.register import Grade, variation
 from conformance.reference.ipc.variations.sources import FBS
@@ -57,7 +57,7 @@ for _name, _each in VARIATIONS.items():
     variation(f"file.message.{_name}", _each.source, kind="file", on=_ON, grade=_grade)(_in_file(_vary))
 
 
-def _laid_out(name: str, layout: Layout, what: str) -> None:
+def _laid_out(name: str, layout: TableLayout, what: str) -> None:
     def vary(model: FileModel) -> None:
         model.layout = layout
         for message in model.stream.messages:
@@ -69,21 +69,27 @@ def _laid_out(name: str, layout: Layout, what: str) -> None:
     variation(f"file.flatbuffers.{name}", "https://flatbuffers.dev/internals/", kind="file", on=on)(vary)
 
 
-_laid_out("vtables-shared", Layout(), "Equal vtables are written once, and later tables point back to the first.")
+_laid_out("vtables-shared", TableLayout(), "Equal vtables are written once, and later tables point back to the first.")
 _laid_out(
-    "vtables-last", Layout(vtables_last=True, shared_vtables=False), "Vtables follow their tables, also in the Footer."
+    "vtables-last",
+    TableLayout(vtables_last=True, shared_vtables=False),
+    "Vtables follow their tables, also in the Footer.",
 )
-_laid_out("depth-first", Layout(depth_first=True), "Children follow their table at once, also in the Footer.")
+_laid_out("depth-first", TableLayout(depth_first=True), "Children follow their table at once, also in the Footer.")
 _laid_out(
-    "explicit-defaults", Layout(explicit_defaults=True), "Scalars that equal their default are written everywhere."
+    "explicit-defaults", TableLayout(explicit_defaults=True), "Scalars that equal their default are written everywhere."
 )
-_laid_out("slot-order", Layout(slot_order=True), "Inline fields stand in the order of their slots everywhere.")
+_laid_out("slot-order", TableLayout(slot_order=True), "Inline fields stand in the order of their slots everywhere.")
 
 
 @variation("stream.flatbuffers-differ", "https://flatbuffers.dev/internals/", on=("rows.several", "dictionary.two"))
 def layouts_differ(model: StreamModel) -> None:
     """Every message of a stream has another layout of its metadata."""
-    layouts = (Layout(vtables_last=True), Layout(depth_first=True), Layout(slot_order=True, explicit_defaults=True))
+    layouts = (
+        TableLayout(vtables_last=True),
+        TableLayout(depth_first=True),
+        TableLayout(slot_order=True, explicit_defaults=True),
+    )
     for number, message in enumerate((model.schema, *model.dictionaries, *model.batches)):
         message.layout = layouts[number % 3]
 
@@ -92,4 +98,4 @@ def layouts_differ(model: StreamModel) -> None:
 def dictionary_layout(model: StreamModel) -> None:
     """The metadata of dictionary batches is laid out unlike that of the others."""
     for message in model.dictionaries:
-        message.layout = Layout(vtables_last=True, depth_first=True, explicit_defaults=True)
+        message.layout = TableLayout(vtables_last=True, depth_first=True, explicit_defaults=True)
