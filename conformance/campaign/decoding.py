@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.comparing.differences import identical
+from conformance.contract.comparing.differences import Floats, floats_of, identical
 from conformance.contract.view import View
 from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes
@@ -62,14 +62,18 @@ class Decoders:
         held = held_tables(view)
         readings = []
         for whole in self._wholes(view):
+            if whole.label not in held:
+                return None
+            table = held[whole.label]
+            floats = floats_of(table.schema)
             for name, info in self._infos.items():
                 read = self._load(name)
-                if name in self.ended or isinstance(read, str) or whole.label not in held:
+                if name in self.ended or isinstance(read, str):
                     return None
                 if whole.bare is None and (reason := info.refusal(whole)):
                     readings.append(_unavailable(name, whole, reason))
                     continue
-                if info.rewrites or not self._is_held(name, read, whole, held[whole.label]):
+                if info.rewrites or not self._is_held(name, read, whole, table, floats):
                     return None
                 readings.append(Reading(name, whole.case_id, whole.label, ReadingOutcome.TABLE, camp="all"))
         return readings
@@ -81,11 +85,11 @@ class Decoders:
             return [] if bare is None else [bare]
         return whole_reads(view.case, view.exchange)
 
-    def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table) -> bool:
+    def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table, floats: Floats) -> bool:
         self._mark(name)
         try:
             table = read(whole)
-            return bool(table.schema.equals(held.schema)) and identical(held, table)
+            return bool(table.schema.equals(held.schema)) and identical(held, table, floats)
         except BaseException:  # noqa: BLE001  # what it is, the closer look will tell
             return False
         finally:

@@ -6,6 +6,7 @@ A passing case costs one short row: the clauses that passed are bits, and so are
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -67,8 +68,8 @@ def places(clauses: Sequence[str]) -> Mapping[str, int]:
 
 
 def passed_bits(passed: Iterable[str], bits: Mapping[str, int]) -> bytes:
-    """The clauses that passed as bits at their :func:`places`, least significant first."""
-    return sum(map(bits.__getitem__, passed)).to_bytes((len(bits) + 7) // 8, "little")
+    """The clauses that passed as bits at their :func:`places`, least significant first; others have no bit."""
+    return sum(map(bits.get, passed, itertools.repeat(0))).to_bytes((len(bits) + 7) // 8, "little")
 
 
 def verdicts(index: int, found: Sequence[Verdict]) -> list[dict[str, Any]]:

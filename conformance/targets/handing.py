@@ -12,6 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contract.remembered import once_per_object
 from conformance.records import Case, CreateSession, ReadRows, Recipe, Step
 
 __all__ = ["NO_PLACE", "SerializedSteps", "batches_of", "place_of"]
@@ -37,6 +38,7 @@ def place_of(case: Case) -> SerializedSteps | None:
     return _place_in(case.steps)
 
 
+@once_per_object
 def _place_in(steps: tuple[Step, ...]) -> SerializedSteps | None:
     for index, step in enumerate(steps):
         if not isinstance(step, CreateSession) or step != CreateSession(

@@ -50,8 +50,8 @@ def test_the_digest_of_bytes_is_of_the_messages() -> None:
 
 
 def test_passes_are_bits_at_the_clauses_places() -> None:
-    """Least significant first."""
-    assert rows.passed_bits(["a", "j"], rows.places("abcdefghij")) == bytes([0b1, 0b10])
+    """Least significant first; what the run does not judge has none."""
+    assert rows.passed_bits(["a", "x", "j"], rows.places("abcdefghij")) == bytes([0b1, 0b10])
 
 
 @pytest.mark.parametrize("outcome", Outcome)
