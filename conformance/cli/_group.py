@@ -24,7 +24,7 @@ __all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
 
 COMMANDS: Final[Mapping[str, str]] = {
     "run": "Judge a target and report what deviates.",
-    "list": "List the cases or the clauses.",
+    "list": "List the cases, the clauses or the readers.",
     "show": "Show one case: its table, its steps, what it is for.",
     "clauses": "List the clauses with level and first sentence.",
     "explain": "Explain one clause: what it requires, by whose word, who breaks.",

@@ -6,16 +6,19 @@ import json
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from conformance.cli._common import corpus_option
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import PROCESSES, count_of
+from conformance.cli._options import clause_option
 from conformance.cli._progress import progress_bar
 from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
 from conformance.engine.prove import Proof, prove
+from conformance.engine.selection import Patterns, all_clauses
 from conformance.records import Case
 from conformance.reference.mutants import MUTANTS
 from conformance.report.proof import as_json, as_text
@@ -25,13 +28,24 @@ from conformance.report.proof import as_json, as_text
 @corpus_option
 @click.option("--workers", type=PROCESSES, help="Processes; one per core unless given.")
 @click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Try these mutants only; repeatable.")
+@clause_option
 @click.option("--every", type=count_of(1), default=1, help="Make each n-th systematic change only.")
 @click.option("--matrix", is_flag=True, help="Print every mutant with the clauses that failed on it.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the whole result here.")
 def command(
-    *, corpus: Path, workers: int | None, mutants: tuple[str, ...], every: int, matrix: bool, json_file: Path | None
+    *,
+    corpus: Path,
+    workers: int | None,
+    mutants: tuple[str, ...],
+    clause: tuple[str, ...],
+    every: int,
+    matrix: bool,
+    json_file: Path | None,
 ) -> None:
     """Run the suite against every mutant, liar, legal variation and systematic change.
+
+    With --clause, against the mutants that are made for such clauses, the reference and the legal variations: that
+    takes seconds, and shows what is wrong with a clause that is being written.
 
     Exit status 1 where a mutant survives, a clause is unproven, a mutant is over-broad or a legal variation fails;
     130 where it was interrupted, for a part proves nothing.
@@ -39,7 +53,8 @@ def command(
     if unknown := sorted(set(mutants) - set(MUTANTS)):
         raise click.UsageError(f"no mutant is called {unknown[0]!r}; `conformance serve --mutants` lists them all")
     began = time.monotonic()
-    proof = _watched(load_corpus(corpus).values(), workers=workers, mutants=mutants or None, every=every)
+    cases, clauses = load_corpus(corpus).values(), _matching(clause) if clause else None
+    proof = _watched(cases, workers=workers, mutants=mutants or None, clauses=clauses, every=every)
     click.echo(as_text(proof, matrix=matrix))
     click.echo(f"{time.monotonic() - began:.0f} s")
     if json_file is not None:
@@ -48,7 +63,15 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _watched(cases: Iterable[Case], *, workers: int | None, mutants: tuple[str, ...] | None, every: int) -> Proof:
+def _matching(globs: tuple[str, ...]) -> list[str]:
+    patterns = Patterns(globs)
+    found = [name for name, one in all_clauses().items() if one.on_messages and patterns.match(name)]
+    if dead := patterns.dead:
+        raise click.UsageError(f"no clause on messages matches {dead[0]!r}; `conformance list clauses` lists them all")
+    return found
+
+
+def _watched(cases: Iterable[Case], **how: Any) -> Proof:
     tried: list[str] = []
     of = 0
     with progress_bar() as progress:
@@ -61,7 +84,7 @@ def _watched(cases: Iterable[Case], *, workers: int | None, mutants: tuple[str, 
             progress.update(task, description=what[:40], completed=done, total=total)
 
         try:
-            return prove(cases, workers=workers, mutants=mutants, every=every, told=told)
+            return prove(cases, told=told, **how)
         except KeyboardInterrupt:
             names = f", {' and '.join(tried[-2:])} last" if tried else ""
             raise Interrupted(f"{len(tried)} of {of or 'all'} trials were made{names}; a part proves nothing") from None

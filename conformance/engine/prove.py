@@ -10,7 +10,7 @@ import dataclasses
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from typing import Any, Final
 
@@ -73,26 +73,33 @@ def prove(
     *,
     workers: int | None = None,
     mutants: Sequence[str] | None = None,
+    clauses: Collection[str] | None = None,
     every: int = 1,
     told: Callable[[str, int, int], None] = lambda _what, _done, _of: None,
 ) -> Proof:
     """Try everything on ``cases``; ``mutants`` and ``every`` (each n-th systematic change) make a sampled proof.
 
+    With ``clauses``, these alone are proven: by the mutants that are made for them, the reference and what is legal.
     ``told`` is called with what was tried last, how many tasks are done, and of how many.
     """
     load_chapters()
     chosen = list(MUTANTS) if mutants is None else list(mutants)
-    tasks: list[tuple[str, str, int]] = [("systematic", str(shard), every) for shard in range(SHARDS)]
-    tasks += [("liar", name, 0) for name in LIARS] + [("alarm", "", 0)] + [("alarm", name, 0) for name in VARIATIONS]
+    if clauses is not None:
+        chosen = [name for name in chosen if not set(clauses).isdisjoint(MUTANTS[name].kills)]
+    tasks: list[tuple[str, str, int]] = []
+    if clauses is None:
+        tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [("liar", name, 0) for name in LIARS]
+    tasks += [("alarm", "", 0)] + [("alarm", name, 0) for name in VARIATIONS]
     # Lies told by a server take longest; they go first, so that no process is left with one at the end.
     tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: MUTANTS[name].service is None)]
-    results = _run(tasks, tuple(cases), workers or os.cpu_count() or 1, told)
-    return _put_together(chosen, results)
+    asked = tuple(CLAUSES if clauses is None else clauses)
+    results = _run(tasks, (tuple(cases), asked), workers or os.cpu_count() or 1, told)
+    to_prove = asked if mutants is None else ()
+    return _put_together(chosen, to_prove, results)
 
 
-def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any]) -> Proof:
+def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Mapping[tuple[str, str], Any]) -> Proof:
     made_for = {clause for name in chosen for clause in MUTANTS[name].kills}
-    everything = len(chosen) == len(MUTANTS)
     found: list[Fate] = []
     changes: Counter[str] = Counter()
     types: Counter[str] = Counter()
@@ -103,11 +110,9 @@ def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any])
             found += result[2]
     return Proof(
         trials=tuple(results["mutant", name] for name in chosen),
-        liars={name: results["liar", name] for name in LIARS},
+        liars={name: results["liar", name] for name in LIARS if ("liar", name) in results},
         alarms={name or "reference": made for (kind, name), made in results.items() if kind == "alarm" and made},
-        unproven=tuple(name for name, one in CLAUSES.items() if one.on_messages and name not in made_for)
-        if everything
-        else (),
+        unproven=tuple(name for name in to_prove if CLAUSES[name].on_messages and name not in made_for),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
         changes=dict(changes),
         types=dict(types),
@@ -118,10 +123,13 @@ def _put_together(chosen: Sequence[str], results: Mapping[tuple[str, str], Any])
 
 
 def _run(
-    tasks: Sequence[tuple[str, str, int]], cases: tuple[Case, ...], workers: int, told: Callable[[str, int, int], None]
+    tasks: Sequence[tuple[str, str, int]],
+    stage: tuple[tuple[Case, ...], tuple[str, ...]],
+    workers: int,
+    told: Callable[[str, int, int], None],
 ) -> dict[tuple[str, str], Any]:
     results: dict[tuple[str, str], Any] = {}
-    with crew(workers, _prepare, cases) as pool:
+    with crew(workers, _prepare, *stage) as pool:
         futures = {pool.submit(_task, *task): task for task in tasks}
         for number, future in enumerate(as_completed(futures), 1):
             kind, name, _ = futures[future]
@@ -130,19 +138,20 @@ def _run(
     return results
 
 
-_STAND: list[Stand] = []
-"""The stand of this process, made once by :func:`_prepare`."""
+_STANDS: list[Stand] = []
+"""The stands of this process, made once by :func:`_prepare`: with every clause, and with those that are proven."""
 
 
-def _prepare(cases: tuple[Case, ...]) -> None:
+def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
     load_chapters()
     # A lie may overflow or divide by zero on its way; what it sends is all that matters.
     warnings.simplefilter("ignore", RuntimeWarning)
-    _STAND.append(Stand.of(cases, CLAUSES.values()))
+    every = Stand.of(cases, CLAUSES.values())
+    _STANDS.extend((every, dataclasses.replace(every, clauses=tuple(CLAUSES[name] for name in asked))))
 
 
 def _task(kind: str, name: str, every: int) -> Any:
-    stand = _STAND[0]
+    stand, proven = _STANDS
     match kind:
         case "mutant":
             return try_mutant(stand, MUTANTS[name])
@@ -151,7 +160,7 @@ def _task(kind: str, name: str, every: int) -> Any:
         case "systematic":
             return _systematic(stand, int(name), every)
         case _:
-            return _alarms(stand, name)
+            return _alarms(proven, name)
 
 
 def _alarms(stand: Stand, name: str) -> Failures:

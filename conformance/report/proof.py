@@ -47,7 +47,8 @@ def _where(trial: Trial, clause: str) -> str:
 
 
 def _liars(proof: Proof) -> Iterator[str]:
-    yield "standing liars, and how many MUST clauses each passes:"
+    if proof.liars:
+        yield "standing liars, and how many MUST clauses each passes:"
     for name, clauses in proof.liars.items():
         yield f"  {name:24} {len(clauses)}"
 
@@ -55,8 +56,9 @@ def _liars(proof: Proof) -> Iterator[str]:
 def _totals(proof: Proof) -> Iterator[str]:
     killed = len(proof.trials) - len(proof.survived)
     yield f"{killed} of {len(proof.trials)} mutants killed, {len(proof.broad)} over-broad"
-    yield f"{sum(proof.changes.values())} systematic changes: {_counted(proof.changes)}"
-    yield f"{sum(proof.types.values())} times a type in the place of another: {_counted(proof.types)}"
+    if proof.changes:
+        yield f"{sum(proof.changes.values())} systematic changes: {_counted(proof.changes)}"
+        yield f"{sum(proof.types.values())} times a type in the place of another: {_counted(proof.types)}"
     yield f"{proof.variations} legal variations, {len(proof.alarms)} false alarms"
     yield "the proof holds" if proof.holds else "the proof does NOT hold"
 

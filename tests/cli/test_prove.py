@@ -29,6 +29,24 @@ def test_a_sampled_proof_that_holds_ends_in_0_and_writes_its_result(tmp_path: Pa
     assert set(form["mutants"]["batch.empty"]["failed"]) == {"framing.batch-not-empty"}
 
 
+def test_a_clause_is_proven_alone(tmp_path: Path) -> None:
+    """Its mutant, the reference and what is legal are tried; a clause that is not asked for raises no alarm."""
+    corpus = tmp_path / "cases"
+    save_case(resolve_case("types.int64"), corpus / "types" / "int64.yaml")
+    command = ["prove", "--corpus", str(corpus), "--workers", "2", "--clause"]
+
+    proven = CliRunner().invoke(cli, [*command, "framing.batch-not-empty", "--json", str(tmp_path / "proof.json")])
+    unknown = CliRunner().invoke(cli, [*command, "stream.*"])
+
+    assert proven.exit_code == 0, proven.output
+    assert "liars" not in proven.output
+    assert "systematic" not in proven.output
+    form = json.loads((tmp_path / "proof.json").read_text())
+    assert {clause for mutant in form["mutants"].values() for clause in mutant["kills"]} == {"framing.batch-not-empty"}
+    assert unknown.exit_code == 2
+    assert "no clause on messages matches 'stream.*'" in unknown.output
+
+
 def test_an_unknown_mutant_ends_in_2() -> None:
     """The sentence says where the names are."""
     result = CliRunner().invoke(cli, ["prove", "--mutant", "batch.emtpy"])

@@ -15,10 +15,11 @@ import dataclasses
 import importlib.metadata
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -99,11 +100,17 @@ def matches(shown: tuple[str, ...], printed: str) -> bool:
 class Desk:
     """A directory in which the blocks of one guide are followed, with ``conformance``, ``pytest`` and ``python``."""
 
-    def __init__(self, place: Path, endpoint: Mapping[str, str]) -> None:
+    def __init__(self, place: Path, endpoint: Mapping[str, str], copied: Sequence[Path] = ()) -> None:
+        """A desk in ``place``; with ``copied``, parts of the repository that commands change, the suite is the copy."""
         self.work = place / "work"
         self.work.mkdir()
-        for name in ("cases", "docs", "golden", "targets"):  # commands are typed at the root of a working copy
+        # Commands are typed at the root of a working copy.
+        for name in ("docs",) if copied else ("cases", "docs", "golden", "targets"):
             (self.work / name).symlink_to(ROOT / name)
+        for path in copied:
+            copy = self.work / path.relative_to(ROOT)
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copytree(path, copy) if path.is_dir() else shutil.copy2(path, copy)
         self._endpoint = endpoint
         programs = place / "bin"
         programs.mkdir()
@@ -116,7 +123,8 @@ class Desk:
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": str(self.work if copied else ROOT),
+            "GIT_CEILING_DIRECTORIES": str(place),  # what lies above is no working copy of the suite
             "COLUMNS": "120",
             "NO_COLOR": "1",
         }
@@ -129,6 +137,14 @@ class Desk:
         file = self.work / block.title
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+
+    def follow(self, block: Block) -> None:
+        """Run the commands of a console block: each prints what stands below it and ends in the status told."""
+        for step in steps(block):
+            status, printed = self.run(step.command)
+            told = f"{block.where}: $ {step.command}\n{printed}"
+            assert status == step.status, told
+            assert matches(step.shown, printed), told
 
     def run(self, command: str) -> tuple[int, str]:
         """The status of a command and what it printed, standard output first."""

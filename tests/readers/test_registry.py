@@ -66,7 +66,7 @@ def test_listing_readers_imports_none_of_their_libraries() -> None:
 import sys
 from conformance.readers import READERS
 foreign = {"google.cloud", "grpc", "nanoarrow", "arro3", "polars", "pandas", "requests"} & set(sys.modules)
-assert len(READERS) == 10 and not foreign, foreign
+assert READERS and not foreign, foreign
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
 
