@@ -6,6 +6,7 @@ The answers are built with pyarrow's own writer and the suite's protobuf message
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -34,6 +35,7 @@ from conformance.records import (
     Table,
     Verdict,
 )
+from conformance.reference.mutants import MUTANTS
 
 NOW: Final = 1_790_000_000_000_000
 """Microseconds since the epoch: when every exchange here began."""
@@ -285,6 +287,18 @@ def call_clauses() -> list[Clause]:
     """Every clause of the chapters on calls."""
     load_chapters()
     return [clause for clause in CLAUSES.values() if clause.chapter in CHAPTERS]
+
+
+def deviations() -> list[Deviation]:
+    """Every deviation of the test modules on those chapters."""
+    modules = (importlib.import_module(f"tests.contract.test_{chapter}") for chapter in sorted(CHAPTERS))
+    return [deviation for module in modules for deviation in module.DEVIATIONS]
+
+
+def without_deviation() -> list[str]:
+    """The mutants that are made for clauses on calls of which no deviation here is one."""
+    left = {clause.id for clause in call_clauses()} - {deviation.clause for deviation in deviations()}
+    return [name for name, mutant in MUTANTS.items() if left.intersection(mutant.kills)]
 
 
 def failed(found: Sequence[Verdict]) -> set[str]:

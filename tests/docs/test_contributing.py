@@ -29,7 +29,7 @@ SHOWN: Final[dict[str, Block]] = {
 """The block of the guide that applies each diff."""
 
 WITHOUT: Final = {
-    "clause": "conformance explain errors.message-is-no-stack-trace",
+    "clause": "conformance explain errors.permanent-one-is-no-stack-trace",
     "case": "conformance show restriction.not-between",
     "target": "conformance prepare --target targets/names-its-origin.toml",
     "reader": "conformance list readers --select pyarrow.pandas",

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.generate.materialise import materialise
-from conformance.readers import READERS, ReaderPool
+from conformance.readers import READERS, ReaderPool, Takes
 from conformance.readers.compare import Camp, DifferenceKind, Disagreement, differences, disagreements, told
 from conformance.readers.tables import from_pandas, to_stream_bytes
 from conformance.records import (
@@ -40,6 +40,7 @@ from tests.readers.recorded import (
 )
 
 LEAVES = [kind for kind in BqType if kind not in (BqType.RECORD, BqType.RANGE)]
+STREAMS = {name for name, info in READERS.items() if info.takes is Takes.STREAM}
 POLARS_TAKES = [kind for kind in LEAVES if kind not in READERS["polars.stream"].cannot]
 
 
@@ -233,7 +234,7 @@ def test_markers_divide_the_readers(pool: ReaderPool) -> None:
 
     assert found.label == "s"
     assert [camp.made for camp in found.camps] == ["6 rows", "3 rows"]
-    assert set(found.camps[1].readers) == {name for name in READERS if name.endswith(".stream")}
+    assert set(found.camps[1].readers) == STREAMS
 
 
 def test_schema_missing_divides_the_clients(pool: ReaderPool) -> None:
@@ -274,8 +275,7 @@ def test_readings_are_told_how_they_differ(pool: ReaderPool) -> None:
 
     found = {one.reader: one for one in told(readings, {"s": pa.Table.from_batches([batch(1, 2)])})}
 
-    streams = {name for name in READERS if name.endswith(".stream")}
-    assert {name for name, one in found.items() if one.differences} == streams
-    assert {one.camp for name, one in found.items() if name in streams} == {"arro3.stream"}
+    assert {name for name, one in found.items() if one.differences} == STREAMS
+    assert {one.camp for name, one in found.items() if name in STREAMS} == {"arro3.stream"}
     assert len({one.camp for one in found.values()}) == 2
     assert told(readings, {}) == readings
