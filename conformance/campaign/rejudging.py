@@ -18,6 +18,7 @@ from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.results import frame_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.outcomes import reason_classes
+from conformance.engine.recorded import Stored
 from conformance.engine.selection import all_clauses
 from conformance.records import FORMAT, Case, Exchange, RecordError, Verdict, arrow_schema, from_json, from_row, to_row
 
@@ -59,20 +60,6 @@ def stored_exchange(root: Path, row: Mapping[str, Any]) -> tuple[Case, Exchange]
     return from_json(Case, json.loads(row["case"])), from_row(Exchange, held)
 
 
-class _Stored:
-    """In a target's place: what it answered then."""
-
-    remarks: tuple[str, ...] = ()
-
-    def __init__(self) -> None:
-        self.exchange: Exchange | None = None
-
-    def drive(self, _case: Case, _table: pa.Table) -> Exchange:
-        """The exchange that was stored last."""
-        assert self.exchange is not None
-        return self.exchange
-
-
 class _Judge:
     """The function of ``mapInArrow``: exchanges in, verdicts out."""
 
@@ -82,14 +69,16 @@ class _Judge:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         register = all_clauses()
-        stored = _Stored()
-        step = CaseStep([register[clause] for clause in self._clauses], stored)
+        exchanges: dict[str, Exchange] = {}
+        step = CaseStep([register[clause] for clause in self._clauses], Stored(exchanges))
         for batch in batches:
-            rows = [row for held in batch.to_pylist() for row in self._judged(step, stored, held)]
+            rows = [row for held in batch.to_pylist() for row in self._judged(step, exchanges, held)]
             yield from pa.Table.from_pylist(rows, schema=REJUDGED).to_batches()
 
-    def _judged(self, step: CaseStep, stored: _Stored, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-        case, stored.exchange = stored_exchange(self._root, row)
+    def _judged(self, step: CaseStep, exchanges: dict[str, Exchange], row: Mapping[str, Any]) -> list[dict[str, Any]]:
+        case, exchange = stored_exchange(self._root, row)
+        exchanges.clear()
+        exchanges[case.id] = exchange
         return [_row(row["index"], verdict) for verdict in step.verdicts(step.take(CaseWork(case)))]
 
 

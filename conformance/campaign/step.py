@@ -20,7 +20,7 @@ from conformance.campaign.done import Done, kept, plan_row
 from conformance.campaign.guidance import Weights, draw
 from conformance.campaign.job import CampaignJob
 from conformance.contract.view import View
-from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase, received
+from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
 from conformance.engine.selection import all_clauses
 from conformance.records import Case, Exchange, Reading
 
@@ -92,7 +92,7 @@ class Stepper:
         self._mark(self._index, "drive")
         exchange = self._driver.drive(case, table)
         self._mark(self._index, "")
-        self._received += received(exchange)
+        self._received += exchange.received
         return exchange
 
     def _done(self, index: int, work: CaseWork) -> Done:
@@ -108,7 +108,7 @@ class Stepper:
             "bytes_digest": None if view is None else rows.bytes_digest(view),
             "values_digest": None if view is None else rows.values_digest(view),
             "calls": 0 if exchange is None else len(exchange.calls),
-            "received": received(exchange),
+            "received": 0 if exchange is None else exchange.received,
             "drive_seconds": sum(work.seconds[: Phase.DRIVEN + 1]),
             "judge_seconds": sum(work.seconds[Phase.DRIVEN + 1 :]),
         }

@@ -26,7 +26,7 @@ from conformance.readers.held import held_tables
 from conformance.records import Case, Exchange, Outcome, Reading, Verdict
 from conformance.targets import TargetError
 
-__all__ = ["Agreement", "CaseStep", "CaseWork", "Driver", "Phase", "Reader", "received"]
+__all__ = ["Agreement", "CaseStep", "CaseWork", "Driver", "Phase", "Reader"]
 
 
 class Driver(Protocol):
@@ -109,11 +109,6 @@ class CaseWork:
             self.error = error
             self.broke.append("".join(traceback.format_exception(error)))
             self.end(Outcome.ERROR, f"{BROKE}: {type(error).__name__}: {error}")
-
-
-def received(exchange: Exchange | None) -> int:
-    """Bytes of the responses in an exchange, if there is one."""
-    return 0 if exchange is None else sum(len(data) for call in exchange.calls for data in call.responses)
 
 
 class CaseStep:

@@ -6,17 +6,34 @@ No reader is asked, so clauses on readers are not observed.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from conformance.contract.view import View
-from conformance.engine.bench import Bench
-from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunEnded, RunStarted
+from conformance.engine.casestep import CaseStep
+from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunStarted
 from conformance.engine.log import LogError, read_log
+from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
+from conformance.records import Case, Exchange
 
-__all__ = ["Recorded", "read_recorded", "with_exchange"]
+__all__ = ["Recorded", "Stored", "read_recorded", "with_exchange"]
+
+
+class Stored:
+    """In a target's place: what one answered then, by case."""
+
+    remarks: tuple[str, ...] = ()
+
+    def __init__(self, exchanges: Mapping[str, Exchange]) -> None:
+        self._exchanges = exchanges
+
+    def drive(self, case: Case, _table: pa.Table) -> Exchange:
+        """The exchange that was stored for ``case``."""
+        return self._exchanges[case.id]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,27 +51,19 @@ class Recorded:
 
     def judged(self) -> Iterator[Event]:
         """The events of a run that judges the exchanges under every clause of today."""
-        bench = Bench(tuple(all_clauses().values()))
-        yield dataclasses.replace(
+        step = CaseStep(all_clauses().values(), Stored({one.case.id: one.exchange for one in self.exchanges}))
+        clauses = tuple(clause.id for clause in step.judge.clauses)
+        cases = [one.case for one in self.exchanges]
+        start = dataclasses.replace(
             self.start,
             readers=False,
-            cases=tuple(one.case.id for one in self.exchanges),
-            clauses=tuple(clause.id for clause in bench.clauses),
-            all_clauses=len(bench.clauses),
+            cases=tuple(case.id for case in cases),
+            clauses=clauses,
+            all_clauses=len(clauses),
             left_out=(),
         )
-        for one in self.exchanges:
-            assessment = bench.assess(one.case, one.exchange, materialise(one.case.table))
-            yield CaseJudged(
-                case_id=one.case.id,
-                title=one.case.title,
-                replay=str(self.path),
-                verdicts=assessment.verdicts,
-                evidence=assessment.evidence,
-                calls=len(one.exchange.calls),
-                received=one.exchange.received,
-            )
-        yield RunEnded(0.0)
+        jobs = [CaseJob(case, str(self.path)) for case in cases]
+        return run(start, jobs, step, capabilities={need for case in cases for need in case.needs})
 
 
 def read_recorded(path: Path) -> Recorded:

@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 from conformance.contract.judge import Judged
-from conformance.engine.casestep import CaseStep, CaseWork, Phase, received
+from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.counterexample import Hunt
 from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.evidence import gather
@@ -168,7 +168,7 @@ def _finish(driven: _Driven, step: CaseStep, hunt: Hunt | None) -> Iterator[Even
         verdicts=verdicts,
         evidence=driven.evidence,
         calls=0 if work.exchange is None else len(work.exchange.calls),
-        received=received(work.exchange),
+        received=0 if work.exchange is None else work.exchange.received,
         seconds=time.monotonic() - driven.started,
         generated=job.generated,
     )

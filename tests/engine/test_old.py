@@ -20,11 +20,12 @@ import pytest
 
 from conformance.campaign.rejudging import stored_exchange
 from conformance.contract.clause import CLAUSES
-from conformance.engine.bench import Bench
+from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.log import read_log
+from conformance.engine.recorded import Stored
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
-from conformance.generate import load_case, materialise
+from conformance.generate import load_case
 from conformance.records import Case, Exchange, ProtocolName, RecordError, Verdict, from_json, from_row
 
 ARCHIVE = Path(__file__).parent / "old" / "version-1.zip"
@@ -43,7 +44,8 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(case: Case, exchange: Exchange) -> list[Verdict]:
     """The verdicts of today under the clauses of then, which are all there."""
-    return list(Bench(tuple(all_clauses().values())).assess(case, exchange, materialise(case.table)).verdicts)
+    step = CaseStep(all_clauses().values(), Stored({case.id: exchange}))
+    return list(step.verdicts(step.take(CaseWork(case))))
 
 
 @pytest.mark.parametrize("name", EXTRACTED)

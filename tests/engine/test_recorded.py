@@ -12,9 +12,9 @@ from pathlib import Path
 import grpc
 import pyarrow as pa
 import pytest
-from conformance.engine.bench import Bench
 
 from conformance.contract.view import View
+from conformance.engine.casestep import CaseStep
 from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunEnded
 from conformance.engine.log import LogError, LogWriter, read_log
 from conformance.engine.recorded import read_recorded, with_exchange
@@ -195,10 +195,9 @@ def test_a_case_in_a_log_is_checked_as_one_in_a_file(tmp_path: Path) -> None:
 
 def test_a_storage_read_target_does_not_support_a_case_of_flight() -> None:
     """It is not asked, and nothing crashes."""
-    asked = FakeTarget({})
-    bench = Bench(tuple(all_clauses().values()))
+    step = CaseStep(all_clauses().values(), FakeTarget({}))
 
-    events = list(run(started("calls.ok"), [CaseJob(FLIGHT_CASE, "flight.yaml")], asked, bench))
+    events = list(run(started("calls.ok"), [CaseJob(FLIGHT_CASE, "flight.yaml")], step))
 
     (case,) = [event for event in events if isinstance(event, CaseJudged)]
     assert [(one.clause, one.outcome, one.reason) for one in case.verdicts] == [
