@@ -133,7 +133,7 @@ def _refused(
     name: str,
     kills: str,
     lie: str,
-    reason: Reason,
+    wrong: Reason,
     *,
     code: grpc.StatusCode | None = None,
     words: str | None = None,
@@ -142,9 +142,9 @@ def _refused(
     """Register a service that refuses for one reason with another code than it should, or in other words."""
 
     class Refused(Service):
-        def refuse(self, given: Reason, **facts: object) -> NoReturn:
-            if given is not reason:
-                super().refuse(given, **facts)
+        def refuse(self, reason: Reason, **facts: object) -> NoReturn:
+            if reason is not wrong:
+                super().refuse(reason, **facts)
             right, told = REFUSALS[reason]
             raise Refusal(code or right, told.format(**facts) if words is None else words)
 

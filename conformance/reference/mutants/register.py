@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -32,6 +32,7 @@ __all__ = [
     "behaviour_lie",
     "decorator",
     "fields_lie",
+    "first",
     "in_fields",
     "message_lie",
     "process_lie",
@@ -73,6 +74,7 @@ _REGISTER: dict[str, Mutant] = {}
 MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(_REGISTER)
 """Every mutant by name; complete once :mod:`conformance.reference.mutants` is imported."""
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -118,6 +120,17 @@ def _patient(told: Callable[[Message], Message | bytes]) -> Callable[[Message], 
         return made if isinstance(made, bytes) else made.encode()
 
     return write
+
+
+def first(found: Iterable[T], lacking: str) -> T:
+    """The first of what a lie can be told of.
+
+    Raises:
+        LookupError: there is none; ``lacking`` says so in words.
+    """
+    for each in found:
+        return each
+    raise LookupError(lacking)
 
 
 schema_lie: Final = decorator(lambda told: {"serializer": Serializer(write_schema=_patient(told))})
