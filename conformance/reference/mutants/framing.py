@@ -21,6 +21,11 @@ _BATCH = batch_message(_EMPTY).encode()
 _STRAY = b"\x01\x02\x03\x04\x05\x06\x07\x08"
 
 
+def _dictionary() -> bytes:
+    tree, body = batch_message(_EMPTY).complete()
+    return frame({**tree, "header_type": 2, "header": {"id": 1, "data": tree["header"]}}, body)
+
+
 def _legacy(message: Message) -> Message:
     message.continuation = b""
     return message
@@ -39,6 +44,11 @@ batch_lie("batch.schema-first", kills="framing.batch-without-schema",
           defects=("B-01",), source=_GOCCY_398,
           lie="The batch field holds the schema message and then the batch.")(
     lambda message: _SCHEMA + message.encode())
+batch_lie("batch.dictionary-first", kills="framing.batch-without-dictionary",
+          also={"framing.batch-single-message": "the batch follows the dictionary"},
+          defects=("B-04",), source=_BQEMULATOR_31,
+          lie="The batch field holds a DictionaryBatch message and then the batch.")(
+    lambda message: _dictionary() + message.encode())
 batch_lie("batch.end-of-stream", kills="framing.batch-without-end-of-stream",
           defects=("B-01",), source=_BQEMULATOR_31,
           lie="The batch field carries an end-of-stream marker after the batch.")(
@@ -88,21 +98,6 @@ schema_lie("schema.with-body", kills="framing.schema-without-body",
            lie="The schema message announces a body and has one.")(
     lambda message: frame({**message.tree, "bodyLength": 16}, bytes(16)))
 # fmt: on
-
-
-@batch_lie(
-    "batch.dictionary-first",
-    kills="framing.batch-without-dictionary",
-    also={"framing.batch-single-message": "the batch follows the dictionary"},
-    defects=("B-04",),
-    source=_BQEMULATOR_31,
-)
-def dictionary_before_batch(message: Message) -> bytes:
-    """The batch field holds a DictionaryBatch message and then the batch."""
-    inner = batch_message(_EMPTY)
-    tree, body = inner.complete()
-    dictionary = {**tree, "header_type": 2, "header": {"id": 1, "data": tree["header"]}}
-    return frame(dictionary, body) + message.encode()
 
 
 @batch_lie("batch.truncated-body", kills="framing.batch-body-complete", defects=("I-04", "I-05"))

@@ -134,40 +134,28 @@ def nulls_in_non_nullable(model: StreamModel) -> None:
     model.schema.header["fields"][0]["nullable"] = 0
 
 
-def _shorten(message: Message, number: int, parts: tuple[Part, ...]) -> None:
-    """Takes the last slot from a child of fixed width that has no nulls."""
-    node = message.nodes[number]
-    node.length -= 1
-    for part in parts:
-        part.data = part.data[: node.length * part.unit[0]]
+def _shortened(*numbers: int) -> Change:
+    """Takes the last slot, and the bytes of it in buffers of those numbers, from a child that has no nulls."""
+
+    def change(model: StreamModel) -> None:
+        node = _batch(model).nodes[1]
+        node.length -= 1
+        for part in (_data(model, number) for number in numbers):
+            part.data = part.data[: node.length * part.unit[0]]
+
+    return change
 
 
-@mutant(
-    "values.struct-child-short",
-    Rule.STRUCT_CHILD_LENGTH,
-    on=("nulls.under-struct",),
-    source="https://github.com/apache/arrow-rs/pull/6417",
-)
-def struct_child_short(model: StreamModel) -> None:
-    """A struct's first child has a slot less than the struct."""
-    _shorten(_batch(model), 1, (_data(model, 2),))
-
-
-@mutant(
-    "values.fixed-size-child-short",
-    Rule.FIXED_SIZE_LIST_CHILD_LENGTH,
-    on=("types.fixed-size-list",),
-    also={Rule.BATCH_NULL_COUNT_MISMATCH: "the slot that is missing is a null"},
-)
-def fixed_size_child_short(model: StreamModel) -> None:
-    """The child of a fixed-size list has a slot less than its lists need."""
-    _shorten(_batch(model), 1, (_data(model),))
-
-
-@mutant("values.sparse-child-short", Rule.UNION_CHILD_LENGTH, on=("types.union-sparse",))
-def sparse_child_short(model: StreamModel) -> None:
-    """The first child of a sparse union has a slot less than the union."""
-    _shorten(_batch(model), 1, (_data(model, 2),))
+# fmt: off
+mutant("values.struct-child-short", Rule.STRUCT_CHILD_LENGTH, on=("nulls.under-struct",),
+       source="https://github.com/apache/arrow-rs/pull/6417",
+       lie="A struct's first child has a slot less than the struct.")(_shortened(2))
+mutant("values.fixed-size-child-short", Rule.FIXED_SIZE_LIST_CHILD_LENGTH, on=("types.fixed-size-list",),
+       also={Rule.BATCH_NULL_COUNT_MISMATCH: "the slot that is missing is a null"},
+       lie="The child of a fixed-size list has a slot less than its lists need.")(_shortened(-1))
+mutant("values.sparse-child-short", Rule.UNION_CHILD_LENGTH, on=("types.union-sparse",),
+       lie="The first child of a sparse union has a slot less than the union.")(_shortened(2))
+# fmt: on
 
 
 @mutant(
@@ -317,16 +305,11 @@ def dense_offsets_short(model: StreamModel) -> None:
     part.data = part.data[:-4]
 
 
-@mutant(
-    "values.list-child-short",
-    Rule.OFFSETS_BEYOND_DATA,
-    on=("types.list", "types.large-list"),
-    source="https://github.com/ClickHouse/ClickHouse/pull/106395",
-)
-def list_child_short(model: StreamModel) -> None:
-    """A list's child has a slot less than the last offset says."""
-    batch = _batch(model)
-    batch.nodes[1].length -= 1
+# fmt: off
+mutant("values.list-child-short", Rule.OFFSETS_BEYOND_DATA, on=("types.list", "types.large-list"),
+       source="https://github.com/ClickHouse/ClickHouse/pull/106395",
+       lie="A list's child has a slot less than the last offset says.")(_shortened())
+# fmt: on
 
 
 @mutant(
