@@ -10,7 +10,7 @@ import pytest
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.reference.message import Message
 from conformance.reference.mutants import LIARS, MUTANTS, Mutant, service_class
-from conformance.reference.mutants.register import batch_lie, rows_lie
+from conformance.reference.mutants.register import batch_lie, fields_lie, first, rows_lie
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.variations import VARIATIONS
 
@@ -101,6 +101,41 @@ def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
 
     assert serializer is not None
     assert pa.ipc.read_schema(pa.py_buffer(serializer.schema(BATCH.schema))).names == ["n_"]
+
+
+def test_a_lie_may_be_stated_in_the_call() -> None:
+    """Lies that share their code have no docstring each, and are told by an argument."""
+    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+
+    batch_lie("test.stated", kills="body.node-count", lie="Nothing is said.")(lambda _: b"")
+
+    assert register._REGISTER["test.stated"].lie == "Nothing is said."  # what the fixture replaced
+
+
+def test_a_lie_about_fields_is_told_of_those_inside_others() -> None:
+    """A change of fields is asked of the items of lists and the fields of records as well."""
+    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+
+    seen = []
+
+    @fields_lie("test.fields", kills="schema.names")
+    def told(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+        """Nothing is changed."""
+        seen.append(field.name)
+        return field, array
+
+    serializer = register._REGISTER["test.fields"].serializer  # what the fixture replaced
+    assert serializer is not None
+    serializer.batch(pa.record_batch({"record": pa.array([{"inner": 1}])}))
+
+    assert seen == ["inner", "record"]
+
+
+def test_a_lie_with_nothing_to_be_told_of_does_not_apply() -> None:
+    """The first of nothing is the error by which a lie says that it does not apply, in its own words."""
+    assert first(iter("ab"), "no letter") == "a"
+    with pytest.raises(LookupError, match="no letter"):
+        first((), "no letter")
 
 
 def test_an_unknown_mutant_is_named() -> None:

@@ -8,10 +8,10 @@ derailed by it, often silently. So each thing that can stand there too many has 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from conformance import wire
-from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE, MESSAGES, Violation, clause
+from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE, MESSAGES, Selector, Violation, clause
 from conformance.contract.messages import (
     Message,
     batches,
@@ -63,45 +63,29 @@ rule_clauses(schemas, ANY,
       """, source=ARROW_PROTO, over=batches),
 )
 # fmt: on
-_PREFIX: Final = (Rule.PREFIX_TRUNCATED, Rule.PREFIX_CONTINUATION_MISSING)
-
-
-@clause(
-    "framing.schema-prefix",
-    over=schemas,
-    source=ENCAPSULATION,
-    breaks=LENGTH,
-    profiles=ANY,
-    rules=_PREFIX,
-)
-def schema_prefix(schema: SchemaBytes) -> Iterator[Violation]:
-    """The schema starts with the prefix of an encapsulated message, and is not a bare FlatBuffers message.
-
-    The prefix is eight bytes: the continuation word and the length of the metadata.
-    """
-    return _prefix(schema)
-
-
-@clause(
-    "framing.batch-prefix",
-    over=batches,
-    source=ENCAPSULATION,
-    breaks=LENGTH,
-    profiles=ANY,
-    rules=_PREFIX,
-)
-def batch_prefix(batch: BatchBytes) -> Iterator[Violation]:
-    """The batch starts with the prefix of an encapsulated message, and is not a bare FlatBuffers message and a body.
-
-    The prefix is eight bytes: the continuation word and the length of the metadata.
-    """
-    return _prefix(batch)
 
 
 def _prefix(message: Message) -> Iterator[Violation]:
     yield from broken(message, Rule.PREFIX_TRUNCATED)
     if not _is_legacy(message):
         yield from broken(message, Rule.PREFIX_CONTINUATION_MISSING)
+
+
+def _prefixed(clause_id: str, over: Selector[Any], what: str) -> None:
+    """Register the clause that what a field holds starts with the prefix of a message."""
+    says = f"""{what}
+
+The prefix is eight bytes: the continuation word and the length of the metadata."""
+    rules = (Rule.PREFIX_TRUNCATED, Rule.PREFIX_CONTINUATION_MISSING)
+    clause(clause_id, over=over, source=ENCAPSULATION, breaks=LENGTH, profiles=ANY, rules=rules, says=says)(_prefix)
+
+
+# fmt: off
+_prefixed("framing.schema-prefix", schemas,
+  "The schema starts with the prefix of an encapsulated message, and is not a bare FlatBuffers message.")
+_prefixed("framing.batch-prefix", batches,
+  "The batch starts with the prefix of an encapsulated message, and is not a bare FlatBuffers message and a body.")
+# fmt: on
 
 
 def _is_legacy(message: Message) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -99,28 +100,26 @@ def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
     yield from served(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
 
 
-@clause("offsets.inside-a-response", over=_ok_at(OffsetPlace.INSIDE), source=JAVA_LIVE_TEST, breaks=REPEATS)
-def inside_a_response(resume: Resumed) -> Iterator[Violation]:
-    """A read from a row inside a response of the whole read delivers exactly the rows from there on, in order.
-
-    The server may divide them into other responses, but none of the rows before the offset comes again.
-    """
-    yield from _is_suffix(resume)
+def _continues(clause_id: str, place: OffsetPlace, source: str, says: str) -> None:
+    """Register the clause that a read from such a place delivers exactly the rows from there on."""
+    clause(clause_id, over=_ok_at(place), source=source, breaks=REPEATS, says=inspect.cleandoc(says))(_is_suffix)
 
 
-@clause("offsets.between-responses", over=_ok_at(OffsetPlace.BOUNDARY), source=OFFSETS, breaks=REPEATS)
-def between_responses(resume: Resumed) -> Iterator[Violation]:
-    """A read from the first row of a later response delivers exactly the rows from there on, in order.
+# A table reads as a table: id, place, source and explanation.
+# fmt: off
+_continues("offsets.inside-a-response", OffsetPlace.INSIDE, JAVA_LIVE_TEST,
+  """A read from a row inside a response of the whole read delivers exactly the rows from there on, in order.
 
-    This is where a client resumes that lost its connection after a response.
-    """
-    yield from _is_suffix(resume)
+  The server may divide them into other responses, but none of the rows before the offset comes again.
+  """)
+_continues("offsets.between-responses", OffsetPlace.BOUNDARY, OFFSETS,
+  """A read from the first row of a later response delivers exactly the rows from there on, in order.
 
-
-@clause("offsets.last-row", over=_ok_at(OffsetPlace.LAST), source=OFFSETS, breaks=REPEATS)
-def last_row(resume: Resumed) -> Iterator[Violation]:
-    """A read from the last row of the stream delivers that row and no other."""
-    yield from _is_suffix(resume)
+  This is where a client resumes that lost its connection after a response.
+  """)
+_continues("offsets.last-row", OffsetPlace.LAST, OFFSETS,
+  "A read from the last row of the stream delivers that row and no other.")
+# fmt: on
 
 
 @clause(

@@ -148,8 +148,9 @@ def mutant(
     source: str = "",
     choices: Choices = _NONE,
     beyond: tuple[str, ...] = (),
+    lie: str = "",
 ) -> Callable[[F], F]:
-    """Registers a lie: a function as :func:`variation` takes it."""
+    """Registers a lie: a function as :func:`variation` takes it; ``lie`` is given where it has no docstring."""
 
     def register(told: F) -> F:
         _free(name, _MUTANTS)
@@ -157,7 +158,9 @@ def mutant(
         make = _maker(kind, on, choices, told, told=False)
         if not broken and not beyond:
             raise ValueError(f"{name}: expected a rule or a clause that it breaks, got none")
-        _MUTANTS[name] = IpcMutant(name, _docstring(name, told), broken, dict(also or {}), source, kind, make, beyond)
+        _MUTANTS[name] = IpcMutant(
+            name, lie or _docstring(name, told), broken, dict(also or {}), source, kind, make, beyond
+        )
         return told
 
     return register

@@ -60,18 +60,6 @@ class OneStreamOnly(Service):
 
 
 @behaviour_lie(
-    "session.no-expire-time", kills="session.expire-time-is-set", defects=("B-28",), source=_BQEMULATOR_SESSION
-)
-class NoExpireTime(Service):
-    """The session does not say when it expires."""
-
-    def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
-        answer = super().describe_session(session, streams)
-        answer.ClearField("expire_time")
-        return answer
-
-
-@behaviour_lie(
     "offset.ignored",
     kills=("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row", "offsets.end-yields-nothing"),
     defects=("B-11",),

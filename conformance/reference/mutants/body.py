@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.reference.body import Part
 from conformance.reference.message import Message, frame
-from conformance.reference.mutants.register import batch_lie
+from conformance.reference.mutants.register import batch_lie, first
 
 _LIST_VIEWS = {"layouts.list-views-inside": "the offsets of a list-view have a clause of their own"}
 _ARROW_31566 = "https://github.com/apache/arrow/issues/31566"
@@ -32,7 +32,17 @@ def _buffers(message: Message, change: Callable[[list[tuple[int, int]]], None]) 
 
 def _filled(buffers: list[tuple[int, int]]) -> int:
     """The index of the first buffer that holds bytes."""
-    return next(index for index, (_, length) in enumerate(buffers) if length)
+    return first((index for index, (_, length) in enumerate(buffers) if length), "every buffer is empty")
+
+
+def _first_buffer(change: Callable[[int, int], tuple[int, int]]) -> Callable[[Message], bytes]:
+    """The message with the offset and length of its first buffer that holds bytes changed."""
+
+    def apply(buffers: list[tuple[int, int]]) -> None:
+        index = _filled(buffers)
+        buffers[index] = change(*buffers[index])
+
+    return lambda message: _buffers(message, apply)
 
 
 def _offsets(part: Part) -> list[int]:
@@ -41,6 +51,26 @@ def _offsets(part: Part) -> list[int]:
 
 def _pack(offsets: list[int]) -> bytes:
     return struct.pack(f"<{len(offsets)}i", *offsets)
+
+
+def _lengthened(zeros: int) -> Callable[[Message], bytes]:
+    """The message with so many zeros behind its body, and a body length that counts them."""
+
+    def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
+        tree["bodyLength"] = len(body) + zeros
+        return body + bytes(zeros)
+
+    return lambda message: _framed(message, lengthen)
+
+
+def _setting(**slots: int) -> Callable[[Message], Message]:
+    """The message whose header says something else of the batch."""
+
+    def change(message: Message) -> Message:
+        message.header.update(slots)
+        return message
+
+    return change
 
 
 @batch_lie("body.length-negative", kills="body.length-not-negative", defects=("I-104",))
@@ -69,17 +99,14 @@ def body_length_short(message: Message) -> bytes:
     return _framed(message, shorten)
 
 
-@batch_lie("body.length-unaligned", kills="body.length-multiple-of-8")
-def body_length_unaligned(message: Message) -> bytes:
-    """The body is 4 bytes longer than a multiple of 8, and says so."""
-    return _lengthened(message, 4)
-
-
-@batch_lie("batch.length-negative", kills="body.batch-length-not-negative")
-def batch_length_negative(message: Message) -> Message:
-    """The batch says that it has minus one rows."""
-    message.header["length"] = -1
-    return message
+# fmt: off
+batch_lie("body.length-unaligned", kills="body.length-multiple-of-8",
+          lie="The body is 4 bytes longer than a multiple of 8, and says so.")(_lengthened(4))
+batch_lie("body.forgotten-bytes", kills="body.no-unused-bytes",
+          lie="The body has 128 zeros behind its last buffer.")(_lengthened(128))
+batch_lie("batch.length-negative", kills="body.batch-length-not-negative",
+          lie="The batch says that it has minus one rows.")(_setting(length=-1))
+# fmt: on
 
 
 @batch_lie(
@@ -157,9 +184,8 @@ def null_count_surplus(message: Message) -> Message:
 @batch_lie("node.null-count-zero", kills="body.null-count-matches", defects=("I-37",))
 def null_count_zero(message: Message) -> Message:
     """A column with nulls keeps its validity bitmap and says that it has none."""
-    node = next((node for node in message.nodes if node.null_count > 0 and _has_bitmap(message, node.path)), None)
-    if node is None:
-        raise LookupError("nothing is null")
+    counting = (node for node in message.nodes if node.null_count > 0 and _has_bitmap(message, node.path))
+    node = first(counting, "nothing is null")
     node.null_count = 0
     return message
 
@@ -178,9 +204,8 @@ def validity_absent(message: Message) -> Message:
 @batch_lie("validity.short", kills="body.validity-size")
 def validity_short(message: Message) -> Message:
     """A validity bitmap lacks its last byte."""
-    part = next((part for part in message.parts if part.role == "validity" and len(part.data) > 1), None)
-    if part is None:
-        raise LookupError("no bitmap has two bytes")
+    long = (part for part in message.parts if part.role == "validity" and len(part.data) > 1)
+    part = first(long, "no bitmap has two bytes")
     part.data = part.data[:-1]
     return message
 
@@ -197,53 +222,23 @@ def offsets_short(message: Message) -> Message:
 def data_short(message: Message) -> Message:
     """A fixed-width column's data buffer is empty although it has rows."""
     offsets = {part.path for part in message.parts if part.role == "offsets"}
-    part = next(
-        (part for part in message.parts if part.role == "data" and part.data and part.path not in offsets), None
-    )
-    if part is None:
-        raise LookupError("no fixed-width column has rows")
+    fixed = (part for part in message.parts if part.role == "data" and part.data and part.path not in offsets)
+    part = first(fixed, "no fixed-width column has rows")
     part.data = b""
     return message
 
 
-@batch_lie("buffer.offset-negative", kills="body.buffer-offset-not-negative", defects=("I-104",))
-def buffer_offset_negative(message: Message) -> bytes:
-    """A buffer stands 8 bytes before the body."""
-
-    def move(buffers: list[tuple[int, int]]) -> None:
-        first = _first(buffers)
-        buffers[first] = (-8, buffers[first][1])
-
-    return _buffers(message, move)
-
-
-def _first(buffers: list[tuple[int, int]]) -> int:
-    try:
-        return _filled(buffers)
-    except StopIteration:
-        raise LookupError("every buffer is empty") from None
-
-
-@batch_lie("buffer.length-negative", kills="body.buffer-length-not-negative", defects=("I-104",))
-def buffer_length_negative(message: Message) -> bytes:
-    """A buffer's length is negative."""
-
-    def shrink(buffers: list[tuple[int, int]]) -> None:
-        first = _first(buffers)
-        buffers[first] = (buffers[first][0], -8)
-
-    return _buffers(message, shrink)
-
-
-@batch_lie("buffer.beyond-body", kills="body.buffers-inside", defects=("I-06", "I-102"))
-def buffer_beyond(message: Message) -> bytes:
-    """A buffer begins beyond the end of the body."""
-
-    def move(buffers: list[tuple[int, int]]) -> None:
-        first = _first(buffers)
-        buffers[first] = (1 << 40, buffers[first][1])
-
-    return _buffers(message, move)
+# fmt: off
+batch_lie("buffer.offset-negative", kills="body.buffer-offset-not-negative", defects=("I-104",),
+          lie="A buffer stands 8 bytes before the body.")(
+    _first_buffer(lambda _, length: (-8, length)))
+batch_lie("buffer.length-negative", kills="body.buffer-length-not-negative", defects=("I-104",),
+          lie="A buffer's length is negative.")(
+    _first_buffer(lambda offset, _: (offset, -8)))
+batch_lie("buffer.beyond-body", kills="body.buffers-inside", defects=("I-06", "I-102"),
+          lie="A buffer begins beyond the end of the body.")(
+    _first_buffer(lambda _, length: (1 << 40, length)))
+# fmt: on
 
 
 @batch_lie("buffer.unaligned", kills="body.buffers-aligned", defects=("I-25",))
@@ -252,7 +247,7 @@ def buffer_unaligned(message: Message) -> bytes:
 
     def shift(tree: dict[str, Any], body: bytes) -> bytes:
         buffers = tree["header"]["buffers"]
-        _first(buffers)
+        _filled(buffers)
         buffers[:] = [(offset + 4 if length else offset, length) for offset, length in buffers]
         tree["bodyLength"] = len(body) + 8
         return bytes(4) + body + bytes(4)
@@ -285,8 +280,7 @@ def buffer_overlap(message: Message) -> bytes:
 def offsets_negative(message: Message) -> Message:
     """Offsets begin below zero."""
     part = message.part("offsets")
-    offsets = _offsets(part)
-    part.data = _pack([-1, *offsets[1:]])
+    part.data = _pack([-1, *_offsets(part)[1:]])
     return message
 
 
@@ -346,19 +340,3 @@ def stale_padding(message: Message) -> bytes:
         raise LookupError("no buffer needs padding")
 
     return _framed(message, soil)
-
-
-@batch_lie("body.forgotten-bytes", kills="body.no-unused-bytes")
-def forgotten_bytes(message: Message) -> bytes:
-    """The body has 128 zeros behind its last buffer."""
-    return _lengthened(message, 128)
-
-
-def _lengthened(message: Message, zeros: int) -> bytes:
-    """The message with so many zeros behind its body, and a body length that counts them."""
-
-    def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
-        tree["bodyLength"] = len(body) + zeros
-        return body + bytes(zeros)
-
-    return _framed(message, lengthen)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, NoReturn
 
 import grpc
 import pyarrow as pa
 
+from conformance.reference.mutants.register import decorator
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 
-__all__ = ["IN_EVERY_SESSION", "Accepted", "ChangedResponse", "ChangedSession", "Coded", "Lenient", "coded"]
+__all__ = ["IN_EVERY_SESSION", "Accepted", "ChangedResponse", "Lenient", "coded", "session_lie"]
 
 
 IN_EVERY_SESSION: Final = {
@@ -28,17 +29,18 @@ IN_EVERY_SESSION: Final = {
 """What fails with a lie about the rows of every session: each kind of session has clauses of its own on its rows."""
 
 
-class ChangedSession(Service, abc.ABC):
-    """A service whose ReadSession is changed once it is made."""
+def _of_sessions(change: Callable[[Any, Session], None]) -> dict[str, Any]:
+    class ChangedSession(Service):
+        def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
+            answer = super().describe_session(session, streams)
+            change(answer, session)
+            return answer
 
-    @abc.abstractmethod
-    def change(self, answer: Any, session: Session) -> None:
-        """Change the answer in place."""
+    return {"service": ChangedSession}
 
-    def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
-        answer = super().describe_session(session, streams)
-        self.change(answer, session)
-        return answer
+
+session_lie: Final = decorator(_of_sessions)
+"""Register a function that changes a ReadSession in place once it is made."""
 
 
 class ChangedResponse(Service, abc.ABC):
@@ -72,14 +74,3 @@ class Lenient(Service):
 def coded(code: grpc.StatusCode, reason: Reason, **facts: object) -> Refusal:
     """The refusal for a reason, in its words and under another code."""
     return Refusal(code, REFUSALS[reason][1].format(**facts))
-
-
-class Coded(Service):
-    """A service that refuses for some reasons with another code than it should, and the right words."""
-
-    codes: ClassVar[Mapping[Reason, grpc.StatusCode]]
-
-    def refuse(self, reason: Reason, **facts: object) -> NoReturn:
-        if reason in self.codes:
-            raise coded(self.codes[reason], reason, **facts)
-        super().refuse(reason, **facts)

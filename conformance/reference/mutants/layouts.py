@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from conformance.reference.body import FieldNode, Part
 from conformance.reference.message import Message
-from conformance.reference.mutants.register import batch_lie, schema_lie
+from conformance.reference.mutants.register import batch_lie, first, schema_lie
 
 
 def _node(message: Message, path: str) -> FieldNode:
-    for node in message.nodes:
-        if node.path == path:
-            return node
-    raise LookupError(f"no field {path}")
+    return first((node for node in message.nodes if node.path == path), f"no field {path}")
 
 
 def _patched(part: Part, form: str, at: int, value: int) -> None:
@@ -24,11 +22,19 @@ def _patched(part: Part, form: str, at: int, value: int) -> None:
 
 
 def _field(message: Message, kind: int) -> dict[str, Any]:
-    for field in message.header["fields"]:
-        if field["type_type"] == kind:
-            found: dict[str, Any] = field
-            return found
-    raise LookupError(f"no field of type {kind}")
+    return first(
+        (field for field in message.header["fields"] if field["type_type"] == kind), f"no field of type {kind}"
+    )
+
+
+def _with(part: tuple[str, ...], form: str, at: int, value: int) -> Callable[[Message], Message]:
+    """The message with a number in the buffer of a role, and perhaps of a path, put in place of another."""
+
+    def change(message: Message) -> Message:
+        _patched(message.part(*part), form, at, value)
+        return message
+
+    return change
 
 
 _MAP, _RUN_ENDS, _UNION = 17, 22, 14
@@ -60,51 +66,21 @@ def counts_negative(message: Message) -> Message:
     return message
 
 
-@batch_lie("views.length-negative", kills="layouts.views-inside")
-def view_length_negative(message: Message) -> Message:
-    """A view's length is negative."""
-    _patched(message.part("views"), "i", 0, -1)
-    return message
-
-
-@batch_lie("views.buffer-unknown", kills="layouts.views-inside")
-def view_buffer_unknown(message: Message) -> Message:
-    """A long view names a data buffer that its field does not have."""
-    _patched(message.part("views"), "i", 2 * 16 + 8, 7)
-    return message
-
-
-@batch_lie("views.beyond-buffer", kills="layouts.views-inside")
-def view_beyond(message: Message) -> Message:
-    """A long view ends beyond its data buffer."""
-    _patched(message.part("views"), "i", 2 * 16 + 12, 1000)
-    return message
-
-
-@batch_lie("views.prefix-wrong", kills="layouts.view-prefix")
-def view_prefix(message: Message) -> Message:
-    """The prefix in a long view is not that of its value."""
-    _patched(message.part("views"), "I", 2 * 16 + 4, 0x58585858)
-    return message
-
-
-@batch_lie(
-    "views.padding-not-zero",
-    kills="layouts.view-prefix",
-    defects=("I-85",),
-    source="https://github.com/apache/arrow-julia/pull/548",
-)
-def view_padding(message: Message) -> Message:
-    """The bytes after a short value in its view are not zero."""
-    _patched(message.part("views"), "B", 15, 0x58)
-    return message
-
-
-@batch_lie("list-views.beyond-child", kills="layouts.list-views-inside")
-def list_view_beyond(message: Message) -> Message:
-    """A list-view's size reaches beyond its child."""
-    _patched(message.part("sizes"), "i", 0, 1000)
-    return message
+# fmt: off
+batch_lie("views.length-negative", kills="layouts.views-inside",
+          lie="A view's length is negative.")(_with(("views",), "i", 0, -1))
+batch_lie("views.buffer-unknown", kills="layouts.views-inside",
+          lie="A long view names a data buffer that its field does not have.")(_with(("views",), "i", 2 * 16 + 8, 7))
+batch_lie("views.beyond-buffer", kills="layouts.views-inside",
+          lie="A long view ends beyond its data buffer.")(_with(("views",), "i", 2 * 16 + 12, 1000))
+batch_lie("views.prefix-wrong", kills="layouts.view-prefix",
+          lie="The prefix in a long view is not that of its value.")(_with(("views",), "I", 2 * 16 + 4, 0x58585858))
+batch_lie("views.padding-not-zero", kills="layouts.view-prefix",
+          defects=("I-85",), source="https://github.com/apache/arrow-julia/pull/548",
+          lie="The bytes after a short value in its view are not zero.")(_with(("views",), "B", 15, 0x58))
+batch_lie("list-views.beyond-child", kills="layouts.list-views-inside",
+          lie="A list-view's size reaches beyond its child.")(_with(("sizes",), "i", 0, 1000))
+# fmt: on
 
 
 @batch_lie("fixed-size-list.child-short", kills="layouts.fixed-size-lists")
@@ -145,23 +121,13 @@ def null_counted_none(message: Message) -> Message:
     return message
 
 
-@batch_lie("date64.part-of-a-day", kills="layouts.whole-days")
-def part_of_a_day(message: Message) -> Message:
-    """A date in milliseconds has an hour in it."""
-    _patched(message.part("data", "days"), "q", 0, 3_600_000)
-    return message
-
-
-@batch_lie(
-    "run-ends.decreasing",
-    kills="layouts.run-ends",
-    defects=("I-86",),
-    source="https://github.com/apache/arrow-go/pull/992",
-)
-def run_ends_decreasing(message: Message) -> Message:
-    """The second run ends before the first."""
-    _patched(message.part("data", "runs.run_ends"), "i", 0, 9)
-    return message
+# fmt: off
+batch_lie("date64.part-of-a-day", kills="layouts.whole-days",
+          lie="A date in milliseconds has an hour in it.")(_with(("data", "days"), "q", 0, 3_600_000))
+batch_lie("run-ends.decreasing", kills="layouts.run-ends",
+          defects=("I-86",), source="https://github.com/apache/arrow-go/pull/992",
+          lie="The second run ends before the first.")(_with(("data", "runs.run_ends"), "i", 0, 9))
+# fmt: on
 
 
 @batch_lie("run-ends.short", kills="layouts.run-ends")
@@ -187,23 +153,13 @@ def type_id_twice(message: Message) -> Message:
     return message
 
 
-@batch_lie(
-    "union.type-id-unknown",
-    kills="layouts.union-slots",
-    defects=("I-87",),
-    source="https://github.com/apache/arrow-rs/pull/3654",
-)
-def type_id_unknown(message: Message) -> Message:
-    """A slot of a union has a type id that the union does not declare."""
-    _patched(message.part("type ids"), "b", 0, 9)
-    return message
-
-
-@batch_lie("union.offset-beyond", kills="layouts.union-slots")
-def union_offset_beyond(message: Message) -> Message:
-    """A dense union's offset lies beyond its child."""
-    _patched(message.part("offsets", "dense"), "i", 0, 99)
-    return message
+# fmt: off
+batch_lie("union.type-id-unknown", kills="layouts.union-slots",
+          defects=("I-87",), source="https://github.com/apache/arrow-rs/pull/3654",
+          lie="A slot of a union has a type id that the union does not declare.")(_with(("type ids",), "b", 0, 9))
+batch_lie("union.offset-beyond", kills="layouts.union-slots",
+          lie="A dense union's offset lies beyond its child.")(_with(("offsets", "dense"), "i", 0, 99))
+# fmt: on
 
 
 @batch_lie("union.nulls-of-its-own", kills="layouts.union-nulls")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from conformance.reference.flatbuffers import TableLayout, write
 from conformance.reference.message import CONTINUATION, Message, frame
-from conformance.reference.mutants.register import batch_lie, message_lie, schema_lie
+from conformance.reference.mutants.register import batch_lie, first, message_lie, schema_lie
 from conformance.reference.mutants.structure import Metadata
 
 _INT: Final = 2
@@ -24,20 +24,15 @@ _OTHER_ORDER: Final = dict.fromkeys(
 
 def _whole_field(message: Message) -> dict[str, Any]:
     """The first top-level field that is an integer."""
-    for field in message.header["fields"]:
-        if field["type_type"] == _INT:
-            found: dict[str, Any] = field
-            return found
-    raise LookupError("no column is an integer")
+    return first((field for field in message.header["fields"] if field["type_type"] == _INT), "no column is an integer")
 
 
 @schema_lie("metadata.boolean-of-two", kills="structure.booleans")
 def boolean_of_two(message: Message) -> Message:
     """A field's nullability is the byte 2."""
-    field = next((field for field in message.header["fields"] if field.get("nullable")), None)
-    if field is None:
-        raise LookupError("no column is nullable")
-    field["nullable"] = 2
+    first((field for field in message.header["fields"] if field.get("nullable")), "no column is nullable")[
+        "nullable"
+    ] = 2
     return message
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import abc
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 from conformance.records import Column
 from conformance.reference import projection
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.register import behaviour_lie, decorator
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 
@@ -25,16 +24,17 @@ class _Asked(NamedTuple):
     right: tuple[Column, ...]
 
 
-class _Selecting(Service, abc.ABC):
-    """A service that takes the right columns and then others; a request without selected fields is served rightly."""
+def _choosing(choose: Callable[[_Asked], tuple[Column, ...]]) -> dict[str, Any]:
+    class Choosing(Service):
+        def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
+            right = super().resolve_columns(snapshot, selected)
+            return choose(_Asked(snapshot.columns, tuple(selected), right)) if selected else right
 
-    @abc.abstractmethod
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        """The columns to serve instead of the right ones."""
+    return {"service": Choosing}
 
-    def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
-        right = super().resolve_columns(snapshot, selected)
-        return self.choose(_Asked(snapshot.columns, tuple(selected), right)) if selected else right
+
+_choice_lie: Final = decorator(_choosing)
+"""Register what chooses other columns than the right ones; a request without selected fields is served rightly."""
 
 
 @behaviour_lie("projection.refused", kills="projection.known-columns-are-served")
@@ -55,74 +55,62 @@ class ProjectionRefused(Service):
         return right
 
 
-@behaviour_lie(
+@_choice_lie(
     "projection.one-more",
     kills="projection.only-the-selected",
     also={"projection.case-does-not-matter": "a column too many is so in any spelling"},
 )
-class OneColumnMore(_Selecting):
+def one_column_more(asked: _Asked) -> tuple[Column, ...]:
     """The first column of the table that was not selected comes too."""
-
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        chosen = {column.name for column in asked.right}
-        names = {name.lower() for name in asked.selected}
-        if any("." in name for name in names) or len(names) < len(asked.selected):
-            return asked.right
-        other = [column for column in asked.table if column.name not in chosen][:1]
-        return tuple(column for column in asked.table if column in asked.right or column in other)
+    chosen = {column.name for column in asked.right}
+    names = {name.lower() for name in asked.selected}
+    if any("." in name for name in names) or len(names) < len(asked.selected):
+        return asked.right
+    other = [column for column in asked.table if column.name not in chosen][:1]
+    return tuple(column for column in asked.table if column in asked.right or column in other)
 
 
-@behaviour_lie(
+@_choice_lie(
     "projection.last-dropped",
     kills="projection.all-the-selected",
     also={"projection.case-does-not-matter": "a column too few is so in any spelling"},
 )
-class LastColumnDropped(_Selecting):
+def last_column_dropped(asked: _Asked) -> tuple[Column, ...]:
     """Of several selected columns the last does not come."""
-
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        return asked.right[:-1] if len(asked.right) > 1 else asked.right
+    return asked.right[:-1] if len(asked.right) > 1 else asked.right
 
 
-@behaviour_lie("projection.order-of-request", kills="projection.order-is-the-tables")
-class OrderOfRequest(_Selecting):
+@_choice_lie("projection.order-of-request", kills="projection.order-is-the-tables")
+def order_of_request(asked: _Asked) -> tuple[Column, ...]:
     """Columns, with their values, come in the order in which they were selected."""
-
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        order = [path.lower().split(".")[0] for path in asked.selected]
-        return tuple(sorted(asked.right, key=lambda column: order.index(column.name.lower())))
+    order = [path.lower().split(".")[0] for path in asked.selected]
+    return tuple(sorted(asked.right, key=lambda column: order.index(column.name.lower())))
 
 
-@behaviour_lie("projection.path-gives-record", kills="projection.nested-path-keeps-its-record", source=_NESTED)
-class PathGivesRecord(_Selecting):
+@_choice_lie("projection.path-gives-record", kills="projection.nested-path-keeps-its-record", source=_NESTED)
+def path_gives_record(asked: _Asked) -> tuple[Column, ...]:
     """A path into a record gives the whole record."""
-
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        parents = [path.rpartition(".")[0] for path in asked.selected]
-        if len(set(parents)) < len(parents):
-            return asked.right
-        return projection.prune(asked.table, [path.split(".")[0] for path in asked.selected])
+    parents = [path.rpartition(".")[0] for path in asked.selected]
+    if len(set(parents)) < len(parents):
+        return asked.right
+    return projection.prune(asked.table, [path.split(".")[0] for path in asked.selected])
 
 
-@behaviour_lie("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
-class LastPathWins(_Selecting):
+@_choice_lie("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
+def last_path_wins(asked: _Asked) -> tuple[Column, ...]:
     """Of several paths into one record only the last counts."""
-
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        last = {path.lower().split(".")[0]: path for path in asked.selected}
-        return projection.prune(asked.table, list(last.values()))
+    last = {path.lower().split(".")[0]: path for path in asked.selected}
+    return projection.prune(asked.table, list(last.values()))
 
 
-@behaviour_lie("projection.record-cut", kills="projection.record-comes-whole")
-class RecordCut(_Selecting):
+@_choice_lie("projection.record-cut", kills="projection.record-comes-whole")
+def record_cut(asked: _Asked) -> tuple[Column, ...]:
     """A record that is selected by its name comes with its first field only."""
-
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        names = {name.lower() for name in asked.selected}
-        return tuple(
-            dataclasses.replace(column, fields=column.fields[:1]) if column.name.lower() in names else column
-            for column in asked.right
-        )
+    names = {name.lower() for name in asked.selected}
+    return tuple(
+        dataclasses.replace(column, fields=column.fields[:1]) if column.name.lower() in names else column
+        for column in asked.right
+    )
 
 
 @behaviour_lie("projection.case-matters", kills="projection.case-does-not-matter")
@@ -137,13 +125,11 @@ class CaseMatters(Service):
         return super().resolve_columns(snapshot, selected)
 
 
-@behaviour_lie("projection.name-counted-twice", kills="projection.a-name-twice-gives-no-column-twice")
-class NameCountedTwice(_Selecting):
+@_choice_lie("projection.name-counted-twice", kills="projection.a-name-twice-gives-no-column-twice")
+def name_counted_twice(asked: _Asked) -> tuple[Column, ...]:
     """A name that is selected twice gives its column twice."""
-
-    def choose(self, asked: _Asked) -> tuple[Column, ...]:
-        names = [name.lower() for name in asked.selected]
-        return tuple(column for column in asked.right for _ in range(max(names.count(column.name.lower()), 1)))
+    names = [name.lower() for name in asked.selected]
+    return tuple(column for column in asked.right for _ in range(max(names.count(column.name.lower()), 1)))
 
 
 @behaviour_lie("projection.filter-on-selected-only", kills="projection.filter-may-use-other-columns")

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_EVERY_SESSION, ChangedResponse, ChangedSession
+from conformance.reference.mutants.changed import IN_EVERY_SESSION, ChangedResponse, session_lie
 from conformance.reference.mutants.register import behaviour_lie
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -315,13 +315,11 @@ class TimeRefused(Service):
         return at
 
 
-@behaviour_lie("snapshot.time-not-as-sent", kills="snapshot.time-is-echoed")
-class TimeNotAsSent(ChangedSession):
+@session_lie("snapshot.time-not-as-sent", kills="snapshot.time-is-echoed")
+def time_not_as_sent(answer: Any, _session: Session) -> None:
     """The snapshot_time that comes back is a second later than the one that was sent."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        if answer.HasField("table_modifiers"):
-            answer.table_modifiers.snapshot_time.seconds += 1
+    if answer.HasField("table_modifiers"):
+        answer.table_modifiers.snapshot_time.seconds += 1
 
 
 @behaviour_lie("rows.not-a-message", kills="rows.response-is-a-message")

@@ -6,18 +6,19 @@ import abc
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeAlias
 
 import grpc
 
 from conformance.contract import proto
 from conformance.records import Column
 from conformance.reference.catalogue import MissingError, Snapshot, TableId, stored_schema
-from conformance.reference.mutants.changed import Accepted, Coded, Lenient, coded
+from conformance.reference.mutants.changed import Accepted, Lenient, coded
 from conformance.reference.mutants.register import behaviour_lie
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
 
+_Code: TypeAlias = grpc.StatusCode
 _UNSPECIFIED: Final = "https://github.com/googleapis/python-bigquery-storage/issues/264"
 _STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/sessions/[^/]+/streams/[^/]+")
 _DOTTED: Final = re.compile(r"([^/.]+)\.([^/.]+)\.([^/.]+)")
@@ -128,18 +129,57 @@ class UnknownSplitIsEmpty(Service):
 # --- codes -----------------------------------------------------------------------------------------
 
 
-@behaviour_lie("errors.internal", kills="errors.permanent-one-is-not-retryable")
-class UnknownFieldsInternal(Coded):
-    """Unknown selected fields are the server's own trouble: INTERNAL."""
+def _refused(
+    name: str,
+    kills: str,
+    lie: str,
+    wrong: Reason,
+    *,
+    code: grpc.StatusCode | None = None,
+    words: str | None = None,
+    source: str = "",
+) -> None:
+    """Register a service that refuses for one reason with another code than it should, or in other words."""
 
-    codes: ClassVar = {Reason.UNKNOWN_FIELDS: grpc.StatusCode.INTERNAL}
+    class Refused(Service):
+        def refuse(self, reason: Reason, **facts: object) -> NoReturn:
+            if reason is not wrong:
+                super().refuse(reason, **facts)
+            right, told = REFUSALS[reason]
+            raise Refusal(code or right, told.format(**facts) if words is None else words)
+
+    behaviour_lie(name, kills=kills, lie=lie, source=source)(Refused)
 
 
-@behaviour_lie("errors.format-unimplemented", kills="errors.unspecified-format-has-its-code", source=_UNSPECIFIED)
-class FormatUnimplemented(Coded):
-    """A request without a data format is refused with UNIMPLEMENTED."""
-
-    codes: ClassVar = {Reason.FORMAT_UNSPECIFIED: grpc.StatusCode.UNIMPLEMENTED}
+# fmt: off
+_refused("errors.internal", "errors.permanent-one-is-not-retryable",
+         "Unknown selected fields are the server's own trouble: INTERNAL.",
+         Reason.UNKNOWN_FIELDS, code=_Code.INTERNAL)
+_refused("errors.format-unimplemented", "errors.unspecified-format-has-its-code",
+         "A request without a data format is refused with UNIMPLEMENTED.",
+         Reason.FORMAT_UNSPECIFIED, code=_Code.UNIMPLEMENTED, source=_UNSPECIFIED)
+_refused("errors.missing-table-invalid", "errors.missing-table-has-its-code",
+         "A table that does not exist is refused with INVALID_ARGUMENT.",
+         Reason.MISSING_TABLE, code=_Code.INVALID_ARGUMENT)
+_refused("errors.unknown-column-not-found", "errors.unknown-column-has-its-code",
+         "Unknown selected fields are refused with NOT_FOUND.",
+         Reason.UNKNOWN_FIELDS, code=_Code.NOT_FOUND)
+_refused("errors.restriction-not-found", "errors.bad-restriction-has-its-code",
+         "A bad restriction is refused with NOT_FOUND.",
+         Reason.BAD_RESTRICTION, code=_Code.NOT_FOUND)
+_refused("errors.long-restriction-out-of-range", "errors.long-restriction-has-its-code",
+         "A restriction above the limit is refused with OUT_OF_RANGE.",
+         Reason.LONG_RESTRICTION, code=_Code.OUT_OF_RANGE)
+_refused("errors.preferred-out-of-range", "errors.preferred-above-maximum-has-its-code",
+         "A preferred_min_stream_count above the maximum is refused with OUT_OF_RANGE.",
+         Reason.PREFERRED_OVER_MAX, code=_Code.OUT_OF_RANGE)
+_refused("errors.snapshot-out-of-range", "errors.snapshot-outside-window-has-its-code",
+         "A snapshot time before the time-travel window is refused with OUT_OF_RANGE.",
+         Reason.SNAPSHOT_TOO_OLD, code=_Code.OUT_OF_RANGE)
+_refused("errors.stream-unimplemented", "errors.unrecorded-refusal-has-a-fitting-code",
+         "A stream that does not exist is refused with UNIMPLEMENTED.",
+         Reason.UNKNOWN_STREAM, code=_Code.UNIMPLEMENTED)
+# fmt: on
 
 
 @behaviour_lie("errors.parent-denied", kills="errors.bad-parent-has-its-code")
@@ -153,55 +193,6 @@ class ParentDenied(Service):
             if re.fullmatch(r"projects/[^/]+", request.parent):
                 raise
             raise Refusal(grpc.StatusCode.PERMISSION_DENIED, refusal.details) from None
-
-
-@behaviour_lie("errors.missing-table-invalid", kills="errors.missing-table-has-its-code")
-class MissingTableInvalid(Coded):
-    """A table that does not exist is refused with INVALID_ARGUMENT."""
-
-    codes: ClassVar = {Reason.MISSING_TABLE: grpc.StatusCode.INVALID_ARGUMENT}
-
-
-@behaviour_lie("errors.unknown-column-not-found", kills="errors.unknown-column-has-its-code")
-class UnknownColumnNotFound(Coded):
-    """Unknown selected fields are refused with NOT_FOUND."""
-
-    codes: ClassVar = {Reason.UNKNOWN_FIELDS: grpc.StatusCode.NOT_FOUND}
-
-
-@behaviour_lie("errors.restriction-not-found", kills="errors.bad-restriction-has-its-code")
-class RestrictionNotFound(Coded):
-    """A bad restriction is refused with NOT_FOUND."""
-
-    codes: ClassVar = {Reason.BAD_RESTRICTION: grpc.StatusCode.NOT_FOUND}
-
-
-@behaviour_lie("errors.long-restriction-out-of-range", kills="errors.long-restriction-has-its-code")
-class LongRestrictionOutOfRange(Coded):
-    """A restriction above the limit is refused with OUT_OF_RANGE."""
-
-    codes: ClassVar = {Reason.LONG_RESTRICTION: grpc.StatusCode.OUT_OF_RANGE}
-
-
-@behaviour_lie("errors.preferred-out-of-range", kills="errors.preferred-above-maximum-has-its-code")
-class PreferredOutOfRange(Coded):
-    """A preferred_min_stream_count above the maximum is refused with OUT_OF_RANGE."""
-
-    codes: ClassVar = {Reason.PREFERRED_OVER_MAX: grpc.StatusCode.OUT_OF_RANGE}
-
-
-@behaviour_lie("errors.snapshot-out-of-range", kills="errors.snapshot-outside-window-has-its-code")
-class SnapshotOutOfRange(Coded):
-    """A snapshot time before the time-travel window is refused with OUT_OF_RANGE."""
-
-    codes: ClassVar = {Reason.SNAPSHOT_TOO_OLD: grpc.StatusCode.OUT_OF_RANGE}
-
-
-@behaviour_lie("errors.stream-unimplemented", kills="errors.unrecorded-refusal-has-a-fitting-code")
-class StreamUnimplemented(Coded):
-    """A stream that does not exist is refused with UNIMPLEMENTED."""
-
-    codes: ClassVar = {Reason.UNKNOWN_STREAM: grpc.StatusCode.UNIMPLEMENTED}
 
 
 @behaviour_lie("offset.beyond-out-of-range", kills="offsets.beyond-the-end-has-its-code")
@@ -218,40 +209,17 @@ class OffsetOutOfRange(Service):
 # --- words -----------------------------------------------------------------------------------------
 
 
-class _Silent(Service):
-    """A service that refuses for one reason with its code and other words."""
-
-    reason: ClassVar[Reason]
-    words: ClassVar[str]
-
-    def refuse(self, reason: Reason, **facts: object) -> NoReturn:
-        if reason is self.reason:
-            raise Refusal(REFUSALS[reason][0], self.words)
-        super().refuse(reason, **facts)
-
-
-@behaviour_lie("errors.no-message", kills="errors.message-says-something")
-class NoMessage(_Silent):
-    """A bad resource name is refused without a word."""
-
-    reason = Reason.BAD_RESOURCE
-    words = ""
-
-
-@behaviour_lie("errors.column-not-named", kills="errors.unknown-column-is-named")
-class ColumnNotNamed(_Silent):
-    """The refusal of unknown fields does not say which."""
-
-    reason = Reason.UNKNOWN_FIELDS
-    words = "request failed: bad selected fields"
-
-
-@behaviour_lie("errors.table-not-named", kills="errors.missing-table-is-named")
-class TableNotNamed(_Silent):
-    """The refusal of a missing table does not say which."""
-
-    reason = Reason.MISSING_TABLE
-    words = "Not found"
+# fmt: off
+_refused("errors.no-message", "errors.message-says-something",
+         "A bad resource name is refused without a word.",
+         Reason.BAD_RESOURCE, words="")
+_refused("errors.column-not-named", "errors.unknown-column-is-named",
+         "The refusal of unknown fields does not say which.",
+         Reason.UNKNOWN_FIELDS, words="request failed: bad selected fields")
+_refused("errors.table-not-named", "errors.missing-table-is-named",
+         "The refusal of a missing table does not say which.",
+         Reason.MISSING_TABLE, words="Not found")
+# fmt: on
 
 
 @behaviour_lie("errors.rows-before-refusal", kills="errors.refused-read-has-no-rows")

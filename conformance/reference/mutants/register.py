@@ -2,19 +2,21 @@
 
 A mutant is one deviation from the reference. A lie about bytes is a function on a message, a lie about types or values
 a function on a record batch, a lie about behaviour a subclass of the service: each under one decorator, its docstring
-being the lie. Adding one touches one place.
+being the lie. Where several are the same but for what they are told with, each is one call of a function that they
+share, with the lie as an argument. Adding one touches one place.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from conformance.records import Reading
 from conformance.reference.message import Message
+from conformance.reference.mutants.reshaping import Change, change_fields
 from conformance.reference.serializer import Serializer
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ __all__ = [
     "Mutant",
     "batch_lie",
     "behaviour_lie",
+    "decorator",
+    "fields_lie",
+    "first",
+    "in_fields",
     "message_lie",
     "process_lie",
     "reading_lie",
@@ -68,11 +74,17 @@ _REGISTER: dict[str, Mutant] = {}
 MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(_REGISTER)
 """Every mutant by name; complete once :mod:`conformance.reference.mutants` is imported."""
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-_Made = Callable[[Any], dict[str, Any]]
 
 
-def _decorator(make: _Made) -> Callable[..., Callable[[F], F]]:
+def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[F], F]]:
+    """A decorator that registers what it is put on; ``make`` says what of a :class:`Mutant` that is.
+
+    The decorator takes the mutant's name and what :class:`Mutant` says of it, ``kills`` also as one id. ``lie`` is
+    given where what is registered has no docstring.
+    """
+
     def named(
         name: str,
         *,
@@ -80,15 +92,16 @@ def _decorator(make: _Made) -> Callable[..., Callable[[F], F]]:
         also: Mapping[str, str] | None = None,
         defects: tuple[str, ...] = (),
         source: str = "",
+        lie: str = "",
     ) -> Callable[[F], F]:
         def register(told: F) -> F:
-            lie = inspect.cleandoc(told.__dict__.get("__doc__") or told.__doc__ or "")
-            if not lie:
+            stated = lie or inspect.cleandoc(told.__dict__.get("__doc__") or told.__doc__ or "")
+            if not stated:
                 raise ValueError(f"mutant {name}: expected a docstring that states the lie, got none")
             if name in _REGISTER:
                 raise ValueError(f"mutant {name}: the name is taken")
             intended = (kills,) if isinstance(kills, str) else kills
-            _REGISTER[name] = Mutant(name, lie, intended, dict(also or {}), defects, source, **make(told))
+            _REGISTER[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(told))
             return told
 
         return register
@@ -109,10 +122,21 @@ def _patient(told: Callable[[Message], Message | bytes]) -> Callable[[Message], 
     return write
 
 
-schema_lie: Final = _decorator(lambda told: {"serializer": Serializer(write_schema=_patient(told))})
+def first(found: Iterable[T], lacking: str) -> T:
+    """The first of what a lie can be told of.
+
+    Raises:
+        LookupError: there is none; ``lacking`` says so in words.
+    """
+    for each in found:
+        return each
+    raise LookupError(lacking)
+
+
+schema_lie: Final = decorator(lambda told: {"serializer": Serializer(write_schema=_patient(told))})
 """Register a function from the schema's message to a message or bytes."""
 
-batch_lie: Final = _decorator(lambda told: {"serializer": Serializer(write_batch=_patient(told))})
+batch_lie: Final = decorator(lambda told: {"serializer": Serializer(write_batch=_patient(told))})
 """Register a function from a batch's message to a message or bytes."""
 
 
@@ -124,17 +148,26 @@ def _of_both(told: Callable[[Message], Message | bytes]) -> dict[str, Any]:
     return {"serializer": Serializer(write_schema=_patient(told), write_batch=_patient(told))}
 
 
-message_lie: Final = _decorator(_of_both)
+message_lie: Final = decorator(_of_both)
 """Register a function from either message to a message or bytes: a lie that takes both."""
 
-rows_lie: Final = _decorator(_reshaping)
+rows_lie: Final = decorator(_reshaping)
 """Register a function from a record batch to one with other types, metadata or values; the schema follows it."""
 
-behaviour_lie: Final = _decorator(lambda told: {"service": told})
+
+def in_fields(told: Change) -> dict[str, Any]:
+    """What a mutant is whose lie is a change of fields."""
+    return _reshaping(lambda batch: change_fields(batch, told))
+
+
+fields_lie: Final = decorator(in_fields)
+"""As :data:`rows_lie`, of a function that is given every field and its values, at any depth."""
+
+behaviour_lie: Final = decorator(lambda told: {"service": told})
 """Register a subclass of the service that replaces one step."""
 
-process_lie: Final = _decorator(lambda told: {"service": told, "process": True})
+process_lie: Final = decorator(lambda told: {"service": told, "process": True})
 """Register a subclass of the service that hangs or dies."""
 
-reading_lie: Final = _decorator(lambda told: {"readings": told})
+reading_lie: Final = decorator(lambda told: {"readings": told})
 """Register a function from the readings of an exchange to other ones."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import ChangedSession
+from conformance.reference.mutants.changed import session_lie
 from conformance.reference.mutants.register import behaviour_lie
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -24,6 +24,8 @@ _BQEMULATOR_SESSION = (
     "https://github.com/jjviscomi/bqemulator/blob/"
     "a8fcd56f5676b232d18ec611eb8fb7963a18a6b8/src/bqemulator/streaming/read_session.py"
 )
+
+Change = Callable[[Any, Session], None]
 
 
 @behaviour_lie("session.plain-refused", kills="session.plain-request-is-served")
@@ -109,86 +111,57 @@ class StreamElsewhere(Service):
         return f"{session.rpartition('/')[0]}/another/streams/{opaque()}"
 
 
-@behaviour_lie("session.table-not-echoed", kills="session.table-is-echoed")
-class TableNotEchoed(ChangedSession):
-    """The session does not say of which table it is."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.table = ""
+def _without(field: str) -> Change:
+    return lambda answer, _session: answer.ClearField(field)
 
 
-@behaviour_lie("session.format-not-echoed", kills="session.data-format-is-echoed")
-class FormatNotEchoed(ChangedSession):
-    """The session does not say its data format."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.data_format = 0
+def _earlier(*, hours: int) -> Change:
+    return lambda answer, session: answer.expire_time.FromMicroseconds(session.expires - hours * 3600 * 1_000_000)
 
 
-@behaviour_lie("session.options-not-as-sent", kills="session.read-options-are-echoed")
-class OptionsChanged(ChangedSession):
+# fmt: off
+session_lie("session.table-not-echoed", kills="session.table-is-echoed",
+            lie="The session does not say of which table it is.")(_without("table"))
+session_lie("session.format-not-echoed", kills="session.data-format-is-echoed",
+            lie="The session does not say its data format.")(_without("data_format"))
+session_lie("session.trace-id-lost", kills="session.trace-id-is-echoed",
+            lie="The trace id does not come back.")(_without("trace_id"))
+session_lie("session.without-schema", kills="session.carries-a-schema",
+            lie="The session carries no schema.")(_without("schema"))
+session_lie("session.no-expire-time", kills="session.expire-time-is-set",
+            lie="The session does not say when it expires.",
+            defects=("B-28",), source=_BQEMULATOR_SESSION)(_without("expire_time"))
+session_lie("session.expired-at-birth", kills="session.expire-time-is-ahead",
+            lie="The session's expire_time lies a day back.")(_earlier(hours=30))
+session_lie("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead",
+            lie="The session lives one hour instead of six.")(_earlier(hours=5))
+# fmt: on
+
+
+@session_lie("session.options-not-as-sent", kills="session.read-options-are-echoed")
+def options_changed(answer: Any, _session: Session) -> None:
     """The read_options that come back are not those that were sent."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        if answer.HasField("read_options"):
-            answer.read_options.row_restriction += " "
+    if answer.HasField("read_options"):
+        answer.read_options.row_restriction += " "
 
 
-@behaviour_lie("session.trace-id-lost", kills="session.trace-id-is-echoed")
-class TraceIdLost(ChangedSession):
-    """The trace id does not come back."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.trace_id = ""
-
-
-@behaviour_lie("session.expired-at-birth", kills="session.expire-time-is-ahead")
-class ExpiredAtBirth(ChangedSession):
-    """The session's expire_time lies a day back."""
-
-    def change(self, answer: Any, session: Session) -> None:
-        answer.expire_time.FromMicroseconds(session.expires - 30 * 3600 * 1_000_000)
-
-
-@behaviour_lie("session.expires-at-no-instant", kills="session.expire-time-is-an-instant")
-class ExpiresAtNoInstant(ChangedSession):
+@session_lie("session.expires-at-no-instant", kills="session.expire-time-is-an-instant")
+def expires_at_no_instant(answer: Any, _session: Session) -> None:
     """The session's expire_time has its last second in its nanoseconds."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.expire_time.seconds -= 1
-        answer.expire_time.nanos += 1_000_000_000
+    answer.expire_time.seconds -= 1
+    answer.expire_time.nanos += 1_000_000_000
 
 
-@behaviour_lie("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead")
-class ExpiresSoon(ChangedSession):
-    """The session lives one hour instead of six."""
-
-    def change(self, answer: Any, session: Session) -> None:
-        answer.expire_time.FromMicroseconds(session.expires - 5 * 3600 * 1_000_000)
-
-
-@behaviour_lie("session.estimate-negative", kills="session.estimates-are-not-negative")
-class NegativeEstimate(ChangedSession):
+@session_lie("session.estimate-negative", kills="session.estimates-are-not-negative")
+def negative_estimate(answer: Any, _session: Session) -> None:
     """The estimated row count is -1, for unknown."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.estimated_row_count = -1
+    answer.estimated_row_count = -1
 
 
-@behaviour_lie("session.without-schema", kills="session.carries-a-schema")
-class WithoutSchema(ChangedSession):
-    """The session carries no schema."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.ClearField("schema")
-
-
-@behaviour_lie("session.avro-schema", kills="session.schema-is-of-the-format")
-class AvroSchema(ChangedSession):
+@session_lie("session.avro-schema", kills="session.schema-is-of-the-format")
+def avro_schema(answer: Any, _session: Session) -> None:
     """An ARROW session carries an Avro schema."""
-
-    def change(self, answer: Any, session: Session) -> None:  # noqa: ARG002  # the shape of a step
-        answer.avro_schema.schema = '{"type":"record","name":"__root__","fields":[]}'
+    answer.avro_schema.schema = '{"type":"record","name":"__root__","fields":[]}'
 
 
 @behaviour_lie("session.max-ignored", kills="session.streams-stay-below-the-maximum")
@@ -215,17 +188,15 @@ class TooManyStreams(Service):
         return runs if few else [*runs, *[(stop, stop)] * (1001 - len(runs))]
 
 
-@behaviour_lie(
+@session_lie(
     "session.same-stream-twice",
     kills="session.stream-names-differ",
     also={"session.streams-stay-below-the-maximum": "a stream counts as often as it is listed"},
 )
-class SameStreamTwice(ChangedSession):
+def same_stream_twice(answer: Any, session: Session) -> None:
     """The first stream is listed twice."""
-
-    def change(self, answer: Any, session: Session) -> None:
-        if len(answer.streams) and not session.request.read_session.trace_id:
-            answer.streams.insert(0, proto.ReadStream(name=answer.streams[0].name))
+    if len(answer.streams) and not session.request.read_session.trace_id:
+        answer.streams.insert(0, proto.ReadStream(name=answer.streams[0].name))
 
 
 @behaviour_lie(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import grpc
@@ -33,6 +34,15 @@ class _Splitting(Service):
             self.parents.add(request.name)
             self.children.update((answer.primary_stream.name, answer.remainder_stream.name))
         return answer
+
+    def forgotten(self) -> AbstractSet[str]:
+        """The names of the streams that do not exist any more."""
+        return frozenset()
+
+    def find_stream(self, name: str) -> Stream:
+        if name in self.forgotten():
+            self.refuse(Reason.UNKNOWN_STREAM, stream=name)
+        return super().find_stream(name)
 
 
 @behaviour_lie("split.primary-only", kills="split.answer-has-two-children-or-none")
@@ -81,10 +91,8 @@ class ChildrenElsewhere(_Splitting):
 class ParentGone(_Splitting):
     """A stream that was split does not exist any more."""
 
-    def find_stream(self, name: str) -> Stream:
-        if name in self.parents:
-            self.refuse(Reason.UNKNOWN_STREAM, stream=name)
-        return super().find_stream(name)
+    def forgotten(self) -> AbstractSet[str]:
+        return self.parents
 
 
 @behaviour_lie("split.parent-is-the-remainder", kills="split.parent-is-unchanged")
@@ -101,10 +109,8 @@ class ParentIsRemainder(_Splitting):
 class ChildrenUnknown(_Splitting):
     """The children of a split cannot be read."""
 
-    def find_stream(self, name: str) -> Stream:
-        if name in self.children:
-            self.refuse(Reason.UNKNOWN_STREAM, stream=name)
-        return super().find_stream(name)
+    def forgotten(self) -> AbstractSet[str]:
+        return self.children
 
     def split_read_stream(self, request: Any) -> Any:
         if request.name in self.children:

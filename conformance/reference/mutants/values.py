@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.reference.mutants.changed import IN_EVERY_SESSION
-from conformance.reference.mutants.register import rows_lie
-from conformance.reference.mutants.reshaping import change_fields, sql_type, take_rows
+from conformance.reference.mutants.register import decorator, fields_lie, in_fields, rows_lie
+from conformance.reference.mutants.reshaping import Change, sql_type, take_rows
 
 _RECIDIVIZ_45 = "https://github.com/Recidiviz/bigquery-emulator/pull/45"
 _GOCCY_399 = "https://github.com/goccy/bigquery-emulator/issues/399"
@@ -27,130 +27,17 @@ _LOST_IN_BATCHES = {
     "values.serialized-rows": "a serializer loses or repeats them too",
 }
 
+_OF_ANOTHER = {"values.follow-names": "wrong as they are, the values are those of another column of some table"}
+
 Test = Callable[[pa.Field], bool]
 
 
-def _words(batch: pa.RecordBatch, test: Test, change: Callable[[Any], Any], *, dtype: str = "<i8") -> pa.RecordBatch:
-    """``batch`` with the data words (as numpy ``dtype``) of the fields that pass ``test`` changed in a copy."""
-
-    def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        if not test(field) or not len(array):
-            return field, array
-        buffers = array.buffers()
-        width = np.dtype(dtype).itemsize
-        words = np.frombuffer(buffers[1], dtype, buffers[1].size // width).copy()
-        data = pa.py_buffer(np.ascontiguousarray(change(words)).astype(dtype))
-        return field, pa.Array.from_buffers(array.type, len(array), [buffers[0], data], offset=array.offset)
-
-    return change_fields(batch, apply)
-
-
-def _texts(batch: pa.RecordBatch, test: Test, change: Callable[[Any], Any]) -> pa.RecordBatch:
-    """``batch`` with each text or bytes value of the fields that pass ``test`` changed."""
-
-    def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        if not test(field):
-            return field, array
-        return field, pa.array([None if item is None else change(item) for item in array.to_pylist()], array.type)
-
-    return change_fields(batch, apply)
+def _of(is_kind: Callable[[pa.DataType], bool]) -> Test:
+    return lambda field: bool(is_kind(field.type))
 
 
 def _text_named(name: str) -> Test:
     return lambda field: bool(is_.is_string(field.type)) and sql_type(field) == name
-
-
-@rows_lie(
-    "value.int64-off-by-one",
-    kills="values.int64",
-    also={"values.follow-names": "wrong as they are, the values are those of another column of some table"},
-)
-def int64_off_by_one(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Every INT64 is one too large."""
-    return _words(batch, lambda field: is_.is_int64(field.type), lambda words: words + 1)
-
-
-@rows_lie("value.int64-through-float", kills="values.int64", defects=("I-94",))
-def int64_through_float(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """INT64 has gone through a double and lost its low bits beyond 2**53."""
-
-    def rounded(words: Any) -> Any:
-        with np.errstate(invalid="ignore"):
-            through = words.astype("<f8")
-            return np.where(np.abs(through) < 2.0**63, through, 0).astype("<i8")
-
-    return _words(batch, lambda field: is_.is_int64(field.type), rounded)
-
-
-@rows_lie("value.float64-nan-as-zero", kills="values.float64")
-def nan_as_zero(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """NaN and the infinities arrive as 0."""
-    return _words(
-        batch,
-        lambda field: is_.is_float64(field.type),
-        lambda words: np.where(np.isfinite(words), words, 0.0),
-        dtype="<f8",
-    )
-
-
-@rows_lie("value.float64-negative-zero", kills="values.float64")
-def negative_zero_lost(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Negative zero arrives as zero."""
-    return _words(batch, lambda field: is_.is_float64(field.type), lambda words: words + 0.0, dtype="<f8")
-
-
-@rows_lie("value.float64-single-precision", kills="values.float64")
-def float_single(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """FLOAT64 has gone through single precision."""
-
-    def rounded(words: Any) -> Any:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return words.astype("<f4").astype("<f8")
-
-    return _words(batch, lambda field: is_.is_float64(field.type), rounded, dtype="<f8")
-
-
-@rows_lie(
-    "value.bool-inverted",
-    kills="values.bool",
-    also={"values.follow-names": "wrong as they are, the values are those of another column of some table"},
-)
-def bool_inverted(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """TRUE arrives as FALSE and FALSE as TRUE."""
-    return _words(batch, lambda field: is_.is_boolean(field.type), np.invert, dtype="u1")
-
-
-@rows_lie("value.string-latin1", kills="values.string")
-def string_mojibake(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Text beyond ASCII arrives as its UTF-8 bytes read in Latin-1."""
-    return _texts(batch, _text_named(""), lambda text: text.encode().decode("latin-1"))
-
-
-@rows_lie(
-    "value.string-trimmed",
-    kills="values.string",
-    also={"values.follow-names": "wrong as they are, the values are those of another column of some table"},
-)
-def string_trimmed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Text loses its last character."""
-    return _texts(batch, _text_named(""), lambda text: text[:-1])
-
-
-@rows_lie("value.bytes-as-base64", kills="values.bytes", defects=("B-69",), source=_RECIDIVIZ_45)
-def bytes_as_base64(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """BYTES holds the base64 text of the value."""
-    return _texts(batch, lambda field: is_.is_binary(field.type), base64.b64encode)
-
-
-@rows_lie("value.date-off-by-one", kills="values.date", defects=("B-71",))
-def date_shifted(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Dates before 1582-10-15 arrive two days later, as if the calendar were Julian there."""
-    return _words(
-        batch,
-        lambda field: is_.is_date32(field.type),
-        lambda words: np.where(words < -141_427, words + 2, words),
-        dtype="<i4",
-    )
 
 
 def _is_datetime(field: pa.Field) -> bool:
@@ -161,189 +48,184 @@ def _is_timestamp(field: pa.Field) -> bool:
     return bool(is_.is_timestamp(field.type)) and field.type.tz is not None
 
 
-@rows_lie("value.datetime-local", kills="values.datetime")
-def datetime_shifted(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """DATETIME is shifted by the hour of some local zone."""
-    return _words(batch, _is_datetime, lambda words: words - 3_600_000_000)
+def _words(test: Test, change: Callable[[Any], Any], *, dtype: str = "<i8") -> Change:
+    """The data words (as numpy ``dtype``) of the fields that pass ``test`` changed in a copy."""
 
-
-@rows_lie("value.timestamp-milliseconds", kills="values.timestamp", defects=("B-97",))
-def timestamp_truncated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """TIMESTAMP is cut to whole milliseconds."""
-    return _words(batch, _is_timestamp, lambda words: words // 1000 * 1000)
-
-
-@rows_lie(
-    "value.time-from-year-zero",
-    kills="values.time",
-    also={"body.times-within-day": "a time from another epoch is none of any day"},
-    defects=("B-62",),
-    source=_RECIDIVIZ_45,
-)
-def time_from_year_zero(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """TIME counts its microseconds from the epoch of year 0 instead of midnight."""
-    return _words(batch, lambda field: is_.is_time64(field.type), lambda words: words - 62_167_219_200_000_000)
-
-
-@rows_lie("value.time-off-by-one", kills="values.time")
-def time_off_by_one(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """TIME is cut to whole seconds."""
-    return _words(batch, lambda field: is_.is_time64(field.type), lambda words: words // 1_000_000 * 1_000_000)
-
-
-@rows_lie(
-    "value.numeric-wrong-scale",
-    kills="values.numeric",
-    also={"body.decimals-within-precision": "a number of another scale may have too many digits"},
-)
-def numeric_scaled(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """NUMERIC's low 64 bits are one unit off."""
-
-    def nudged(words: Any) -> Any:
-        words[::2] ^= 1
-        return words
-
-    return _words(batch, lambda field: is_.is_decimal128(field.type), nudged)
-
-
-@rows_lie(
-    "value.bignumeric-truncated",
-    kills="values.bignumeric",
-    also={"body.decimals-within-precision": "what is left of a number may have too many digits for its type"},
-)
-def bignumeric_truncated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """BIGNUMERIC's low 64 bits are lost."""
-
-    def cut(words: Any) -> Any:
-        words[::4] = 0
-        return words
-
-    return _words(batch, lambda field: is_.is_decimal256(field.type), cut)
-
-
-@rows_lie("value.json-null-as-sql-null", kills="values.json")
-def json_null_lost(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The JSON text null arrives as SQL NULL."""
-    return _texts(batch, _text_named("json"), lambda text: None if text == "null" else text)
-
-
-@rows_lie("value.json-quoted", kills="values.json")
-def json_quoted(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """JSON is encoded twice: the text arrives as a JSON string."""
-    return _texts(batch, _text_named("json"), lambda text: '"' + text.replace('"', '\\"') + '"')
-
-
-@rows_lie("value.geography-swapped", kills="values.geography")
-def geography_wrong(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Every GEOGRAPHY arrives as the point at the origin."""
-    return _texts(batch, _text_named("geography"), lambda _text: "POINT(0 0)")
-
-
-@rows_lie("value.interval-sign", kills="values.interval")
-def interval_days_positive(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The days of an INTERVAL lose their sign, and a day is added."""
-
-    def changed(words: Any) -> Any:
-        words[1::4] = np.abs(words[1::4]) + 1
-        return words
-
-    return _words(batch, lambda field: is_.is_interval(field.type), changed, dtype="<i4")
-
-
-@rows_lie("value.range-bounds-swapped", kills="values.range")
-def range_swapped(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The two bounds of a RANGE are exchanged."""
-
-    def swap(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        if sql_type(field) != "range" or not is_.is_struct(field.type):
-            return field, array
-        fields = [field.type.field(index) for index in range(2)]
-        mask = array.is_null() if array.null_count else None
-        return field, pa.StructArray.from_arrays([array.field(1), array.field(0)], fields=fields, mask=mask)
-
-    return change_fields(batch, swap)
-
-
-@rows_lie("value.null-as-default", kills="values.nulls")
-def null_as_default(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """NULL in scalar columns arrives as the type's zero."""
-
-    def fill(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        kind = array.type
-        if not array.null_count or is_.is_struct(kind) or is_.is_list(kind) or is_.is_null(kind):
+    def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+        if not test(field) or not len(array):
             return field, array
         buffers = array.buffers()
-        return field, pa.Array.from_buffers(kind, len(array), [None, *buffers[1:]], null_count=0, offset=array.offset)
+        width = np.dtype(dtype).itemsize
+        words = np.frombuffer(buffers[1], dtype, buffers[1].size // width).copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            data = pa.py_buffer(np.ascontiguousarray(change(words)).astype(dtype))
+        return field, pa.Array.from_buffers(array.type, len(array), [buffers[0], data], offset=array.offset)
 
-    return change_fields(batch, fill)
-
-
-@rows_lie("value.null-record-lost", kills="values.record")
-def null_record_lost(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A NULL RECORD arrives as a RECORD of its default values."""
-
-    def fill(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        if not is_.is_struct(array.type) or not array.null_count or sql_type(field) == "range":
-            return field, array
-        children = [array.field(index) for index in range(array.type.num_fields)]
-        return field, pa.StructArray.from_arrays(children, fields=list(array.type))
-
-    return change_fields(batch, fill)
+    return apply
 
 
-def _lists(batch: pa.RecordBatch, change: Callable[[pa.Array], pa.Array]) -> pa.RecordBatch:
+def _texts(test: Test, change: Callable[[Any], Any]) -> Change:
+    """Each text or bytes value of the fields that pass ``test`` changed."""
+
     def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        return (field, change(array)) if is_.is_list(array.type) and len(array) else (field, array)
+        if not test(field):
+            return field, array
+        return field, pa.array([None if item is None else change(item) for item in array.to_pylist()], array.type)
 
-    return change_fields(batch, apply)
+    return apply
 
 
-@rows_lie(
+def _through_float(words: Any) -> Any:
+    through = words.astype("<f8")
+    return np.where(np.abs(through) < 2.0**63, through, 0).astype("<i8")
+
+
+def _nudged(words: Any) -> Any:
+    words[::2] ^= 1
+    return words
+
+
+def _cut(words: Any) -> Any:
+    words[::4] = 0
+    return words
+
+
+def _later(words: Any) -> Any:
+    words[1::4] = np.abs(words[1::4]) + 1
+    return words
+
+
+# Lies that change words or texts one by one: the clause that each breaks, in words, and as a change.
+# fmt: off
+fields_lie("value.int64-off-by-one", kills="values.int64", also=_OF_ANOTHER, lie="Every INT64 is one too large.")(
+    _words(_of(is_.is_int64), lambda words: words + 1))
+fields_lie("value.int64-through-float", kills="values.int64", defects=("I-94",),
+           lie="INT64 has gone through a double and lost its low bits beyond 2**53.")(
+    _words(_of(is_.is_int64), _through_float))
+fields_lie("value.float64-nan-as-zero", kills="values.float64", lie="NaN and the infinities arrive as 0.")(
+    _words(_of(is_.is_float64), lambda words: np.where(np.isfinite(words), words, 0.0), dtype="<f8"))
+fields_lie("value.float64-negative-zero", kills="values.float64", lie="Negative zero arrives as zero.")(
+    _words(_of(is_.is_float64), lambda words: words + 0.0, dtype="<f8"))
+fields_lie("value.float64-single-precision", kills="values.float64", lie="FLOAT64 has gone through single precision.")(
+    _words(_of(is_.is_float64), lambda words: words.astype("<f4").astype("<f8"), dtype="<f8"))
+fields_lie("value.bool-inverted", kills="values.bool", also=_OF_ANOTHER,
+           lie="TRUE arrives as FALSE and FALSE as TRUE.")(
+    _words(_of(is_.is_boolean), np.invert, dtype="u1"))
+fields_lie("value.string-latin1", kills="values.string",
+           lie="Text beyond ASCII arrives as its UTF-8 bytes read in Latin-1.")(
+    _texts(_text_named(""), lambda text: text.encode().decode("latin-1")))
+fields_lie("value.string-trimmed", kills="values.string", also=_OF_ANOTHER, lie="Text loses its last character.")(
+    _texts(_text_named(""), lambda text: text[:-1]))
+fields_lie("value.bytes-as-base64", kills="values.bytes", lie="BYTES holds the base64 text of the value.",
+           defects=("B-69",), source=_RECIDIVIZ_45)(
+    _texts(_of(is_.is_binary), base64.b64encode))
+fields_lie("value.date-off-by-one", kills="values.date", defects=("B-71",),
+           lie="Dates before 1582-10-15 arrive two days later, as if the calendar were Julian there.")(
+    _words(_of(is_.is_date32), lambda words: np.where(words < -141_427, words + 2, words), dtype="<i4"))
+fields_lie("value.datetime-local", kills="values.datetime", lie="DATETIME is shifted by the hour of some local zone.")(
+    _words(_is_datetime, lambda words: words - 3_600_000_000))
+fields_lie("value.timestamp-milliseconds", kills="values.timestamp", defects=("B-97",),
+           lie="TIMESTAMP is cut to whole milliseconds.")(
+    _words(_is_timestamp, lambda words: words // 1000 * 1000))
+fields_lie("value.time-from-year-zero", kills="values.time",
+           also={"body.times-within-day": "a time from another epoch is none of any day"},
+           lie="TIME counts its microseconds from the epoch of year 0 instead of midnight.",
+           defects=("B-62",), source=_RECIDIVIZ_45)(
+    _words(_of(is_.is_time64), lambda words: words - 62_167_219_200_000_000))
+fields_lie("value.time-off-by-one", kills="values.time", lie="TIME is cut to whole seconds.")(
+    _words(_of(is_.is_time64), lambda words: words // 1_000_000 * 1_000_000))
+fields_lie("value.numeric-wrong-scale", kills="values.numeric",
+           also={"body.decimals-within-precision": "a number of another scale may have too many digits"},
+           lie="NUMERIC's low 64 bits are one unit off.")(_words(_of(is_.is_decimal128), _nudged))
+fields_lie("value.bignumeric-truncated", kills="values.bignumeric",
+           also={"body.decimals-within-precision": "what is left of a number may have too many digits for its type"},
+           lie="BIGNUMERIC's low 64 bits are lost.")(_words(_of(is_.is_decimal256), _cut))
+fields_lie("value.json-null-as-sql-null", kills="values.json", lie="The JSON text null arrives as SQL NULL.")(
+    _texts(_text_named("json"), lambda text: None if text == "null" else text))
+fields_lie("value.json-quoted", kills="values.json",
+           lie="JSON is encoded twice: the text arrives as a JSON string.")(
+    _texts(_text_named("json"), lambda text: '"' + text.replace('"', '\\"') + '"'))
+fields_lie("value.geography-swapped", kills="values.geography",
+           lie="Every GEOGRAPHY arrives as the point at the origin.")(
+    _texts(_text_named("geography"), lambda _text: "POINT(0 0)"))
+fields_lie("value.interval-sign", kills="values.interval",
+           lie="The days of an INTERVAL lose their sign, and a day is added.")(
+    _words(_of(is_.is_interval), _later, dtype="<i4"))
+# fmt: on
+
+
+@fields_lie("value.range-bounds-swapped", kills="values.range")
+def range_swapped(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+    """The two bounds of a RANGE are exchanged."""
+    if sql_type(field) != "range" or not is_.is_struct(field.type):
+        return field, array
+    fields = [field.type.field(index) for index in range(2)]
+    mask = array.is_null() if array.null_count else None
+    return field, pa.StructArray.from_arrays([array.field(1), array.field(0)], fields=fields, mask=mask)
+
+
+@fields_lie("value.null-as-default", kills="values.nulls")
+def null_as_default(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+    """NULL in scalar columns arrives as the type's zero."""
+    kind = array.type
+    if not array.null_count or is_.is_struct(kind) or is_.is_list(kind) or is_.is_null(kind):
+        return field, array
+    buffers = array.buffers()
+    return field, pa.Array.from_buffers(kind, len(array), [None, *buffers[1:]], null_count=0, offset=array.offset)
+
+
+@fields_lie("value.null-record-lost", kills="values.record")
+def null_record_lost(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+    """A NULL RECORD arrives as a RECORD of its default values."""
+    if not is_.is_struct(array.type) or not array.null_count or sql_type(field) == "range":
+        return field, array
+    children = [array.field(index) for index in range(array.type.num_fields)]
+    return field, pa.StructArray.from_arrays(children, fields=list(array.type))
+
+
+def _in_lists(told: Callable[[pa.Array], pa.Array]) -> dict[str, Any]:
+    def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+        return (field, told(array)) if is_.is_list(array.type) and len(array) else (field, array)
+
+    return in_fields(apply)
+
+
+_lists_lie = decorator(_in_lists)
+"""Register a function from an array of lists to another of that type."""
+
+
+@_lists_lie(
     "value.list-empty-as-null",
     kills="values.repeated-not-null",
     also={"body.required-without-nulls": "a list is REPEATED and never NULL"},
     defects=("B-73",),
     source=_GOCCY_496,
 )
-def empty_list_as_null(batch: pa.RecordBatch) -> pa.RecordBatch:
+def empty_list_as_null(array: pa.Array) -> pa.Array:
     """An empty array arrives as NULL."""
-
-    def nulled(array: pa.Array) -> pa.Array:
-        empty = pa.compute.equal(pa.compute.list_value_length(array), 0)
-        # A copy: offsets that are a slice of others cannot be given a mask.
-        offsets = pa.array(array.offsets.to_numpy(), pa.int32())
-        return pa.ListArray.from_arrays(offsets, array.values, type=array.type, mask=empty)
-
-    return _lists(batch, nulled)
+    empty = pa.compute.equal(pa.compute.list_value_length(array), 0)
+    # A copy: offsets that are a slice of others cannot be given a mask.
+    offsets = pa.array(array.offsets.to_numpy(), pa.int32())
+    return pa.ListArray.from_arrays(offsets, array.values, type=array.type, mask=empty)
 
 
-@rows_lie("value.list-boundaries", kills="values.repeated", defects=("B-72",), source=_GOCCY_399)
-def list_boundaries_moved(batch: pa.RecordBatch) -> pa.RecordBatch:
+@_lists_lie("value.list-boundaries", kills="values.repeated", defects=("B-72",), source=_GOCCY_399)
+def list_boundaries_moved(array: pa.Array) -> pa.Array:
     """The first array holds the elements of all, and the others are empty."""
-
-    def moved(array: pa.Array) -> pa.Array:
-        offsets = array.offsets.to_pylist()
-        spread = [offsets[0]] + [offsets[-1]] * (len(offsets) - 1)
-        return pa.ListArray.from_arrays(pa.array(spread, pa.int32()), array.values, type=array.type)
-
-    return _lists(batch, moved)
+    offsets = array.offsets.to_pylist()
+    spread = [offsets[0]] + [offsets[-1]] * (len(offsets) - 1)
+    return pa.ListArray.from_arrays(pa.array(spread, pa.int32()), array.values, type=array.type)
 
 
-@rows_lie(
+@_lists_lie(
     "value.list-reversed", kills="values.repeated", also={"values.int64": "lists inside lists are told by their items"}
 )
-def list_reversed(batch: pa.RecordBatch) -> pa.RecordBatch:
+def list_reversed(array: pa.Array) -> pa.Array:
     """The elements of each array arrive in reverse order."""
-
-    def reverse(array: pa.Array) -> pa.Array:
-        values = [None if item is None else item[::-1] for item in array.to_pylist()]
-        return pa.array(values, array.type)
-
-    def safe(array: pa.Array) -> pa.Array:
-        leaf = array.type.value_type
-        return array if is_.is_decimal(leaf) or is_.is_struct(leaf) else reverse(array)
-
-    return _lists(batch, safe)
+    leaf = array.type.value_type
+    if is_.is_decimal(leaf) or is_.is_struct(leaf):
+        return array
+    return pa.array([None if item is None else item[::-1] for item in array.to_pylist()], array.type)
 
 
 @rows_lie(

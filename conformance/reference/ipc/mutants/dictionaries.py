@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from conformance.reference.body import FieldNode, Part
 from conformance.reference.ipc.models import StreamModel
@@ -12,6 +13,7 @@ from conformance.wire.faults import Rule
 
 __all__: list[str] = []
 
+Change = Callable[[StreamModel], None]
 _ONE = ("dictionary.index-int32", "dictionary.of-int64", "dictionary.in-list", "dictionary.in-struct")
 _DELTA = ("dictionary.delta", "dictionary.deltas")
 _NO_VALUES = {
@@ -24,38 +26,32 @@ def _drop(model: StreamModel, gone: Message) -> None:
     model.messages = [each for each in model.messages if each is not gone]
 
 
-def _indices(message: Message) -> Part:
-    return next(part for part in message.parts if part.role == "indices" and part.data)
+def _without(number: int) -> Change:
+    """One of the dictionary batches is not sent."""
+    return lambda model: _drop(model, model.dictionaries[number])
 
 
-@mutant(
-    "dictionary.missing", Rule.DICTIONARY_MISSING, on=_ONE, source="https://github.com/jjviscomi/bqemulator/pull/31"
-)
-def missing(model: StreamModel) -> None:
-    """The dictionary is not sent."""
-    _drop(model, model.dictionaries[0])
+def _header(number: int, **slots: int) -> Change:
+    """One of the dictionary batches says other things of itself."""
+    return lambda model: model.dictionaries[number].header.update(slots)
 
 
-@mutant(
-    "dictionary.one-missing",
-    Rule.DICTIONARY_MISSING,
-    on=("dictionary.two", "dictionary.ids-apart"),
-    source="https://github.com/apache/arrow-rs/pull/848",
-)
-def one_missing(model: StreamModel) -> None:
-    """The second of two dictionaries is not sent."""
-    _drop(model, model.dictionaries[1])
+def _encoding(**slots: object) -> Change:
+    """The schema says other things of the first field's dictionary."""
+    return lambda model: model.schema.header["fields"][0]["dictionary"].update(slots)
 
 
-@mutant(
-    "dictionary.inner-missing",
-    Rule.DICTIONARY_MISSING,
-    on=("dictionary.nested-list", "dictionary.nested-thrice"),
-    source="https://github.com/apache/arrow-rs/pull/1583",
-)
-def inner_missing(model: StreamModel) -> None:
-    """The innermost of nested dictionaries is not sent."""
-    _drop(model, model.dictionaries[0])
+# fmt: off
+mutant("dictionary.missing", Rule.DICTIONARY_MISSING, on=_ONE,
+       source="https://github.com/jjviscomi/bqemulator/pull/31",
+       lie="The dictionary is not sent.")(_without(0))
+mutant("dictionary.one-missing", Rule.DICTIONARY_MISSING, on=("dictionary.two", "dictionary.ids-apart"),
+       source="https://github.com/apache/arrow-rs/pull/848",
+       lie="The second of two dictionaries is not sent.")(_without(1))
+mutant("dictionary.inner-missing", Rule.DICTIONARY_MISSING, on=("dictionary.nested-list", "dictionary.nested-thrice"),
+       source="https://github.com/apache/arrow-rs/pull/1583",
+       lie="The innermost of nested dictionaries is not sent.")(_without(0))
+# fmt: on
 
 
 @mutant("dictionary.late", Rule.DICTIONARY_MISSING, on=_ONE)
@@ -66,16 +62,11 @@ def late(model: StreamModel) -> None:
     model.messages.append(dictionary)
 
 
-@mutant(
-    "dictionary.id-unknown",
-    Rule.DICTIONARY_ID_UNKNOWN,
-    on=_ONE,
-    also=_NO_VALUES,
-    source="https://github.com/apache/arrow-rs/pull/6711",
-)
-def id_unknown(model: StreamModel) -> None:
-    """The dictionary is sent under an id that no field names."""
-    model.dictionaries[0].header["id"] = 99
+# fmt: off
+mutant("dictionary.id-unknown", Rule.DICTIONARY_ID_UNKNOWN, on=_ONE, also=_NO_VALUES,
+       source="https://github.com/apache/arrow-rs/pull/6711",
+       lie="The dictionary is sent under an id that no field names.")(_header(0, id=99))
+# fmt: on
 
 
 @mutant("dictionary.id-of-another", Rule.DICTIONARY_MISSING, on=("dictionary.delta-of-two",), choices={"deltas": True})
@@ -92,34 +83,18 @@ def data_missing(model: StreamModel) -> None:
     dictionary.parts = []
 
 
-@mutant("dictionary.delta-without-base", Rule.DICTIONARY_DELTA_WITHOUT_BASE, on=_ONE)
-def delta_without_base(model: StreamModel) -> None:
-    """The first definition of a dictionary is a delta."""
-    model.dictionaries[0].header["isDelta"] = 1
-
-
-@mutant("dictionary.base-lost", Rule.DICTIONARY_DELTA_WITHOUT_BASE, on=_DELTA, also=_NO_VALUES)
-def base_lost(model: StreamModel) -> None:
-    """The dictionary is not sent, and its delta is."""
-    _drop(model, model.dictionaries[0])
-
-
-@mutant("dictionary.delta-unmarked", Rule.DICTIONARY_INDEX_RANGE, on=_DELTA)
-def delta_unmarked(model: StreamModel) -> None:
-    """A delta does not say that it is one, and so replaces what it should extend."""
-    model.dictionaries[-1].header["isDelta"] = 0
-
-
-@mutant("dictionary.delta-lost", Rule.DICTIONARY_INDEX_RANGE, on=_DELTA)
-def delta_lost(model: StreamModel) -> None:
-    """The last delta is not sent, and a batch points into it."""
-    _drop(model, model.dictionaries[-1])
-
-
-@mutant("dictionary.replacement-lost", Rule.DICTIONARY_INDEX_RANGE, on=("dictionary.replaced-longer",))
-def replacement_lost(model: StreamModel) -> None:
-    """The longer dictionary of the second batch is not sent."""
-    _drop(model, model.dictionaries[-1])
+# fmt: off
+mutant("dictionary.delta-without-base", Rule.DICTIONARY_DELTA_WITHOUT_BASE, on=_ONE,
+       lie="The first definition of a dictionary is a delta.")(_header(0, isDelta=1))
+mutant("dictionary.base-lost", Rule.DICTIONARY_DELTA_WITHOUT_BASE, on=_DELTA, also=_NO_VALUES,
+       lie="The dictionary is not sent, and its delta is.")(_without(0))
+mutant("dictionary.delta-unmarked", Rule.DICTIONARY_INDEX_RANGE, on=_DELTA,
+       lie="A delta does not say that it is one, and so replaces what it should extend.")(_header(-1, isDelta=0))
+mutant("dictionary.delta-lost", Rule.DICTIONARY_INDEX_RANGE, on=_DELTA,
+       lie="The last delta is not sent, and a batch points into it.")(_without(-1))
+mutant("dictionary.replacement-lost", Rule.DICTIONARY_INDEX_RANGE, on=("dictionary.replaced-longer",),
+       lie="The longer dictionary of the second batch is not sent.")(_without(-1))
+# fmt: on
 
 
 @mutant(
@@ -130,7 +105,7 @@ def replacement_lost(model: StreamModel) -> None:
 )
 def index_beyond(model: StreamModel) -> None:
     """An index points to one value beyond the end of the dictionary."""
-    part = _indices(model.batches[0])
+    part = model.batches[0].part("indices")
     width = part.unit[0]
     size = model.dictionaries[0].batch["length"]
     part.data = size.to_bytes(width, "little") + part.data[width:]
@@ -144,7 +119,7 @@ def index_beyond(model: StreamModel) -> None:
 )
 def index_negative(model: StreamModel) -> None:
     """An index is below zero in a slot that has a value."""
-    part = _indices(model.batches[0])
+    part = model.batches[0].part("indices")
     part.data = b"\xff" * part.unit[0] + part.data[part.unit[0] :]
 
 
@@ -156,31 +131,20 @@ def index_negative(model: StreamModel) -> None:
 def inner_index_beyond(model: StreamModel) -> None:
     """Among the values of a dictionary, an index points beyond the end of the inner dictionary."""
     outer = next(each for each in model.dictionaries if any(part.role == "indices" for part in each.parts))
-    part = _indices(outer)
+    part = outer.part("indices")
     part.data = struct.pack("<i", 1000) + part.data[4:]
 
 
-@mutant(
-    "dictionary.index-wider",
-    Rule.DATA_TOO_SMALL,
-    on=("dictionary.index-int8", "dictionary.index-int32"),
-    source="https://github.com/apache/arrow-julia/pull/148",
-)
-def index_wider(model: StreamModel) -> None:
-    """The schema says indices of 64 bits, and the batch has narrower ones."""
-    model.schema.header["fields"][0]["dictionary"]["indexType"] = {"bitWidth": 64, "is_signed": 1}
-
-
-@mutant("dictionary.index-odd", Rule.SCHEMA_INT_WIDTH, on=("dictionary.index-int32",))
-def index_odd(model: StreamModel) -> None:
-    """Indices are 24 bits wide."""
-    model.schema.header["fields"][0]["dictionary"]["indexType"] = {"bitWidth": 24, "is_signed": 1}
-
-
-@mutant("dictionary.kind-unknown", Rule.FLATBUF_ENUM_UNKNOWN, on=("dictionary.index-int32",))
-def kind_unknown(model: StreamModel) -> None:
-    """The dictionary is of a kind that is not defined."""
-    model.schema.header["fields"][0]["dictionary"]["dictionaryKind"] = 1
+# fmt: off
+mutant("dictionary.index-wider", Rule.DATA_TOO_SMALL, on=("dictionary.index-int8", "dictionary.index-int32"),
+       source="https://github.com/apache/arrow-julia/pull/148",
+       lie="The schema says indices of 64 bits, and the batch has narrower ones.")(
+    _encoding(indexType={"bitWidth": 64, "is_signed": 1}))
+mutant("dictionary.index-odd", Rule.SCHEMA_INT_WIDTH, on=("dictionary.index-int32",),
+       lie="Indices are 24 bits wide.")(_encoding(indexType={"bitWidth": 24, "is_signed": 1}))
+mutant("dictionary.kind-unknown", Rule.FLATBUF_ENUM_UNKNOWN, on=("dictionary.index-int32",),
+       lie="The dictionary is of a kind that is not defined.")(_encoding(dictionaryKind=1))
+# fmt: on
 
 
 @mutant("dictionary.types-differ", Rule.DICTIONARY_TYPES_DIFFER, on=("dictionary.two", "dictionary.ids-apart"))

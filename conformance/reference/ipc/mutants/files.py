@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,63 +15,63 @@ __all__ = ["Blocks", "change_blocks"]
 
 _SOME: Final = ("rows.several", "dictionary.two", "nested.mixed")
 _SEVERAL: Final = ("rows.several",)
-_JS: Final = "https://issues.apache.org/jira/browse/ARROW-3256"
-_CHECKS: Final = "https://github.com/apache/arrow/pull/48845"
 Blocks = list[tuple[int, int, int]]
+Change = Callable[[FileModel], FileModel | bytes | None]
 
 
-def _footer(model: FileModel, change: Callable[[dict[str, Any]], None]) -> bytes:
-    before, footer = model.complete()
-    footer["schema"] = dict(footer["schema"])
-    change(footer)
-    return model.assemble(before, footer)
+def _with(**parts: Any) -> Change:
+    """The file with other bytes around its Footer."""
+    return lambda model: dataclasses.replace(model, **parts)
 
 
-def _first_field(model: FileModel, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:
+def _saying(**slots: Any) -> Change:
+    """The file whose Footer says something else; None is an absent slot."""
+
+    def changed(model: FileModel) -> None:
+        model.footer = {name: told for name, told in {**model.footer, **slots}.items() if told is not None}
+
+    return changed
+
+
+def _schema(change: Callable[[dict[str, Any]], object]) -> Change:
+    """The file whose Footer has another schema than its stream."""
+
+    def changed(model: FileModel) -> bytes:
+        before, footer = model.complete()
+        footer["schema"] = dict(footer["schema"])
+        change(footer["schema"])
+        return model.assemble(before, footer)
+
+    return changed
+
+
+def _first_field(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
     """The file whose Footer has another first field than its stream."""
-
-    def changed(footer: dict[str, Any]) -> None:
-        first, *others = footer["schema"]["fields"]
-        footer["schema"]["fields"] = [change(first), *others]
-
-    return _footer(model, changed)
+    return _schema(lambda schema: schema.update(fields=[change(schema["fields"][0]), *schema["fields"][1:]]))
 
 
-def change_blocks(model: FileModel, change: Callable[[Blocks], Blocks], name: str = "recordBatches") -> bytes:
+def change_blocks(change: Callable[[Blocks], Blocks], name: str = "recordBatches") -> Callable[[FileModel], bytes]:
     """The file with one of the Footer's lists of blocks changed."""
-    before, footer = model.complete()
-    footer[name] = change(list(footer[name]))
-    return model.assemble(before, footer)
+
+    def changed(model: FileModel) -> bytes:
+        before, footer = model.complete()
+        footer[name] = change(list(footer[name]))
+        return model.assemble(before, footer)
+
+    return changed
 
 
-@mutant("file.magic-missing", Rule.FILE_MAGIC_START, kind="file", on=_SOME)
-def magic_missing(model: FileModel) -> None:
-    """The file begins with eight zeros instead of the magic."""
-    model.lead = bytes(8)
-
-
-@mutant("file.magic-of-old", Rule.FILE_MAGIC_START, kind="file", on=_SOME)
-def magic_of_old(model: FileModel) -> None:
-    """The file begins with the magic of the first Feather format."""
-    model.lead = b"FEA1\0\0\0\0"
-
-
-@mutant(
-    "file.magic-unpadded",
-    (Rule.METADATA_TRUNCATED, Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, Rule.BLOCK_NOT_IN_STREAM),
-    kind="file",
-    on=_SOME,
-    source="https://issues.apache.org/jira/browse/ARROW-3236",
-)
-def magic_unpadded(model: FileModel) -> None:
-    """The stream follows the magic at once, without the two bytes of padding."""
-    model.lead = MAGIC
-
-
-@mutant("file.trail-missing", Rule.FILE_MAGIC_END, kind="file", on=_SOME)
-def trail_missing(model: FileModel) -> None:
-    """The magic at the end is missing: the writer was not finished."""
-    model.trail = b""
+# fmt: off
+mutant("file.magic-missing", Rule.FILE_MAGIC_START, kind="file", on=_SOME,
+       lie="The file begins with eight zeros instead of the magic.")(_with(lead=bytes(8)))
+mutant("file.magic-of-old", Rule.FILE_MAGIC_START, kind="file", on=_SOME,
+       lie="The file begins with the magic of the first Feather format.")(_with(lead=b"FEA1\0\0\0\0"))
+mutant("file.magic-unpadded", (Rule.METADATA_TRUNCATED, Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, Rule.BLOCK_NOT_IN_STREAM),
+       kind="file", on=_SOME, source="https://issues.apache.org/jira/browse/ARROW-3236",
+       lie="The stream follows the magic at once, without the two bytes of padding.")(_with(lead=MAGIC))
+mutant("file.trail-missing", Rule.FILE_MAGIC_END, kind="file", on=_SOME,
+       lie="The magic at the end is missing: the writer was not finished.")(_with(trail=b""))
+# fmt: on
 
 
 @mutant("file.cut-off", Rule.FILE_MAGIC_END, kind="file", on=_SOME)
@@ -80,34 +81,18 @@ def cut_off(model: FileModel) -> bytes:
     return before
 
 
-@mutant("file.trail-padded", Rule.FILE_MAGIC_END, kind="file", on=_SOME)
-def trail_padded(model: FileModel) -> None:
-    """The magic at the end is padded like the one at the start."""
-    model.trail = MAGIC + bytes(2)
-
-
-@mutant("file.footer-length-zero", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME)
-def length_zero(model: FileModel) -> None:
-    """The Footer's length is 0."""
-    model.length = 0
-
-
-@mutant("file.footer-length-negative", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME)
-def length_negative(model: FileModel) -> None:
-    """The Footer's length is negative."""
-    model.length = -8
-
-
-@mutant("file.footer-length-beyond", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME)
-def length_beyond(model: FileModel) -> None:
-    """The Footer's length is more than the file has."""
-    model.length = 1 << 30
-
-
-@mutant("file.footer-length-highest", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME)
-def length_highest(model: FileModel) -> None:
-    """The Footer's length is the highest that there is."""
-    model.length = (1 << 31) - 1
+# fmt: off
+mutant("file.trail-padded", Rule.FILE_MAGIC_END, kind="file", on=_SOME,
+       lie="The magic at the end is padded like the one at the start.")(_with(trail=MAGIC + bytes(2)))
+mutant("file.footer-length-zero", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME,
+       lie="The Footer's length is 0.")(_with(length=0))
+mutant("file.footer-length-negative", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME,
+       lie="The Footer's length is negative.")(_with(length=-8))
+mutant("file.footer-length-beyond", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME,
+       lie="The Footer's length is more than the file has.")(_with(length=1 << 30))
+mutant("file.footer-length-highest", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME,
+       lie="The Footer's length is the highest that there is.")(_with(length=(1 << 31) - 1))
+# fmt: on
 
 
 @mutant("file.footer-root-beyond", Rule.FLATBUF_ROOT, kind="file", on=_SOME)
@@ -125,104 +110,44 @@ def empty_table(model: FileModel) -> bytes:
     return model.assemble(before, {})
 
 
-@mutant(
-    "file.footer-schema-missing",
-    Rule.FOOTER_SCHEMA_MISSING,
-    kind="file",
-    on=_SOME,
-    source="https://github.com/apache/arrow-rs/pull/10744",
-)
-def schema_missing(model: FileModel) -> bytes:
-    """The Footer has no schema."""
-    return _footer(model, lambda footer: footer.pop("schema"))
-
-
-@mutant(
-    "file.footer-version-differs",
-    Rule.FOOTER_VERSION_DIFFERS,
-    kind="file",
-    on=_SOME,
-    source="https://github.com/apache/arrow-julia/pull/321",
-)
-def version_differs(model: FileModel) -> None:
-    """The Footer says V4, the stream V5."""
-    model.footer["version"] = 3
-
-
-@mutant("file.footer-version-absent", Rule.FOOTER_VERSION_DIFFERS, kind="file", on=_SOME)
-def version_absent(model: FileModel) -> None:
-    """The Footer says no version, which means V1."""
-    del model.footer["version"]
-
-
-@mutant("file.footer-version-unknown", Rule.MESSAGE_VERSION_UNKNOWN, kind="file", on=_SOME)
-def version_unknown(model: FileModel) -> None:
-    """The Footer says a version that is not defined."""
-    model.footer["version"] = 9
-
-
-@mutant("file.footer-field-renamed", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SOME)
-def field_renamed(model: FileModel) -> bytes:
-    """A field has another name in the Footer than in the stream."""
-    return _first_field(model, lambda field: {**field, "name": "other"})
-
-
-@mutant("file.footer-nullability", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SEVERAL)
-def nullability(model: FileModel) -> bytes:
-    """A field is nullable in the stream, and not in the Footer."""
-    return _first_field(model, lambda field: {**field, "nullable": 0})
-
-
-@mutant(
-    "file.footer-ids-differ",
-    Rule.FOOTER_SCHEMA_DIFFERS,
-    kind="file",
-    on=("dictionary.two",),
-    also={
-        Rule.DICTIONARY_ID_UNKNOWN: "the Footer's fields name other dictionaries",
-        Rule.DICTIONARY_MISSING: "the Footer's fields name other dictionaries",
-    },
-    source="https://github.com/apache/arrow-rs/pull/6711",
-)
-def ids_differ(model: FileModel) -> bytes:
-    """A field has another dictionary's id in the Footer than in the stream."""
-    return _first_field(model, lambda field: {**field, "dictionary": {**field["dictionary"], "id": 77}})
-
-
-@mutant(
-    "file.footer-endianness",
-    Rule.FOOTER_SCHEMA_DIFFERS,
-    kind="file",
-    on=("types.int32",),
-    source="https://github.com/apache/arrow/pull/49968",
-)
-def endianness(model: FileModel) -> bytes:
-    """The Footer says big-endian, the stream little-endian."""
-    return _footer(model, lambda footer: footer["schema"].update(endianness=1))
-
-
-@mutant("file.footer-schema-metadata", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("names.schema-metadata",))
-def schema_metadata(model: FileModel) -> bytes:
-    """The schema's metadata is missing in the Footer."""
-    return _footer(model, lambda footer: footer["schema"].pop("custom_metadata"))
-
-
-@mutant(
-    "file.footer-metadata-missing",
-    Rule.FOOTER_METADATA_DIFFERS,
-    kind="file",
-    on=_SOME,
-    choices={"opening_metadata": {"k": "v"}},
-)
-def metadata_missing(model: FileModel) -> None:
-    """The first message has metadata, and the Footer none."""
-    del model.footer["custom_metadata"]
-
-
-@mutant("file.footer-metadata-alone", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME)
-def metadata_alone(model: FileModel) -> None:
-    """The Footer has metadata, and the first message none."""
-    model.footer["custom_metadata"] = [{"key": "k", "value": "v"}]
+# fmt: off
+mutant("file.footer-schema-missing", Rule.FOOTER_SCHEMA_MISSING, kind="file", on=_SOME,
+       source="https://github.com/apache/arrow-rs/pull/10744",
+       lie="The Footer has no schema.")(
+    _saying(schema=None))
+mutant("file.footer-version-differs", Rule.FOOTER_VERSION_DIFFERS, kind="file", on=_SOME,
+       source="https://github.com/apache/arrow-julia/pull/321",
+       lie="The Footer says V4, the stream V5.")(_saying(version=3))
+mutant("file.footer-version-absent", Rule.FOOTER_VERSION_DIFFERS, kind="file", on=_SOME,
+       lie="The Footer says no version, which means V1.")(_saying(version=None))
+mutant("file.footer-version-unknown", Rule.MESSAGE_VERSION_UNKNOWN, kind="file", on=_SOME,
+       lie="The Footer says a version that is not defined.")(_saying(version=9))
+mutant("file.footer-field-renamed", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SOME,
+       lie="A field has another name in the Footer than in the stream.")(
+    _first_field(lambda field: {**field, "name": "other"}))
+mutant("file.footer-nullability", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SEVERAL,
+       lie="A field is nullable in the stream, and not in the Footer.")(
+    _first_field(lambda field: {**field, "nullable": 0}))
+mutant("file.footer-ids-differ", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("dictionary.two",),
+       also={Rule.DICTIONARY_ID_UNKNOWN: "the Footer's fields name other dictionaries",
+             Rule.DICTIONARY_MISSING: "the Footer's fields name other dictionaries"},
+       source="https://github.com/apache/arrow-rs/pull/6711",
+       lie="A field has another dictionary's id in the Footer than in the stream.")(
+    _first_field(lambda field: {**field, "dictionary": {**field["dictionary"], "id": 77}}))
+mutant("file.footer-endianness", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("types.int32",),
+       source="https://github.com/apache/arrow/pull/49968",
+       lie="The Footer says big-endian, the stream little-endian.")(
+    _schema(lambda schema: schema.update(endianness=1)))
+mutant("file.footer-schema-metadata", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("names.schema-metadata",),
+       lie="The schema's metadata is missing in the Footer.")(
+    _schema(lambda schema: schema.pop("custom_metadata")))
+mutant("file.footer-metadata-missing", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME,
+       choices={"opening_metadata": {"k": "v"}},
+       lie="The first message has metadata, and the Footer none.")(_saying(custom_metadata=None))
+mutant("file.footer-metadata-alone", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME,
+       lie="The Footer has metadata, and the first message none.")(
+    _saying(custom_metadata=[{"key": "k", "value": "v"}]))
+# fmt: on
 
 
 @mutant(
@@ -233,28 +158,18 @@ def dictionary_replaced(model: FileModel) -> None:
     model.stream.messages.insert(len(model.stream.messages) - 1, model.stream.dictionaries[0])
 
 
-@mutant(
-    "file.delta-order",
-    Rule.FILE_DELTA_ORDER,
-    kind="file",
-    on=("dictionary.deltas",),
-    also={Rule.BLOCK_ORDER: "the Footer's order is not the stream's"},
-)
-def delta_order(model: FileModel) -> bytes:
-    """The Footer lists two deltas in the wrong order, so that they are applied so."""
-    return change_blocks(model, lambda blocks: [blocks[0], blocks[2], blocks[1], *blocks[3:]], "dictionaries")
-
-
-@mutant("file.dictionary-unlisted", (Rule.BLOCK_UNLISTED, Rule.DICTIONARY_MISSING), kind="file", on=("dictionary.two",))
-def dictionary_unlisted(model: FileModel) -> bytes:
-    """The Footer does not list a dictionary that its batches need."""
-    return change_blocks(model, lambda blocks: blocks[1:], "dictionaries")
-
-
-@mutant("file.lost-batch", Rule.BLOCK_UNLISTED, kind="file", on=("rows.several",))
-def lost_batch(model: FileModel) -> bytes:
-    """The Footer lists no batch, although the stream has three."""
-    return change_blocks(model, lambda _: [])
+# fmt: off
+mutant("file.delta-order", Rule.FILE_DELTA_ORDER, kind="file", on=("dictionary.deltas",),
+       also={Rule.BLOCK_ORDER: "the Footer's order is not the stream's"},
+       lie="The Footer lists two deltas in the wrong order, so that they are applied so.")(
+    change_blocks(lambda blocks: [blocks[0], blocks[2], blocks[1], *blocks[3:]], "dictionaries"))
+mutant("file.dictionary-unlisted", (Rule.BLOCK_UNLISTED, Rule.DICTIONARY_MISSING), kind="file", on=("dictionary.two",),
+       lie="The Footer does not list a dictionary that its batches need.")(
+    change_blocks(lambda blocks: blocks[1:], "dictionaries"))
+mutant("file.lost-batch", Rule.BLOCK_UNLISTED, kind="file", on=("rows.several",),
+       lie="The Footer lists no batch, although the stream has three.")(
+    change_blocks(lambda _: []))
+# fmt: on
 
 
 @mutant("file.second-schema", Rule.STREAM_SECOND_SCHEMA, kind="file", on=STANDARD)

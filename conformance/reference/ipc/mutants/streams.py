@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from conformance.reference.ipc.models import EncodedMessage, StreamModel
@@ -16,10 +18,28 @@ __all__: list[str] = []
 _SOME = ("rows.several", "nested.mixed", "dictionary.two")
 
 
-@mutant("stream.empty", Rule.PREFIX_EMPTY, on=("rows.several",))
-def empty(_: StreamModel) -> bytes:
-    """The stream has no bytes at all, not even a schema."""
-    return b""
+def _before_last(model: StreamModel) -> bytes:
+    return b"".join(each.encode() for each in model.messages[:-1])
+
+
+def _last(model: StreamModel) -> bytes:
+    return model.messages[-1].encode()
+
+
+def _version(version: int) -> Callable[[StreamModel], None]:
+    """Every message says that metadata version, counted from V1 as 0."""
+
+    def change(model: StreamModel) -> None:
+        for message in (model.schema, *model.dictionaries, *model.batches):
+            message.tree["version"] = version
+
+    return change
+
+
+# fmt: off
+mutant("stream.empty", Rule.PREFIX_EMPTY, on=("rows.several",),
+       lie="The stream has no bytes at all, not even a schema.")(lambda _: b"")
+# fmt: on
 
 
 @mutant(
@@ -41,89 +61,45 @@ def schema_late(model: StreamModel) -> None:
     model.messages[0:2] = model.messages[1::-1]
 
 
-@mutant(
-    "stream.end-alone",
-    Rule.STREAM_SCHEMA_FIRST,
-    on=("rows.several",),
-    source="https://github.com/influxdata/influxdb_iox/pull/6668",
-)
-def end_alone(_: StreamModel) -> bytes:
-    """A result without batches is an end marker, without a schema."""
-    return END_OF_STREAM
-
-
-@mutant(
-    "stream.second-schema", Rule.STREAM_SECOND_SCHEMA, on=_SOME, source="https://github.com/apache/arrow-rs/pull/3391"
-)
-def second_schema(model: StreamModel) -> None:
-    """The schema is sent again before the last batch."""
-    model.messages.insert(len(model.messages) - 1, model.schema)
-
-
-@mutant("stream.second-schema-last", Rule.STREAM_SECOND_SCHEMA, on=_SOME)
-def second_schema_last(model: StreamModel) -> None:
-    """The schema is sent again after the last batch."""
-    model.messages.append(model.schema)
-
-
-@mutant("stream.tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",))
-def tensor(model: StreamModel) -> None:
-    """A tensor stands between two batches."""
-    model.messages.insert(2, EncodedMessage(TENSORS["dense.i32"].model().encode()))
-
-
-@mutant("stream.sparse-tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",))
-def sparse_tensor(model: StreamModel) -> None:
-    """A sparse tensor stands between two batches."""
-    model.messages.insert(2, EncodedMessage(write_sparse(np.eye(3), "CSR")))
-
-
-@mutant(
-    "stream.end-between",
-    Rule.STREAM_BYTES_AFTER_END,
-    on=("rows.several", "dictionary.delta"),
-    source="https://github.com/ytsaurus/ytsaurus/issues/490",
-)
-def end_between(model: StreamModel) -> None:
-    """A message of no metadata stands between two batches: to a reader, the stream ends there."""
-    model.messages.insert(len(model.messages) - 1, EncodedMessage(END_OF_STREAM))
-
-
-@mutant(
-    "stream.end-zeros",
-    (Rule.STREAM_FRAMING_MIXED, Rule.STREAM_BYTES_AFTER_END),
-    on=_SOME,
-    source="https://issues.apache.org/jira/browse/ARROW-6519",
-)
-def end_zeros(model: StreamModel) -> None:
-    """The end marker is eight zeros: a reader consumes four of them."""
-    model.end = bytes(8)
-
-
-@mutant("stream.end-half", Rule.PREFIX_TRUNCATED, on=_SOME)
-def end_half(model: StreamModel) -> None:
-    """The end marker is a continuation word without the length that belongs to it."""
-    model.end = CONTINUATION
-
-
-@mutant("stream.stray-bytes", Rule.PREFIX_TRUNCATED, on=_SOME)
-def stray_bytes(model: StreamModel) -> None:
-    """Three bytes that are no message follow the last one, and there is no end marker."""
-    model.end = b"\xff\xff\xff"
-
-
-@mutant("stream.cut-in-prefix", Rule.PREFIX_TRUNCATED, on=_SOME, source="https://github.com/apache/arrow-go/pull/991")
-def cut_in_prefix(model: StreamModel) -> bytes:
-    """The transport broke off inside the prefix of the last batch."""
-    return _before_last(model) + _last(model)[:6]
-
-
-@mutant(
-    "stream.cut-in-metadata", Rule.METADATA_TRUNCATED, on=_SOME, source="https://github.com/apache/arrow-go/pull/991"
-)
-def cut_in_metadata(model: StreamModel) -> bytes:
-    """The transport broke off inside the metadata of the last batch."""
-    return _before_last(model) + _last(model)[:40]
+# fmt: off
+mutant("stream.end-alone", Rule.STREAM_SCHEMA_FIRST, on=("rows.several",),
+       source="https://github.com/influxdata/influxdb_iox/pull/6668",
+       lie="A result without batches is an end marker, without a schema.")(lambda _: END_OF_STREAM)
+mutant("stream.second-schema", Rule.STREAM_SECOND_SCHEMA, on=_SOME,
+       source="https://github.com/apache/arrow-rs/pull/3391",
+       lie="The schema is sent again before the last batch.")(
+    lambda model: model.messages.insert(len(model.messages) - 1, model.schema))
+mutant("stream.second-schema-last", Rule.STREAM_SECOND_SCHEMA, on=_SOME,
+       lie="The schema is sent again after the last batch.")(lambda model: model.messages.append(model.schema))
+mutant("stream.tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",),
+       lie="A tensor stands between two batches.")(
+    lambda model: model.messages.insert(2, EncodedMessage(TENSORS["dense.i32"].model().encode())))
+mutant("stream.sparse-tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",),
+       lie="A sparse tensor stands between two batches.")(
+    lambda model: model.messages.insert(2, EncodedMessage(write_sparse(np.eye(3), "CSR"))))
+mutant("stream.end-between", Rule.STREAM_BYTES_AFTER_END, on=("rows.several", "dictionary.delta"),
+       source="https://github.com/ytsaurus/ytsaurus/issues/490",
+       lie="A message of no metadata stands between two batches: to a reader, the stream ends there.")(
+    lambda model: model.messages.insert(len(model.messages) - 1, EncodedMessage(END_OF_STREAM)))
+mutant("stream.end-zeros", (Rule.STREAM_FRAMING_MIXED, Rule.STREAM_BYTES_AFTER_END), on=_SOME,
+       source="https://issues.apache.org/jira/browse/ARROW-6519",
+       lie="The end marker is eight zeros: a reader consumes four of them.")(
+    lambda model: StreamModel(model.messages, end=bytes(8)))
+mutant("stream.end-half", Rule.PREFIX_TRUNCATED, on=_SOME,
+       lie="The end marker is a continuation word without the length that belongs to it.")(
+    lambda model: StreamModel(model.messages, end=CONTINUATION))
+mutant("stream.stray-bytes", Rule.PREFIX_TRUNCATED, on=_SOME,
+       lie="Three bytes that are no message follow the last one, and there is no end marker.")(
+    lambda model: StreamModel(model.messages, end=b"\xff\xff\xff"))
+mutant("stream.cut-in-prefix", Rule.PREFIX_TRUNCATED, on=_SOME,
+       source="https://github.com/apache/arrow-go/pull/991",
+       lie="The transport broke off inside the prefix of the last batch.")(
+    lambda model: _before_last(model) + _last(model)[:6])
+mutant("stream.cut-in-metadata", Rule.METADATA_TRUNCATED, on=_SOME,
+       source="https://github.com/apache/arrow-go/pull/991",
+       lie="The transport broke off inside the metadata of the last batch.")(
+    lambda model: _before_last(model) + _last(model)[:40])
+# fmt: on
 
 
 @mutant(
@@ -138,29 +114,14 @@ def cut_after_metadata(model: StreamModel) -> bytes:
     return _before_last(model) + _last(model)[:-body]
 
 
-@mutant(
-    "stream.cut-in-body",
-    Rule.MESSAGE_BODY_TRUNCATED,
-    on=_SOME,
-    source="https://github.com/apache/arrow-nanoarrow/pull/295",
-)
-def cut_in_body(model: StreamModel) -> bytes:
-    """The transport broke off before the last byte of the body, which is padding."""
-    return model.encode()[: -len(model.end) - 1]
-
-
-@mutant("stream.cut-in-schema", Rule.METADATA_TRUNCATED, on=_SOME)
-def cut_in_schema(model: StreamModel) -> bytes:
-    """The transport broke off inside the schema."""
-    return model.schema.encode()[:-8]
-
-
-def _before_last(model: StreamModel) -> bytes:
-    return b"".join(each.encode() for each in model.messages[:-1])
-
-
-def _last(model: StreamModel) -> bytes:
-    return model.messages[-1].encode()
+# fmt: off
+mutant("stream.cut-in-body", Rule.MESSAGE_BODY_TRUNCATED, on=_SOME,
+       source="https://github.com/apache/arrow-nanoarrow/pull/295",
+       lie="The transport broke off before the last byte of the body, which is padding.")(
+    lambda model: model.encode()[: -len(model.end) - 1])
+mutant("stream.cut-in-schema", Rule.METADATA_TRUNCATED, on=_SOME,
+       lie="The transport broke off inside the schema.")(lambda model: model.schema.encode()[:-8])
+# fmt: on
 
 
 @mutant(
@@ -186,34 +147,17 @@ def body_length_long(model: StreamModel) -> None:
     model.end = b""
 
 
-@mutant("stream.version-v3", Rule.MESSAGE_VERSION_BEFORE_V4, on=_SOME)
-def version_v3(model: StreamModel) -> None:
-    """Every message says metadata V3, which no release has read since 0.8."""
-    for message in (model.schema, *model.dictionaries, *model.batches):
-        message.tree["version"] = 2
-
-
-@mutant(
-    "stream.version-v6",
-    Rule.MESSAGE_VERSION_UNKNOWN,
-    on=_SOME,
-    source="https://github.com/apache/arrow-testing/tree/master/data/forward-compatibility",
-)
-def version_v6(model: StreamModel) -> None:
-    """Every message says metadata V6, which is not defined yet."""
-    for message in (model.schema, *model.dictionaries, *model.batches):
-        message.tree["version"] = 5
-
-
-@mutant(
-    "stream.json", Rule.METADATA_TRUNCATED, on=("rows.several",), source="https://github.com/apache/arrow/issues/37631"
-)
-def json(_: StreamModel) -> bytes:
-    """The bytes are a JSON text, whose first four are taken for a length."""
-    return b'[{"n": 1, "t": "a"}, {"n": 2, "t": null}]\n'
-
-
-@mutant("stream.is-a-file", Rule.METADATA_TRUNCATED, on=("rows.several",))
-def is_a_file(model: StreamModel) -> bytes:
-    """A reader of streams is given a file from its first byte: the magic is taken for a length."""
-    return b"ARROW1\0\0" + model.encode()
+# fmt: off
+mutant("stream.version-v3", Rule.MESSAGE_VERSION_BEFORE_V4, on=_SOME,
+       lie="Every message says metadata V3, which no release has read since 0.8.")(_version(2))
+mutant("stream.version-v6", Rule.MESSAGE_VERSION_UNKNOWN, on=_SOME,
+       source="https://github.com/apache/arrow-testing/tree/master/data/forward-compatibility",
+       lie="Every message says metadata V6, which is not defined yet.")(_version(5))
+mutant("stream.json", Rule.METADATA_TRUNCATED, on=("rows.several",),
+       source="https://github.com/apache/arrow/issues/37631",
+       lie="The bytes are a JSON text, whose first four are taken for a length.")(
+    lambda _: b'[{"n": 1, "t": "a"}, {"n": 2, "t": null}]\n')
+mutant("stream.is-a-file", Rule.METADATA_TRUNCATED, on=("rows.several",),
+       lie="A reader of streams is given a file from its first byte: the magic is taken for a length.")(
+    lambda model: b"ARROW1\0\0" + model.encode())
+# fmt: on

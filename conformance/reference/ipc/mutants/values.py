@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from conformance.wire.faults import Rule
 __all__: list[str] = []
 
 _VIEWS: Final = ("types.string-view", "types.binary-view")
+Change = Callable[[StreamModel], None]
 _RUNS: Final = ("types.run-end-encoded-16", "types.run-end-encoded-32", "types.run-end-encoded-64")
 
 
@@ -28,6 +30,18 @@ def _set(part: Part, slot: int, value: int) -> None:
     width = part.unit[0]
     data = value.to_bytes(width, "little", signed=True)
     part.data = part.data[: slot * width] + data + part.data[(slot + 1) * width :]
+
+
+def _slot(number: int, slot: int, value: int) -> Change:
+    """Puts a number in a slot of the batch's buffer of that number."""
+    return lambda model: _set(_data(model, number), slot, value)
+
+
+def _null_count(count: int) -> Change:
+    def change(model: StreamModel) -> None:
+        _batch(model).nodes[0].null_count = count
+
+    return change
 
 
 def _data(model: StreamModel, number: int = -1) -> Part:
@@ -44,7 +58,7 @@ def not_utf8(model: StreamModel) -> None:
 @mutant("values.utf8-cut", Rule.UTF8_INVALID, on=("types.utf8",))
 def utf8_cut(model: StreamModel) -> None:
     """An offset lies inside a letter of two bytes."""
-    offsets = next(part for part in _batch(model).parts if part.role == "offsets")
+    offsets = _batch(model).part("offsets")
     text = _data(model)
     middle = text.data.index("ö".encode()) + 1
     found = np.frombuffer(offsets.data, "<i4").copy()
@@ -55,14 +69,14 @@ def utf8_cut(model: StreamModel) -> None:
 @mutant("values.view-not-utf8", Rule.UTF8_INVALID, on=("types.string-view",))
 def view_not_utf8(model: StreamModel) -> None:
     """A short text in its view is not UTF-8."""
-    part = next(part for part in _batch(model).parts if part.role == "views")
+    part = _batch(model).part("views")
     part.data = part.data[:16] + struct.pack("<i12s", 1, b"\xff") + part.data[32:]
 
 
-@mutant("values.decimal-too-long", Rule.DECIMAL_PRECISION, on=("types.decimal128-scaled", "types.decimal256-scaled"))
-def decimal_too_long(model: StreamModel) -> None:
-    """A decimal has six digits where its type has five."""
-    _set(_data(model), 0, 123_456)
+# fmt: off
+mutant("values.decimal-too-long", Rule.DECIMAL_PRECISION, on=("types.decimal128-scaled", "types.decimal256-scaled"),
+       lie="A decimal has six digits where its type has five.")(_slot(-1, 0, 123_456))
+# fmt: on
 
 
 @mutant(
@@ -77,22 +91,14 @@ def time_of_24h(model: StreamModel) -> None:
     _set(part, 2, last + 1)
 
 
-@mutant("values.time-negative", Rule.TIME_RANGE, on=("types.time32-s", "types.time64-ns"))
-def time_negative(model: StreamModel) -> None:
-    """A time is before midnight."""
-    _set(_data(model), 0, -1)
-
-
-@mutant("values.date64-noon", Rule.DATE64_WHOLE_DAYS, on=("types.date64",))
-def date64_noon(model: StreamModel) -> None:
-    """A date in milliseconds is noon."""
-    _set(_data(model), 0, 43_200_000)
-
-
-@mutant("values.null-uncounted", Rule.NULL_NULL_COUNT, on=("types.null",))
-def null_uncounted(model: StreamModel) -> None:
-    """A column of nulls counts none of them."""
-    _batch(model).nodes[0].null_count = 0
+# fmt: off
+mutant("values.time-negative", Rule.TIME_RANGE, on=("types.time32-s", "types.time64-ns"),
+       lie="A time is before midnight.")(_slot(-1, 0, -1))
+mutant("values.date64-noon", Rule.DATE64_WHOLE_DAYS, on=("types.date64",),
+       lie="A date in milliseconds is noon.")(_slot(-1, 0, 43_200_000))
+mutant("values.null-uncounted", Rule.NULL_NULL_COUNT, on=("types.null",),
+       lie="A column of nulls counts none of them.")(_null_count(0))
+# fmt: on
 
 
 @mutant(
@@ -128,40 +134,28 @@ def nulls_in_non_nullable(model: StreamModel) -> None:
     model.schema.header["fields"][0]["nullable"] = 0
 
 
-def _shorten(message: Message, number: int, parts: tuple[Part, ...]) -> None:
-    """Takes the last slot from a child of fixed width that has no nulls."""
-    node = message.nodes[number]
-    node.length -= 1
-    for part in parts:
-        part.data = part.data[: node.length * part.unit[0]]
+def _shortened(*numbers: int) -> Change:
+    """Takes the last slot, and the bytes of it in buffers of those numbers, from a child that has no nulls."""
+
+    def change(model: StreamModel) -> None:
+        node = _batch(model).nodes[1]
+        node.length -= 1
+        for part in (_data(model, number) for number in numbers):
+            part.data = part.data[: node.length * part.unit[0]]
+
+    return change
 
 
-@mutant(
-    "values.struct-child-short",
-    Rule.STRUCT_CHILD_LENGTH,
-    on=("nulls.under-struct",),
-    source="https://github.com/apache/arrow-rs/pull/6417",
-)
-def struct_child_short(model: StreamModel) -> None:
-    """A struct's first child has a slot less than the struct."""
-    _shorten(_batch(model), 1, (_data(model, 2),))
-
-
-@mutant(
-    "values.fixed-size-child-short",
-    Rule.FIXED_SIZE_LIST_CHILD_LENGTH,
-    on=("types.fixed-size-list",),
-    also={Rule.BATCH_NULL_COUNT_MISMATCH: "the slot that is missing is a null"},
-)
-def fixed_size_child_short(model: StreamModel) -> None:
-    """The child of a fixed-size list has a slot less than its lists need."""
-    _shorten(_batch(model), 1, (_data(model),))
-
-
-@mutant("values.sparse-child-short", Rule.UNION_CHILD_LENGTH, on=("types.union-sparse",))
-def sparse_child_short(model: StreamModel) -> None:
-    """The first child of a sparse union has a slot less than the union."""
-    _shorten(_batch(model), 1, (_data(model, 2),))
+# fmt: off
+mutant("values.struct-child-short", Rule.STRUCT_CHILD_LENGTH, on=("nulls.under-struct",),
+       source="https://github.com/apache/arrow-rs/pull/6417",
+       lie="A struct's first child has a slot less than the struct.")(_shortened(2))
+mutant("values.fixed-size-child-short", Rule.FIXED_SIZE_LIST_CHILD_LENGTH, on=("types.fixed-size-list",),
+       also={Rule.BATCH_NULL_COUNT_MISMATCH: "the slot that is missing is a null"},
+       lie="The child of a fixed-size list has a slot less than its lists need.")(_shortened(-1))
+mutant("values.sparse-child-short", Rule.UNION_CHILD_LENGTH, on=("types.union-sparse",),
+       lie="The first child of a sparse union has a slot less than the union.")(_shortened(2))
+# fmt: on
 
 
 @mutant(
@@ -171,21 +165,21 @@ def sparse_child_short(model: StreamModel) -> None:
 )
 def list_view_beyond(model: StreamModel) -> None:
     """The size of a list-view reaches beyond its child."""
-    part = next(part for part in _batch(model).parts if part.role == "sizes")
+    part = _batch(model).part("sizes")
     _set(part, 0, 1000)
 
 
 @mutant("values.list-view-negative", Rule.LIST_VIEW_RANGE, on=("types.list-view", "types.large-list-view"))
 def list_view_negative(model: StreamModel) -> None:
     """The offset of a list-view is negative."""
-    part = next(part for part in _batch(model).parts if part.role == "offsets")
+    part = _batch(model).part("offsets")
     _set(part, 0, -1)
 
 
 @mutant("values.list-view-null-beyond", Rule.LIST_VIEW_RANGE, on=("types.list-view", "types.large-list-view"))
 def list_view_null_beyond(model: StreamModel) -> None:
     """The offset of a null list-view lies beyond its child, where the format wants even nulls inside."""
-    part = next(part for part in _batch(model).parts if part.role == "offsets")
+    part = _batch(model).part("offsets")
     _set(part, 2, 1000)
 
 
@@ -210,44 +204,36 @@ def map_key_null(model: StreamModel) -> None:
     batch.parts[3].data = b"\x02"
 
 
-@mutant("values.view-buffer-unknown", Rule.VIEW_BUFFER_INDEX, on=_VIEWS)
-def view_buffer_unknown(model: StreamModel) -> None:
-    """A long view names a buffer that its field does not have."""
-    _long(model, 8, struct.pack("<i", 7))
-
-
-@mutant("values.view-buffer-negative", Rule.VIEW_BUFFER_INDEX, on=_VIEWS)
-def view_buffer_negative(model: StreamModel) -> None:
-    """A long view names buffer -1."""
-    _long(model, 8, struct.pack("<i", -1))
-
-
-@mutant("values.view-beyond", Rule.VIEW_RANGE, on=_VIEWS)
-def view_beyond(model: StreamModel) -> None:
-    """A long view reaches beyond the end of its buffer."""
-    _long(model, 12, struct.pack("<i", 1 << 20))
-
-
-@mutant("values.view-offset-negative", Rule.VIEW_RANGE, on=_VIEWS)
-def view_offset_negative(model: StreamModel) -> None:
-    """A long view begins before its buffer."""
-    _long(model, 12, struct.pack("<i", -4))
-
-
-@mutant("values.view-prefix", Rule.VIEW_PREFIX, on=_VIEWS)
-def view_prefix(model: StreamModel) -> None:
-    """The prefix in a long view is not that of its value."""
-    _long(model, 4, b"wxyz")
-
-
-def _long(model: StreamModel, place: int, data: bytes) -> None:
+def _long(place: int, data: bytes) -> Change:
     """Changes bytes of the first view that does not hold its value itself."""
-    part = next(part for part in _batch(model).parts if part.role == "views")
-    for start in range(0, len(part.data), 16):
-        if struct.unpack_from("<i", part.data, start)[0] > 12:
-            part.data = part.data[: start + place] + data + part.data[start + place + len(data) :]
-            return
-    raise LookupError("every value is short")
+
+    def change(model: StreamModel) -> None:
+        part = _batch(model).part("views")
+        for start in range(0, len(part.data), 16):
+            if struct.unpack_from("<i", part.data, start)[0] > 12:
+                part.data = part.data[: start + place] + data + part.data[start + place + len(data) :]
+                return
+        raise LookupError("every value is short")
+
+    return change
+
+
+def _number(value: int) -> bytes:
+    return struct.pack("<i", value)
+
+
+# fmt: off
+mutant("values.view-buffer-unknown", Rule.VIEW_BUFFER_INDEX, on=_VIEWS,
+       lie="A long view names a buffer that its field does not have.")(_long(8, _number(7)))
+mutant("values.view-buffer-negative", Rule.VIEW_BUFFER_INDEX, on=_VIEWS,
+       lie="A long view names buffer -1.")(_long(8, _number(-1)))
+mutant("values.view-beyond", Rule.VIEW_RANGE, on=_VIEWS,
+       lie="A long view reaches beyond the end of its buffer.")(_long(12, _number(1 << 20)))
+mutant("values.view-offset-negative", Rule.VIEW_RANGE, on=_VIEWS,
+       lie="A long view begins before its buffer.")(_long(12, _number(-4)))
+mutant("values.view-prefix", Rule.VIEW_PREFIX, on=_VIEWS,
+       lie="The prefix in a long view is not that of its value.")(_long(4, b"wxyz"))
+# fmt: on
 
 
 @mutant("values.run-ends-null", Rule.RUN_ENDS_NULLS, on=_RUNS)
@@ -258,39 +244,19 @@ def run_ends_null(model: StreamModel) -> None:
     batch.parts[0].data = b"\x05"
 
 
-@mutant("values.run-ends-counted", Rule.RUN_ENDS_PARENT_NULL_COUNT, on=_RUNS)
-def run_ends_counted(model: StreamModel) -> None:
-    """A run-end encoded field counts the nulls among its values as its own."""
-    _batch(model).nodes[0].null_count = 1
-
-
-@mutant(
-    "values.run-ends-decreasing",
-    Rule.RUN_ENDS_NOT_INCREASING,
-    on=_RUNS,
-    source="https://github.com/apache/arrow-go/pull/992",
-)
-def run_ends_decreasing(model: StreamModel) -> None:
-    """A run ends before the one before it."""
-    _set(_data(model, 1), 1, 1)
-
-
-@mutant("values.run-ends-zero", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS)
-def run_ends_zero(model: StreamModel) -> None:
-    """The first run ends at 0, and so is empty."""
-    _set(_data(model, 1), 0, 0)
-
-
-@mutant("values.run-ends-equal", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS)
-def run_ends_equal(model: StreamModel) -> None:
-    """Two runs end at the same place."""
-    _set(_data(model, 1), 1, 2)
-
-
-@mutant("values.run-ends-short", Rule.RUN_ENDS_SHORT, on=_RUNS)
-def run_ends_short(model: StreamModel) -> None:
-    """The last run ends before the column does."""
-    _set(_data(model, 1), 2, 6)
+# fmt: off
+mutant("values.run-ends-counted", Rule.RUN_ENDS_PARENT_NULL_COUNT, on=_RUNS,
+       lie="A run-end encoded field counts the nulls among its values as its own.")(_null_count(1))
+mutant("values.run-ends-decreasing", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS,
+       source="https://github.com/apache/arrow-go/pull/992",
+       lie="A run ends before the one before it.")(_slot(1, 1, 1))
+mutant("values.run-ends-zero", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS,
+       lie="The first run ends at 0, and so is empty.")(_slot(1, 0, 0))
+mutant("values.run-ends-equal", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS,
+       lie="Two runs end at the same place.")(_slot(1, 1, 2))
+mutant("values.run-ends-short", Rule.RUN_ENDS_SHORT, on=_RUNS,
+       lie="The last run ends before the column does.")(_slot(1, 2, 6))
+# fmt: on
 
 
 @mutant("values.runs-without-values", Rule.RUN_ENDS_CHILD_LENGTH, on=_RUNS)
@@ -298,20 +264,16 @@ def runs_without_values(model: StreamModel) -> None:
     """There is a value less than there are runs."""
     batch = _batch(model)
     batch.nodes[2].length -= 1
-    offsets = next(part for part in batch.parts if part.role == "offsets")
+    offsets = batch.part("offsets")
     offsets.data = offsets.data[:-4]
 
 
-@mutant("values.dense-offset-beyond", Rule.UNION_OFFSET_RANGE, on=("types.union-dense", "types.union-dense-ids"))
-def dense_offset_beyond(model: StreamModel) -> None:
-    """An offset of a dense union lies beyond its child."""
-    _set(_data(model, 1), 3, 1000)
-
-
-@mutant("values.dense-offset-negative", Rule.UNION_OFFSET_RANGE, on=("types.union-dense", "types.union-dense-ids"))
-def dense_offset_negative(model: StreamModel) -> None:
-    """An offset of a dense union is negative."""
-    _set(_data(model, 1), 0, -1)
+# fmt: off
+mutant("values.dense-offset-beyond", Rule.UNION_OFFSET_RANGE, on=("types.union-dense", "types.union-dense-ids"),
+       lie="An offset of a dense union lies beyond its child.")(_slot(1, 3, 1000))
+mutant("values.dense-offset-negative", Rule.UNION_OFFSET_RANGE, on=("types.union-dense", "types.union-dense-ids"),
+       lie="An offset of a dense union is negative.")(_slot(1, 0, -1))
+# fmt: on
 
 
 @mutant("values.dense-offsets-back", Rule.UNION_OFFSET_ORDER, on=("types.union-dense", "types.union-dense-ids"))
@@ -322,15 +284,11 @@ def dense_offsets_back(model: StreamModel) -> None:
     _set(part, 2, 0)
 
 
-@mutant(
-    "values.union-nulls-counted",
-    Rule.UNION_NULL_COUNT,
-    on=("types.union-sparse", "types.union-dense"),
-    source="https://github.com/apache/arrow-rs/pull/1713",
-)
-def union_nulls_counted(model: StreamModel) -> None:
-    """A union counts the nulls of its children as its own."""
-    _batch(model).nodes[0].null_count = 2
+# fmt: off
+mutant("values.union-nulls-counted", Rule.UNION_NULL_COUNT, on=("types.union-sparse", "types.union-dense"),
+       source="https://github.com/apache/arrow-rs/pull/1713",
+       lie="A union counts the nulls of its children as its own.")(_null_count(2))
+# fmt: on
 
 
 @mutant("values.union-id-negative", Rule.UNION_TYPE_ID, on=("types.union-sparse", "types.union-dense"))
@@ -347,16 +305,11 @@ def dense_offsets_short(model: StreamModel) -> None:
     part.data = part.data[:-4]
 
 
-@mutant(
-    "values.list-child-short",
-    Rule.OFFSETS_BEYOND_DATA,
-    on=("types.list", "types.large-list"),
-    source="https://github.com/ClickHouse/ClickHouse/pull/106395",
-)
-def list_child_short(model: StreamModel) -> None:
-    """A list's child has a slot less than the last offset says."""
-    batch = _batch(model)
-    batch.nodes[1].length -= 1
+# fmt: off
+mutant("values.list-child-short", Rule.OFFSETS_BEYOND_DATA, on=("types.list", "types.large-list"),
+       source="https://github.com/ClickHouse/ClickHouse/pull/106395",
+       lie="A list's child has a slot less than the last offset says.")(_shortened())
+# fmt: on
 
 
 @mutant(
@@ -367,7 +320,7 @@ def list_child_short(model: StreamModel) -> None:
 )
 def slice_offsets_kept(model: StreamModel) -> None:
     """The offsets of a slice stay those of the whole, and the data is cut to the slice."""
-    part = next(part for part in _batch(model).parts if part.role == "offsets")
+    part = _batch(model).part("offsets")
     part.data = (np.frombuffer(part.data, "<i4") + 1000).astype("<i4").tobytes()
 
 
