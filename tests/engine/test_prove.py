@@ -1,7 +1,8 @@
 """The proof, sampled: what ``conformance prove`` shows in full is shown here for a part, chosen by a seed.
 
-The standing liars are asked in full: ``liars.json`` holds the MUST clauses that each passes. A change of that file is a
-change of what the suite lets pass, to be explained clause by clause.
+The standing liars are asked in full: ``liars.json`` holds the MUST clauses that each passes, and ``python -m
+tests.engine`` writes it. A change of that file is a change of what the suite lets pass, to be explained
+clause by clause.
 """
 
 from __future__ import annotations
