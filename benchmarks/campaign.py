@@ -36,7 +36,7 @@ from conformance.campaign.run import Campaign, Progress
 from conformance.campaign.session import spark_session
 from conformance.campaign.step import SIDE_BY_SIDE, Stepper
 from conformance.cli._campaigns import print_results
-from conformance.engine.corpus import data_file
+from conformance.disk.files import data_file
 from conformance.engine.selection import all_clauses
 from conformance.targets import load_target, open_target
 

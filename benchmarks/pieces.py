@@ -27,7 +27,7 @@ from typing import IO, Any, Final, Self
 from conformance.campaign.job import FAMILIES, CampaignJob
 from conformance.campaign.step import Stepper
 from conformance.contract.view import View
-from conformance.engine.corpus import data_file
+from conformance.disk.files import data_file
 from conformance.engine.selection import all_clauses
 from conformance.readers.whole import WholeRead, whole_reads
 from conformance.targets import TargetKind, load_target, open_target

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli._group import Unusable
-from conformance.engine.corpus import data_file
+from conformance.disk.files import data_file
 
 if TYPE_CHECKING:
     from conformance.contract.clause import Clause

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from conformance.engine.corpus import data_file, load_corpus
+from conformance.disk.files import data_file
+from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import Patterns, all_clauses
 from conformance.generate import load_file
 from conformance.generate.caseschema import render

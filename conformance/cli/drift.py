@@ -13,12 +13,11 @@ from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import CASES, Number, seed_option
 from conformance.cli._options import EXISTING, FILE, FOLDER
-from conformance.disk.files import write_whole
+from conformance.disk.files import data_file, write_whole
 from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
 from conformance.drift.run import MUTANTS, Drift, DriftPlan, run_drift
 from conformance.drift.versions import find_version, ordered
-from conformance.engine.corpus import data_file
 from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
 
 

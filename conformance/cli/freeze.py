@@ -8,7 +8,8 @@ import click
 
 from conformance.cli._common import corpus_option
 from conformance.cli._options import EXISTING, FILE
-from conformance.engine.corpus import data_file, load_corpus
+from conformance.disk.files import data_file
+from conformance.engine.corpus import load_corpus
 from conformance.engine.requirements import complaints, corpus_of, file_name, freeze, read_frozen, write_frozen
 from conformance.engine.selection import all_clauses
 

@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from conformance.cli._interrupts import Interrupted
+from conformance.disk.files import data_file
 from conformance.disk.locks import held
-from conformance.engine.corpus import data_file
 
 
 def _pairs(folder: Path, *, only_check: bool) -> list[str]:

@@ -12,7 +12,7 @@ from conformance.cli._many import judge_each, known_names, run_options
 from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
-from conformance.engine.corpus import data_file
+from conformance.disk.files import data_file
 from conformance.engine.events import Event
 from conformance.engine.reading import REUSE, ReaderTask, reader_clauses
 from conformance.engine.readings import Inputs

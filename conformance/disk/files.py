@@ -1,4 +1,4 @@
-"""Files written whole or not at all; whatever keeps one from being written is said with its name.
+"""Files of our own: where those that ship are, and others written whole or not at all, with what keeps them from it.
 
 Python's own ``OSError`` for a full disk carries no file name, for it is raised by ``write`` and not by ``open``.
 """
@@ -13,10 +13,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["TEMPORARY", "DiskError", "naming", "write_whole"]
+__all__ = ["TEMPORARY", "DiskError", "data_file", "naming", "write_whole"]
+
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
 
 TEMPORARY: Final = ".conformance-"
 """How the name of a file begins that is not whole yet; its own name may have the greatest length already."""
+
+
+def data_file(*parts: str) -> Path:
+    """A file or folder that ships with the suite: inside an installed package, beside it in a working copy."""
+    installed = _PACKAGE.joinpath("_data", *parts)
+    return installed if installed.exists() else _PACKAGE.parent.joinpath(*parts)
 
 
 class DiskError(OSError):

@@ -1,24 +1,15 @@
-"""What ships with the suite: its data files, and the cases among them by name."""
+"""The cases, by name."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
-import conformance
+from conformance.disk.files import data_file
 from conformance.generate import load_case, load_cases
 from conformance.generate.families import redraw
 from conformance.records import Case
 
-__all__ = ["data_file", "load_corpus", "resolve_case"]
-
-_PACKAGE: Final = Path(conformance.__file__).parent
-
-
-def data_file(*parts: str) -> Path:
-    """A file or folder that ships with the suite: inside an installed package, beside it in a working copy."""
-    installed = _PACKAGE.joinpath("_data", *parts)
-    return installed if installed.exists() else _PACKAGE.parent.joinpath(*parts)
+__all__ = ["load_corpus", "resolve_case"]
 
 
 def load_corpus(directory: Path | None = None) -> dict[str, Case]:

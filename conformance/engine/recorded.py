@@ -18,7 +18,7 @@ from conformance.engine.log import LogError, read_log
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
-from conformance.records import Case, Exchange
+from conformance.records import Case, Exchange, ProtocolName
 
 __all__ = ["Recorded", "Stored", "read_recorded", "with_exchange"]
 
@@ -63,7 +63,9 @@ class Recorded:
             left_out=(),
         )
         jobs = [CaseJob(case, str(self.path)) for case in cases]
-        return run(start, jobs, step, capabilities={need for case in cases for need in case.needs})
+        return run(
+            start, jobs, step, capabilities={need for case in cases for need in case.needs}, spoken=tuple(ProtocolName)
+        )
 
 
 def read_recorded(path: Path) -> Recorded:

@@ -11,7 +11,7 @@ import dataclasses
 import time
 import traceback
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
@@ -30,7 +30,7 @@ WORKERS: Final = 2
 """Threads that judge beside the one that drives: judging is mostly numpy and waiting for reader processes."""
 AHEAD: Final = 4
 """Exchanges held while they wait for their turn: each may be tens of MiB."""
-SPOKEN: Final = ProtocolName.STORAGE_READ
+SPOKEN: Final = (ProtocolName.STORAGE_READ,)
 """What every kind of target speaks."""
 GIVE_UP_AFTER: Final = 3
 """Consecutive cases without a target before the rest are not tried: each may cost a whole start-up deadline."""
@@ -57,8 +57,11 @@ class _Driven:
 
 
 class _Runner:
-    def __init__(self, step: CaseStep, capabilities: Iterable[str], pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, step: CaseStep, capabilities: Iterable[str], spoken: Sequence[ProtocolName], pool: ThreadPoolExecutor
+    ) -> None:
         self._step = step
+        self._spoken = spoken
         self._capabilities = frozenset(capabilities)
         self._clauses = {clause.id: clause for clause in step.judge.clauses}
         self._pool = pool
@@ -68,8 +71,9 @@ class _Runner:
     def submit(self, job: CaseJob) -> _Driven:
         """Drive ``job`` now, and have it judged beside."""
         driven = _Driven(job)
-        if job.case.protocol is not SPOKEN:
-            self._refuse(driven.work, f"this case speaks {job.case.protocol}; the target {SPOKEN}")
+        if job.case.protocol not in self._spoken:
+            spoken = " and ".join(self._spoken)
+            self._refuse(driven.work, f"this case speaks {job.case.protocol}; the target {spoken}")
         elif lacking := sorted(set(job.case.needs) - self._capabilities):
             self._undeclared.setdefault(lacking[0], job)
             self._refuse(driven.work, f"the target does not declare {', '.join(lacking)}")
@@ -132,18 +136,19 @@ def run(
     step: CaseStep,
     *,
     capabilities: Iterable[str] = (),
+    spoken: Sequence[ProtocolName] = SPOKEN,
     hunt: Hunt | None = None,
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield what happens, ``start`` first.
 
     ``capabilities`` are those that the target declares; what it does not declare is tried in the end, for a remark.
-    ``hunt`` shrinks failing generated cases and saves them.
+    ``spoken`` are the protocols that it is asked in. ``hunt`` shrinks failing generated cases and saves them.
     Closing the generator early stops after the case in hand.
     """
     began = time.monotonic()
     yield start
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
-        runner = _Runner(step, capabilities, pool)
+        runner = _Runner(step, capabilities, spoken, pool)
         waiting: deque[_Driven] = deque()
         for job in jobs:
             waiting.append(runner.submit(job))

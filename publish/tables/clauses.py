@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.contract.clause import MESSAGES, Clause, Role
-from conformance.engine.corpus import data_file, load_corpus
+from conformance.disk.files import data_file
+from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Case, Level
 from conformance.reference.mutants import MUTANTS

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.engine.corpus import data_file, load_corpus
+from conformance.disk.files import data_file
+from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.generate.vectors import VectorSet
 from conformance.records import Level, Outcome, from_json

@@ -85,7 +85,7 @@ def test_an_exception_is_an_error_of_the_suite(monkeypatch: pytest.MonkeyPatch) 
     rows = list(undisturbed.steps(range(3), ended={}))
 
     assert [done.judge["outcome"] for done in rows] == ["error"] * 3
-    assert rows[0].verdicts[0]["reason"].startswith("KeyError in test_mutated.py, broken: 'a name\\nof Input'")
+    assert rows[0].verdicts[0]["reason"].startswith("KeyError in test_mutated.py, broken: 'a name\\nof MutatedInput'")
 
 
 def test_a_clause_that_cannot_be_judged_is_an_error_of_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,8 @@ WITHOUT: Final = {
 """A command for each diff that is refused where the diff is not applied."""
 
 READ: Final = """
-from conformance.engine.corpus import data_file, resolve_case
+from conformance.disk.files import data_file
+from conformance.engine.corpus import resolve_case
 from conformance.generate import materialise
 from conformance.readers import ReaderPool
 from conformance.targets import load_target, open_target

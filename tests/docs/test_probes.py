@@ -16,7 +16,8 @@ import pyarrow.types as is_
 import pytest
 
 from conformance.contract import proto
-from conformance.engine.corpus import data_file, load_corpus
+from conformance.disk.files import data_file
+from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
 from conformance.records import Case, CreateSession, Exchange
 from conformance.reference.message import batch_message

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from conformance.engine.corpus import data_file, load_corpus
+from conformance.disk.files import data_file
+from conformance.engine.corpus import load_corpus
 from conformance.records import Case
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from conformance.contract.clause import Clause
-from conformance.engine.corpus import data_file, load_corpus
+from conformance.disk.files import data_file
+from conformance.engine.corpus import load_corpus
 from conformance.engine.requirements import (
     Corpus,
     Frozen,
