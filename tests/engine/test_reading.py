@@ -23,7 +23,7 @@ from tests.engine.ipc_standins import READER, READERS, STRUCTURE, clauses, strea
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """The stand-in, and a reader that is not there."""
-    limits = Limits(seconds=1, memory=200 << 20, reuse=REUSE)
+    limits = Limits(seconds=3, memory=200 << 20, reuse=REUSE)
     with IpcPool(limits=limits, readers=READERS, writers={}) as started:
         yield started
 

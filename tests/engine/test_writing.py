@@ -26,7 +26,7 @@ HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec"
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """The stand-in that goes wrong by type."""
-    with IpcPool(limits=Limits(seconds=1, reuse=REUSE), readers={}, writers=WRITERS) as started:
+    with IpcPool(limits=Limits(seconds=3, reuse=REUSE), readers={}, writers=WRITERS) as started:
         yield started
 
 

@@ -236,16 +236,20 @@ def test_a_refused_seed_costs_no_restart(started: Started) -> None:
 
 
 @pytest.mark.parametrize(
-    ("quirk", "message"),
+    ("quirk", "deadline", "message"),
     [
-        ("die_at_start", "the process exited with status 3; its last output: cannot load libcheese"),
-        ("say_nothing", "no line with the event 'rest.listen' and a port in the output; the process is still running"),
+        ("die_at_start", 30.0, "the process exited with status 3; its last output: cannot load libcheese"),
+        (
+            "say_nothing",
+            1.0,
+            "no line with the event 'rest.listen' and a port in the output; the process is still running",
+        ),
     ],
 )
-def test_a_server_that_does_not_start_says_why(started: Started, quirk: str, message: str) -> None:
+def test_a_server_that_does_not_start_says_why(started: Started, quirk: str, deadline: float, message: str) -> None:
     """The reason and the last output stand in one message, and nothing is left running."""
     spec = started(quirk)
-    spec = dataclasses.replace(spec, deadlines=dataclasses.replace(spec.deadlines, start=1.0))
+    spec = dataclasses.replace(spec, deadlines=dataclasses.replace(spec.deadlines, start=deadline))
 
     with pytest.raises(TargetUnavailable) as raised, open_target(spec):
         pytest.fail("opened")
