@@ -7,6 +7,7 @@ not seen by the interpreter; names that count how often they are compared show t
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -199,6 +200,14 @@ def encoded_columns(count: int) -> Callable[[], object]:
     return lambda: judge_ipc(data + batch_message(batch).encode(), Kind.STREAM, writer=True)
 
 
+@pytest.fixture
+def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pyarrow 14 not search for pandas, where it is not installed, each time that it converts a value."""
+    if importlib.util.find_spec("pandas") is None:
+        monkeypatch.setitem(sys.modules, "pandas", None)
+
+
+@pytest.mark.usefixtures("no_search")
 @pytest.mark.parametrize(
     "made",
     [surplus, missing, renamed, in_capitals, backwards, other_types, reordered_lists, nested, streams, empty_responses,
