@@ -141,11 +141,11 @@ class EndlessStream(Service):
 
 
 class _Counting(Service, abc.ABC):
-    """A service that counts the reads that were begun and not read to their end."""
+    """A service that counts the reads of each stream."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.open_reads = 0
+        self.begun: Counter[str] = Counter()
         self.lock = threading.Lock()
 
     @abc.abstractmethod
@@ -155,19 +155,23 @@ class _Counting(Service, abc.ABC):
     def read_rows(self, request: Any) -> Iterator[Any]:
         self.before(request.read_stream.partition("/streams/")[0])
         with self.lock:
-            self.open_reads += 1
+            self.begun[request.read_stream] += 1
         try:
             yield from super().read_rows(request)
         except Refusal:
-            self.ended()
+            with self.lock:
+                self.begun[request.read_stream] -= 1
             raise
-        # A read that was abandoned is thrown away here, and never comes to this line.
-        self.ended()
 
-    def ended(self) -> None:
-        """Count a read that is over."""
+    @property
+    def open_reads(self) -> int:
+        """The most reads of one stream.
+
+        Whether one was abandoned depends on how much the server had sent by then, so each counts: only reads that are
+        abandoned are as many.
+        """
         with self.lock:
-            self.open_reads -= 1
+            return max(self.begun.values(), default=0)
 
 
 _READERS: Final = 20
