@@ -7,6 +7,7 @@ not seen by the interpreter; names that count how often they are compared show t
 from __future__ import annotations
 
 import dataclasses
+import gc
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -36,8 +37,10 @@ TOLERANCE: Final = 0.05
 
 
 def steps(work: Callable[[], object]) -> int:
-    """How many lines Python runs, each pass of a loop among them."""
+    """How many lines Python runs, each pass of a loop among them, but for those that clear up after other tests."""
     count = 0
+    gc.collect()
+    gc.disable()
 
     def trace(_frame: FrameType, _event: str, _arg: object) -> Any:
         nonlocal count
@@ -50,6 +53,7 @@ def steps(work: Callable[[], object]) -> int:
         work()
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 
