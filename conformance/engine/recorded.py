@@ -5,6 +5,7 @@ No reader is asked, so clauses on readers are not observed.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -72,13 +73,16 @@ def read_recorded(path: Path) -> Recorded:
     """The exchanges of the log at ``path``.
 
     Raises:
-        LogError: the file is no log, or none that holds an exchange.
+        LogError: the file is no log, holds no exchange, or several of one case.
         OSError: the file cannot be read.
     """
     events = list(read_log(path))
     exchanges = tuple(event for event in events if isinstance(event, ExchangeRecorded))
     if not exchanges or not isinstance(events[0], RunStarted):
         raise LogError(f"{path} holds no exchange; `conformance replay CASE --log FILE` writes one")
+    counts = collections.Counter(one.case.id for one in exchanges)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise LogError(f"{path}: expected one exchange of each case, got several of {twice[0]!r}; keep one in a log")
     return Recorded(path, events[0], exchanges)
 
 

@@ -150,6 +150,14 @@ def test_a_log_without_an_exchange_says_how_to_get_one(tmp_path: Path) -> None:
         read_recorded(path)
 
 
+def test_two_exchanges_of_one_case_are_refused(tmp_path: Path) -> None:
+    """None of them is judged in the place of the other."""
+    recorded = ExchangeRecorded(FLIGHT_CASE, BY_A_CLIENT)
+
+    with pytest.raises(LogError, match=r"expected one exchange of each case, got several of 'flight\.words'"):
+        read_recorded(log_of(tmp_path / "recorded.jsonl", recorded, recorded))
+
+
 def test_rows_and_requests_come_back_as_they_were(tmp_path: Path) -> None:
     """Only what is printed is made safe."""
     table = json.loads('{"n": "\\u001b[2J\\n::error::"}')
