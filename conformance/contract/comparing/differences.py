@@ -3,6 +3,8 @@
 Values are the same if their bits are (:mod:`.cells`), and nothing is compared that no one can see: slots under a NULL
 parent, bytes under a NULL, where a list's items lie. Names, nullability and metadata of fields are matters of the
 schema. Equal data is recognised by one vectorised comparison; only a difference is walked.
+
+The module is a little long because one walk goes through every nested type.
 """
 
 from __future__ import annotations
