@@ -12,8 +12,8 @@ from typing import Final
 
 from conformance.contain.text import keep_safe
 from conformance.wire import Kind
-from conformance.wire.dissect import Region, RegionKind, dissect
-from conformance.wire.layout import BufferRole
+from conformance.wire.closed import BufferRole, RegionKind
+from conformance.wire.dissect import Region, dissect
 
 __all__ = ["LabelledDifference", "differing_places"]
 

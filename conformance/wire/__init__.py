@@ -21,17 +21,18 @@ faults matter to whom is decided by :mod:`conformance.contract`.
 from conformance.wire.arrays import batch_to_arrow
 from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError, schema_to_arrow
 from conformance.wire.batch import BatchMessage, BufferRange, Node, read_batch
+from conformance.wire.closed import Kind, RegionKind, RowKind, SectionKind
 from conformance.wire.dense import Tensor
 from conformance.wire.dictionaries import DictionaryMessage
-from conformance.wire.dissect import Dissection, Region, RegionKind, Section, SectionKind, dissect
-from conformance.wire.dump import Row, RowKind, lines, rows
+from conformance.wire.dissect import Dissection, Region, Section, dissect
+from conformance.wire.dump import Row, lines, rows
 from conformance.wire.faults import Fault, Rule, Severity
 from conformance.wire.file import FileReading, read_file
 from conformance.wire.footer import Block, Footer
 from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
 from conformance.wire.schema import SchemaMessage, read_schema
-from conformance.wire.sniff import Kind, sniff
+from conformance.wire.sniff import sniff
 from conformance.wire.sparse import SparseIndex, SparseTensor
 from conformance.wire.stream import StreamReading, read_stream
 from conformance.wire.tensorbody import Part

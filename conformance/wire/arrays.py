@@ -17,9 +17,10 @@ import pyarrow as pa
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError, schema_to_arrow, schema_to_struct
 from conformance.wire.batch import BatchMessage
 from conformance.wire.body import Body
+from conformance.wire.closed import Layout
 from conformance.wire.faults import Rule
 from conformance.wire.intervals import IntervalType
-from conformance.wire.layout import Layout, Mask, Op
+from conformance.wire.layout import Mask, Op
 from conformance.wire.liveness import bits, live, numbers, reached
 from conformance.wire.types import Field
 

@@ -9,11 +9,12 @@ import dataclasses
 from typing import Final, NamedTuple
 
 from conformance.wire.body import Body
+from conformance.wire.closed import Layout
 from conformance.wire.columns import judge_columns
 from conformance.wire.compression import DecompressionBudget
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import Run, Table
-from conformance.wire.layout import Layout, LayoutPlan
+from conformance.wire.layout import LayoutPlan
 from conformance.wire.messages import Bytes, Frame, Header, Message, judge_following, read_following, read_frame
 from conformance.wire.plan import plan_of
 from conformance.wire.swapping import swap

@@ -15,8 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from conformance.wire.body import Body
+from conformance.wire.closed import Layout
 from conformance.wire.faults import Rule
-from conformance.wire.layout import Layout, Op
+from conformance.wire.layout import Op
 from conformance.wire.liveness import bits, numbers, reached
 from conformance.wire.text import judge_text
 from conformance.wire.values import judge_values

@@ -8,42 +8,24 @@ regions are set as text in :mod:`conformance.wire.dump`.
 from __future__ import annotations
 
 import dataclasses
-import enum
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from conformance.contain.text import safe_values
 from conformance.wire.batch import BatchMessage, judge_batch
+from conformance.wire.closed import Kind, RegionKind, SectionKind
 from conformance.wire.faults import Fault
 from conformance.wire.file import read_file
 from conformance.wire.footer import HEAD, Tail, read_tail
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
-from conformance.wire.regions import (
-    Judged,
-    Region,
-    RegionKind,
-    cover,
-    head_claims,
-    message_claims,
-    tail_claims,
-)
+from conformance.wire.regions import Judged, Region, cover, head_claims, message_claims, tail_claims
 from conformance.wire.schema import schema_of
-from conformance.wire.sniff import Kind, sniff
+from conformance.wire.sniff import sniff
 from conformance.wire.stream import StreamReading, read_stream
 from conformance.wire.tensors import judge_tensor
 from conformance.wire.types import Schema
 
-__all__ = ["Dissection", "Region", "RegionKind", "Section", "SectionKind", "dissect"]
-
-
-class SectionKind(enum.StrEnum):
-    """The parts that a dump can be limited to."""
-
-    FOOTER = "footer"
-    SCHEMA = "schema"
-    DICTIONARIES = "dictionaries"
-    BATCHES = "batches"
-    OTHER = "other"
+__all__ = ["Dissection", "Region", "RegionKind", "Section", "dissect"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,33 +7,22 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import enum
 from collections.abc import Collection, Iterator
 from typing import Final
 
 from conformance.contain.text import safe
-from conformance.wire.dissect import Dissection, Region, SectionKind
+from conformance.wire.closed import RowKind, SectionKind
+from conformance.wire.dissect import Dissection, Region
 from conformance.wire.faults import Fault, Severity
 from conformance.wire.preview import shorten
 
-__all__ = ["Row", "RowKind", "lines", "rows"]
+__all__ = ["Row", "lines", "rows"]
 
 PER_ROW: Final = 8
 """Bytes shown in one row."""
 ROWS: Final = 4
 """Rows shown of one region: the rest is counted."""
 _HEX: Final = 3 * PER_ROW - 1
-
-
-class RowKind(enum.StrEnum):
-    """What a row of the dump shows."""
-
-    MESSAGE = "message"
-    HEADING = "heading"
-    BYTES = "bytes"
-    MORE = "more"
-    FAULT = "fault"
-    NOTE = "note"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

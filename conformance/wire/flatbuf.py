@@ -11,15 +11,15 @@ order, defaults written out, empty vectors instead of absent ones, alignment gap
 from __future__ import annotations
 
 import dataclasses
-import enum
 import operator
 import struct
 from typing import Any, Final
 
+from conformance.wire.closed import SpanKind
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.tables import CODES, ENUMS, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind, TableSpec
 
-__all__ = ["Run", "Span", "SpanKind", "Table", "Verifier"]
+__all__ = ["Run", "Span", "Table", "Verifier"]
 
 MAX_DEPTH: Final = 128
 """How deep tables may nest: the limit of the Arrow C++ verifier."""
@@ -41,16 +41,6 @@ _ELEMENT: Final = {spec.name: (spec.size, 8) for spec in STRUCTS.values()} | {
 _VTABLES: Final = [
     struct.Struct(f"<{slots}H") for slots in range(1 + max(len(table.slots) for table in TABLES.values()))
 ]
-
-
-class SpanKind(enum.StrEnum):
-    """What a verified range of the metadata is."""
-
-    ROOT = "root offset"
-    VTABLE = "vtable"
-    TABLE = "table"
-    VECTOR = "vector"
-    STRING = "string"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,48 +7,19 @@ This module holds the shapes; :mod:`conformance.wire.plan` derives them from a s
 from __future__ import annotations
 
 import dataclasses
-import enum
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from conformance.wire.closed import BufferRole, Layout
 from conformance.wire.faults import Rule
 from conformance.wire.types import Field, Schema, join_path
 
-__all__ = ["BufferRole", "Layout", "LayoutPlan", "Mask", "Op"]
+__all__ = ["LayoutPlan", "Mask", "Op"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """Something about each of the first slots of a field."""
-
-
-class BufferRole(enum.StrEnum):
-    """What a buffer of a field is for."""
-
-    VALIDITY = "validity bitmap"
-    OFFSETS = "offsets"
-    SIZES = "sizes"
-    DATA = "data"
-    VIEWS = "views"
-    TYPE_IDS = "type ids"
-    INDICES = "dictionary indices"
-
-
-class Layout(enum.StrEnum):
-    """The physical layouts of the columnar format, as far as they differ for judging."""
-
-    NULL = "null"
-    BOOL = "bool"
-    FIXED = "fixed-size"
-    BINARY = "variable-size binary"
-    VIEW = "binary view"
-    LIST = "list"
-    LIST_VIEW = "list view"
-    FIXED_SIZE_LIST = "fixed-size list"
-    STRUCT = "struct"
-    SPARSE_UNION = "sparse union"
-    DENSE_UNION = "dense union"
-    RUN_END_ENCODED = "run-end encoded"
 
 
 @dataclasses.dataclass(slots=True, eq=False)

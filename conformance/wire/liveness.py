@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.wire.body import Body
-from conformance.wire.layout import Layout, Mask, Op
+from conformance.wire.closed import Layout
+from conformance.wire.layout import Mask, Op
 
 __all__ = ["bits", "live", "numbers", "reached"]
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.wire.closed import BufferRole, Layout
 from conformance.wire.faults import Rule
-from conformance.wire.layout import BufferRole, Layout, LayoutPlan, Op
+from conformance.wire.layout import LayoutPlan, Op
 from conformance.wire.types import Field, Schema, Type, TypeKind
 from conformance.wire.values import DecimalBounds
 

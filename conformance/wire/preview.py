@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.wire.body import Body
-from conformance.wire.layout import BufferRole, Layout, Op
+from conformance.wire.closed import BufferRole, Layout
+from conformance.wire.layout import Op
 from conformance.wire.types import Type, TypeKind
 
 __all__ = ["preview", "preview_values", "shorten"]

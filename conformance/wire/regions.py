@@ -6,37 +6,24 @@ Regions of verified parts come from the rows of :mod:`conformance.wire.tables`, 
 from __future__ import annotations
 
 import dataclasses
-import enum
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from conformance.wire.batch import BatchMessage
-from conformance.wire.flatbuf import Span, SpanKind, Table, Verifier
+from conformance.wire.closed import BufferRole, RegionKind, SpanKind
+from conformance.wire.flatbuf import Span, Table, Verifier
 from conformance.wire.footer import HEAD, MAGIC, Tail
-from conformance.wire.layout import BufferRole, Op
+from conformance.wire.layout import Op
 from conformance.wire.messages import Frame, Header, Message
 from conformance.wire.preview import preview, preview_values, shorten
 from conformance.wire.tables import CODES, ENUMS, STRUCTS, UNIONS, WIDTHS, Slot, SlotKind
 from conformance.wire.tensors import TensorReading
 
-__all__ = ["Judged", "Region", "RegionKind", "cover", "head_claims", "message_claims", "tail_claims"]
+__all__ = ["Judged", "Region", "cover", "head_claims", "message_claims", "tail_claims"]
 
 Judged: TypeAlias = BatchMessage | TensorReading | None
 """What has been read of a message's body."""
-
-
-class RegionKind(enum.StrEnum):
-    """What sort of bytes a region is, for styling."""
-
-    PREFIX = "prefix"
-    VTABLE = "vtable"
-    TABLE = "table"
-    VECTOR = "vector"
-    STRING = "string"
-    BUFFER = "buffer"
-    PADDING = "padding"
-    UNKNOWN = "unknown"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

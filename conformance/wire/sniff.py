@@ -5,30 +5,17 @@ A guess for those who do not say what they have; nothing is judged here.
 
 from __future__ import annotations
 
-import enum
 from typing import Final
 
+from conformance.wire.closed import Kind
 from conformance.wire.footer import MAGIC
 from conformance.wire.messages import Bytes, Header, read_messages
 
-__all__ = ["Kind", "sniff"]
+__all__ = ["sniff"]
 
 _TENSORS: Final = (Header.TENSOR, Header.SPARSE_TENSOR)
 _LOOKED_AT: Final = 3
 _SHORTEST: Final = 4
-
-
-class Kind(enum.StrEnum):
-    """The forms in which Arrow data travels."""
-
-    MESSAGE = "message"
-    """One encapsulated message: a schema, a record batch or a dictionary batch."""
-    STREAM = "stream"
-    """A schema and what follows it."""
-    FILE = "file"
-    """A stream between magics, with a footer."""
-    TENSOR = "tensor"
-    """One encapsulated tensor, dense or sparse."""
 
 
 def sniff(data: Bytes) -> Kind:

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 
 from conformance.wire.body import Body
-from conformance.wire.layout import BufferRole, Op
+from conformance.wire.closed import BufferRole
+from conformance.wire.layout import Op
 from conformance.wire.types import TypeKind
 
 __all__ = ["swap"]

@@ -9,7 +9,8 @@ import pytest
 
 from conformance.wire import Dissection, RegionKind, Rule, dissect, read_schema
 from conformance.wire import lines as dump_lines
-from conformance.wire.dump import RowKind, rows
+from conformance.wire.closed import RowKind
+from conformance.wire.dump import rows
 from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA, INT
 from tests.wire.corpus import batches, compressed, pair
 from tests.wire.forge import Forge, batch_message, column, encapsulate, i4, schema_message

@@ -15,7 +15,14 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import exactly
 from conformance.contract.endings import refuses, serves
-from conformance.contract.sources import ARROW_PROTO, EMULATOR_SERVICER, RECORDED, STORAGE_PROTO, STREAM_PROTO
+from conformance.contract.sources import (
+    ARROW_PROTO,
+    EMULATOR_SERVICER,
+    PAYLOAD_CODEC,
+    RECORDED,
+    STORAGE_PROTO,
+    STREAM_PROTO,
+)
 from conformance.contract.subjects import (
     Feature,
     feature,
@@ -28,7 +35,6 @@ from conformance.contract.subjects import (
 from conformance.contract.view import CallView, ReadView, ResponseView, SessionView, View
 from conformance.records import Level
 
-PAYLOAD_CODEC: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1222"
 WORTHWHILE: Final = 1 << 10
 """Bytes of body above which compression is worth its prefix: below, a server may leave all buffers as they are."""
 

@@ -15,28 +15,23 @@ from conformance.contract.chapters.restriction import BAD_RESTRICTIONS
 from conformance.contract.clause import Violation, clause
 from conformance.contract.endings import refuses
 from conformance.contract.sources import (
+    BAD_FILTER,
+    BAD_PARENT,
     EMULATOR_HANDLERS,
+    INVENTING_HANDLER,
+    LONG_FILTER,
     MEASURED,
+    MISSING_TABLE,
     NODE_LIVE_TEST,
     PERMANENT_AS_UNKNOWN,
+    PREFERRED_STREAMS,
     STORAGE_PROTO,
     STREAM_PROTO,
+    UNSPECIFIED_FORMAT,
 )
 from conformance.contract.subjects import answered, once_per_view, refused_as, to_refuse
 from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
-
-UNSPECIFIED_FORMAT: Final = "https://github.com/googleapis/python-bigquery-storage/issues/264"
-BAD_PARENT: Final = "https://github.com/googleapis/google-cloud-python/issues/10025"
-MISSING_TABLE: Final = "https://github.com/googleapis/google-cloud-java/issues/12981"
-BAD_FILTER: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/421"
-LONG_FILTER: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1301"
-PREFERRED: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/908"
-INVENTED: Final = (
-    "https://github.com/vantaboard/bigquery-emulator/blob/73f58d84a21edc6cf072619befec1b30fc7abb4a/"
-    "gateway/handlers/bqstorage/read_server.go"
-)
-"""A handler that invents columns for a session that it does not know."""
 
 RETRYABLE: Final = frozenset(
     {"UNAVAILABLE", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "CANCELLED"}
@@ -123,7 +118,7 @@ refuses("errors.missing-table-is-refused", refused_as("missing-table"), MISSING_
   lambda call: f"the table {_table(call)!r}, which does not exist",
   "A table that does not exist does not end in OK: a session without streams would look like an empty table.",
   breaks="every client: an empty result for a misspelt name")
-refuses("errors.preferred-above-maximum-is-refused", refused_as("preferred-exceeds-max"), PREFERRED,
+refuses("errors.preferred-above-maximum-is-refused", refused_as("preferred-exceeds-max"), PREFERRED_STREAMS,
   lambda call: (
     f"preferred_min_stream_count {call.request.preferred_min_stream_count}, "
     f"max_stream_count {call.request.max_stream_count}"
@@ -139,7 +134,7 @@ refuses("errors.unknown-stream-is-refused", refused_as("unknown-stream"), STORAG
   lambda call: f"the stream {_stream(call)!r}, which its session does not have",
   "A stream that its session does not have does not end in OK: an empty answer would pass for its end.",
   breaks="clients read nothing, or the rows of another stream")
-refuses("errors.unknown-session-is-refused", refused_as("unknown-session"), INVENTED,
+refuses("errors.unknown-session-is-refused", refused_as("unknown-session"), INVENTING_HANDLER,
   lambda call: f"the stream {_stream(call)!r} of no session",
   "A stream of a session that never was does not end in OK; least of all with an invented schema.")
 refuses("errors.malformed-stream-is-refused", refused_as("malformed-stream"), STORAGE_PROTO,
@@ -204,7 +199,7 @@ _has_its_code("errors.bad-restriction-has-its-code",
   """)
 _has_its_code("errors.long-restriction-has-its-code", ["restriction-too-long"], LONG_FILTER,
   "A restriction above the limit is refused with INVALID_ARGUMENT, not with RESOURCE_EXHAUSTED: it never fits.")
-_has_its_code("errors.preferred-above-maximum-has-its-code", ["preferred-exceeds-max"], PREFERRED,
+_has_its_code("errors.preferred-above-maximum-has-its-code", ["preferred-exceeds-max"], PREFERRED_STREAMS,
   "A wish for more streams than the maximum is refused with INVALID_ARGUMENT: the two contradict each other.")
 _has_its_code("errors.snapshot-outside-window-has-its-code", ["snapshot-outside-window"], MEASURED,
   "A snapshot time outside the time travel window is refused with INVALID_ARGUMENT, as was measured.",

@@ -10,9 +10,9 @@ from typing import Final
 
 from conformance.contract.ipc.selectors import blocks, encoded_files, files, footers
 from conformance.contract.rules import ANY_VIOLATION, must, rule_clauses, should
+from conformance.contract.sources import IPC_FILE
 from conformance.wire import Rule
 
-FILE: Final = "https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format"
 ONLY: Final = ("ipc-file",)
 
 # A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
@@ -47,7 +47,7 @@ rule_clauses(footers, ONLY,
       "readers by the footer lay unions out by one version, readers by the stream by the other"),
     must("file.footer-schema", (Rule.FOOTER_SCHEMA_MISSING, Rule.FOOTER_SCHEMA_DIFFERS),
       "the same file holds other columns for a reader by the footer than for one of the stream",
-      "The footer has a schema, and it is that of the stream.", source=FILE),
+      "The footer has a schema, and it is that of the stream.", source=IPC_FILE),
     must("file.footer-metadata", Rule.FOOTER_METADATA_DIFFERS,
       "the same file says other things to a reader by the footer than to one of the stream"),
 )

@@ -24,15 +24,16 @@ from conformance.contract.messages import (
     written_schemas,
 )
 from conformance.contract.rules import ANY_VIOLATION, broken, must, rule_clauses, should
+from conformance.contract.sources import (
+    ARROW_GUIDE,
+    ARROW_PROTO,
+    ENCAPSULATION,
+    SCHEMA_AND_BATCH,
+    TRAILING_MARKER,
+    WHOLE_STREAM,
+)
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.wire import Header, Rule
-
-ENCAPSULATION: Final = "https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format"
-ARROW_PROTO: Final = "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/arrow.proto"
-GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
-WHOLE_STREAM: Final = "https://github.com/goccy/bigquery-emulator/issues/398"
-SCHEMA_AND_BATCH: Final = "https://github.com/goccy/bigquery-emulator/issues/493"
-TRAILING_MARKER: Final = "https://github.com/jjviscomi/bqemulator/pull/31"
 
 LENGTH: Final = "every client takes the first bytes of the metadata for a length"
 NEXT: Final = "readers of schema and batches as one stream take the bytes for the next message"
@@ -96,7 +97,7 @@ def _is_legacy(message: Message) -> bool:
 @clause(
     "framing.not-legacy",
     over=written,
-    source=GUIDE,
+    source=ARROW_GUIDE,
     breaks=(
         "nanoarrow 0.9.0: `Expected prefix 8 prefix header bytes but found 4` for such a batch after a modern schema"
     ),

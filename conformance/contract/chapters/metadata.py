@@ -12,12 +12,11 @@ from typing import Final
 from conformance.contract.clause import SEQUENCES, Role, Violation, clause
 from conformance.contract.ipc.selectors import AsData
 from conformance.contract.ipc.view import IpcView
+from conformance.contract.sources import CANONICAL, COLUMNAR
 from conformance.contract.view import SchemaBytes
 from conformance.records import Level
 
-COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
-CANONICAL: Final = "https://arrow.apache.org/docs/format/CanonicalExtensions.html"
 
 NAME: Final = "ARROW:extension:name"
 PARAMETERS: Final = "ARROW:extension:metadata"

@@ -21,6 +21,7 @@ from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     EMULATOR_HANDLERS,
     JAVA_LIVE_TEST,
+    NESTED_PRUNING,
     NODE_LIVE_TEST,
     RUST_CLIENT,
     STREAM_PROTO,
@@ -31,7 +32,6 @@ from conformance.records import Column, Level
 from conformance.wire import Field
 
 PRUNING: Final = "Spark's pruning of nested schemas (from its source)"
-NESTED: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
 
 
 class Paths(enum.StrEnum):
@@ -182,9 +182,9 @@ def _keeps_records(
 
 # A table reads as a table: id, paths, source, what a finding calls the request, explanation; then who breaks.
 # fmt: off
-_keeps_records("projection.nested-path-keeps-its-record", Paths.NESTED, NESTED, "the nested path in",
+_keeps_records("projection.nested-path-keeps-its-record", Paths.NESTED, NESTED_PRUNING, "the nested path in",
   "A dotted path is served, and gives the record with the named field only, at every level.", breaks=PRUNING)
-_keeps_records("projection.paths-into-one-record-merge", Paths.MERGED, NESTED, "the paths",
+_keeps_records("projection.paths-into-one-record-merge", Paths.MERGED, NESTED_PRUNING, "the paths",
   "Two dotted paths into one record are served, and give one record with both fields in the table's order.",
   breaks=PRUNING, level=Level.SHOULD)
 _keeps_records("projection.record-comes-whole", Paths.RECORD, STREAM_PROTO, "the records in",

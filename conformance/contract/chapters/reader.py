@@ -15,14 +15,17 @@ from typing import Final
 from conformance.contract.clause import IPC, Role, Violation, clause
 from conformance.contract.ipc.features import LEVEL_OF, Feature
 from conformance.contract.ipc.reading import ENDED, Asked, Counted, Read
+from conformance.contract.sources import (
+    ARROW_SECURITY,
+    COLUMNAR,
+    FORWARD_COMPATIBILITY,
+    SCHEMA_FBS,
+    TENSOR_FORMAT,
+    VERSIONING,
+)
 from conformance.records import Level
 from conformance.wire import differences
 
-COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
-SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
-VERSIONING: Final = "https://arrow.apache.org/docs/format/Versioning.html"
-SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
-OTHER: Final = "https://arrow.apache.org/docs/format/Other.html"
 ANSWERS: Final = ("rows", "refused", "unsupported")
 MAX_DIFFERENCES: Final = 5
 MEMORY: Final = "whoever decodes what others wrote: memory of the process, or rows that were never written, come back"
@@ -36,7 +39,7 @@ _clause = functools.partial(clause, profiles=IPC, role=Role.READER)
 @_clause(
     "reader.survives",
     over=Asked(*ANSWERS, *ENDED),
-    source=SECURITY,
+    source=ARROW_SECURITY,
     breaks="whoever decodes what others wrote: a few bytes end the process, hold a thread for ever or take all memory",
 )
 def survives(read: Read) -> Iterator[Violation]:
@@ -48,7 +51,7 @@ def survives(read: Read) -> Iterator[Violation]:
 @_clause(
     "reader.well-defined-error",
     over=Asked("refused"),
-    source=SECURITY,
+    source=ARROW_SECURITY,
     level=Level.SHOULD,
     breaks="callers that handle the library's errors: a broken assertion passes them by and ends the thread or process",
 )
@@ -98,7 +101,9 @@ def statistics(read: Read) -> Iterator[Violation]:
 # --- what is to be refused ----------------------------------------------------------------------------
 
 
-def _refuses(group: str, text: str, source: str = SECURITY, breaks: str = MEMORY, *, level: Level = Level.MUST) -> None:
+def _refuses(
+    group: str, text: str, source: str = ARROW_SECURITY, breaks: str = MEMORY, *, level: Level = Level.MUST
+) -> None:
     """Make the clause that input which breaks rules of one group is refused."""
     clause_id = f"reader.refuses.{group}"
 
@@ -133,7 +138,7 @@ _refuses(
     """A reader refuses what it does not know: versions, types, units, byte orders, codecs of a later format.
 
     An older library reads newer data, or detects that it cannot.""",
-    f"{VERSIONING}#forward-compatibility",
+    FORWARD_COMPATIBILITY,
     "whoever reads data of a newer writer: values are taken for others without an error",
 )
 _refuses(
@@ -186,7 +191,7 @@ _refuses(
 _refuses(
     "tensor",
     """A reader refuses tensors whose shape, strides or index lead out of the body.""",
-    OTHER,
+    TENSOR_FORMAT,
 )
 
 
@@ -296,7 +301,7 @@ _accepts(
     """A reader may read types that came after 1.0: decimals of other widths, month-day-nano intervals, run ends, views.
 
     An older library reads newer data, or detects that it cannot.""",
-    f"{VERSIONING}#forward-compatibility",
+    FORWARD_COMPATIBILITY,
 )
 _accepts(
     Feature.NESTED_DICTIONARIES,
@@ -309,5 +314,5 @@ _accepts(
 _accepts(
     Feature.TENSORS,
     """A reader may read tensors: implementations need not support them.""",
-    OTHER,
+    TENSOR_FORMAT,
 )

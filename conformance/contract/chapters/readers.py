@@ -12,12 +12,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.sources import IPC_FORMAT, PYTHON_CLIENT
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
 from conformance.records import Reading, ReadingOutcome
-
-CLIENT: Final = "https://github.com/googleapis/google-cloud-python/tree/main/packages/google-cloud-bigquery-storage"
-FORMAT: Final = "https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc"
 
 
 class Read:
@@ -99,25 +97,25 @@ def _failed(read: Read, outcome: ReadingOutcome, wanted: str) -> Iterator[Violat
         yield Violation(wanted, f"{ending}: {reading.error_text}" if reading.error_text else ending, reading.reader)
 
 
-@clause("readers.read-without-error", over=_ANY, source=CLIENT, breaks="the client that the finding names")
+@clause("readers.read-without-error", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
 def read_without_error(read: Read) -> Iterator[Violation]:
     """No reader refuses what a server sent: real clients and independent decoders read it to the end."""
     return _failed(read, ReadingOutcome.ERROR, "a table")
 
 
-@clause("readers.read-without-crash", over=_ANY, source=CLIENT, breaks="the client that the finding names")
+@clause("readers.read-without-crash", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
 def read_without_crash(read: Read) -> Iterator[Violation]:
     """No reader's process dies of what a server sent."""
     return _failed(read, ReadingOutcome.CRASH, "a table, or an error")
 
 
-@clause("readers.read-without-hang", over=_ANY, source=CLIENT, breaks="the client that the finding names")
+@clause("readers.read-without-hang", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
 def read_without_hang(read: Read) -> Iterator[Violation]:
     """Every reader comes to an end with what a server sent."""
     return _failed(read, ReadingOutcome.HANG, "an end within the deadline")
 
 
-@clause("readers.find-the-values", over=_SOME_TABLE, source=FORMAT, breaks="the client that the finding names")
+@clause("readers.find-the-values", over=_SOME_TABLE, source=IPC_FORMAT, breaks="the client that the finding names")
 def find_the_values(read: Read) -> Iterator[Violation]:
     """A reader that gives a table gives the rows that are in the bytes: none lost, none twice, none changed.
 
@@ -128,7 +126,7 @@ def find_the_values(read: Read) -> Iterator[Violation]:
             yield Violation("the rows that the bytes hold", difference, reading.reader)
 
 
-@clause("readers.agree", over=_SEVERAL, source=FORMAT, breaks="users who move from one client to another")
+@clause("readers.agree", over=_SEVERAL, source=IPC_FORMAT, breaks="users who move from one client to another")
 def agree(read: Read) -> Iterator[Violation]:
     """All readers make the same of one read.
 

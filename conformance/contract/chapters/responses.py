@@ -12,13 +12,10 @@ from conformance.contract.clause import Selector, Violation, clause
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import exactly
 from conformance.contract.endings import serves
-from conformance.contract.sources import EMULATOR_HANDLERS, STORAGE_PROTO
+from conformance.contract.sources import EMULATOR_HANDLERS, LARGE_RESPONSES, STORAGE_PROTO
 from conformance.contract.subjects import Feature, is_child, once_per_view, read_feature, valid_reads
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import Level
-
-LARGE_RESPONSES: Final = "https://github.com/googleapis/python-bigquery-storage/issues/78"
-"""Responses above gRPC's default limit of 4 MiB."""
 
 MAX_RESPONSE: Final = 128 << 20
 """Bytes of rows in one response, from the comment on ReadRows."""

@@ -32,7 +32,6 @@ from conformance.contract.subjects import Feature, once_per_view, refused_as, se
 from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 
-NARROW_GRAMMAR: Final = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
 BREAKS: Final = "Spark, Trino and Flink (from their source): filters that they push down fail or lose rows"
 
 

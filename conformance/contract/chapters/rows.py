@@ -14,7 +14,17 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import first_read, responses_with_schema, rows_differ, schema_differs
-from conformance.contract.sources import BEAM_SOURCE, MEASURED, STORAGE_PROTO, STRICT_CLIENT
+from conformance.contract.sources import (
+    BEAM_SOURCE,
+    MEASURED,
+    NO_RESPONSE,
+    OFFSETS,
+    ROW_COUNTERS,
+    ROWS_LOST,
+    STORAGE_PROTO,
+    STREAMS_BUNDLED,
+    STRICT_CLIENT,
+)
 from conformance.contract.subjects import (
     OPEN_OPTIONS,
     Feature,
@@ -28,12 +38,6 @@ from conformance.contract.subjects import (
 )
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import AppendRows, Level
-
-COUNTERS: Final = "https://github.com/googleapis/python-bigquery-storage/pull/424"
-ROWS_LOST: Final = "https://github.com/googleapis/google-cloud-python/issues/14900"
-ROWS_REPEATED: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
-STREAMS_BUNDLED: Final = "https://github.com/apache/beam/issues/26354"
-NO_RESPONSE: Final = "https://github.com/googleapis/python-bigquery-storage/issues/733"
 
 SLACK: Final = 1e-9
 """Progress is a floating-point fraction: an ulp of rounding is no step backwards."""
@@ -131,7 +135,7 @@ def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
 @clause(
     "rows.row-count-is-true",
     over=_with_rows,
-    source=COUNTERS,
+    source=ROW_COUNTERS,
     breaks=(
         "every client that resumes by summed counts repeats or skips rows; Go skips responses that claim none (from"
         " its source)"
@@ -298,7 +302,7 @@ def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
 @clause(
     "rows.none-is-repeated",
     over=_plain_sessions,
-    source=ROWS_REPEATED,
+    source=OFFSETS,
     breaks="every client: rows are counted twice",
 )
 def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:

@@ -15,20 +15,9 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.declarations import LISTS, ColumnPair, Declared, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
 from conformance.contract.messages import legible_schemas, per_schema
+from conformance.contract.sources import CAPTURED, LIVE_TEST, SCHEMA_FBS, STREAM_PROTO
 from conformance.records import BqType, Mode
 
-STREAM_PROTO: Final = (
-    "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/stream.proto"
-)
-GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
-CAPTURED: Final = (
-    "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/tree/master/"
-    "spark-bigquery-connector-common/src/test/resources"
-)
-"""A schema captured from the service, with columns of every mode."""
-LIVE_TEST: Final = "https://github.com/googleapis/python-bigquery/blob/main/tests/system/test_arrow.py"
-"""Assertions on field metadata that run against the service."""
-SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
 MAX_LISTED: Final = 100
 """Names that a finding lists: nobody reads more, and each of very many findings would carry them all."""
 MARKS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})

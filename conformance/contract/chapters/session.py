@@ -14,15 +14,20 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.expected import expected_rows, has_columns
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.endings import serves
-from conformance.contract.sources import MEASURED, RECORDED, STORAGE_PROTO, STREAM_PROTO, STRICT_CLIENT
+from conformance.contract.sources import (
+    FILTERS_AND_PARENTS,
+    MEASURED,
+    NO_OPTIONS,
+    NO_STREAMS,
+    ONE_STREAM_ONLY,
+    RECORDED,
+    STORAGE_PROTO,
+    STREAM_PROTO,
+    STRICT_CLIENT,
+)
 from conformance.contract.subjects import Feature, created, feature, once_per_view, valid_sessions
 from conformance.contract.view import SessionView, View
 from conformance.records import Level
-
-NO_STREAMS: Final = "https://github.com/goccy/bigquery-emulator/issues/409"
-NO_OPTIONS: Final = "https://github.com/goccy/bigquery-emulator/issues/382"
-ONE_STREAM_ONLY: Final = "https://github.com/goccy/bigquery-emulator/issues/29"
-FOREIGN_PARENT: Final = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
 
 NAME: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/sessions/([^/]+)")
 MAX_STREAMS: Final = 1000
@@ -67,7 +72,7 @@ serves("session.preferred-count-may-be-asked", _with_feature(Feature.PREFERRED_S
 
   The service answered a wish for two streams of a ten-row table with one.
   """, breaks="the Spark, Go and Node clients, which always send one (from their source)")
-serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PARENT), FOREIGN_PARENT,
+serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PARENT), FILTERS_AND_PARENTS,
   lambda session: f"parent {session.request.parent!r} and table {session.request.read_session.table!r}",
   "The session's parent, the project that is billed, need not be the project of the table.",
   breaks="every reader of a public dataset, which bills its own project")

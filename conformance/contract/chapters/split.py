@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Final
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import rows_differ
 from conformance.contract.endings import beyond_its_end
-from conformance.contract.sources import BEAM_SOURCE, EMULATOR_HANDLERS, STORAGE_PROTO
+from conformance.contract.sources import BEAM_SOURCE, EMULATOR_HANDLERS, ENDLESS_SPLITS, STORAGE_PROTO
 from conformance.contract.subjects import (
     answered,
     is_child,
@@ -29,8 +28,6 @@ from conformance.contract.subjects import (
 )
 from conformance.contract.view import CallView, ReadView, SplitView, View
 from conformance.records import Level
-
-ENDLESS: Final = "https://github.com/apache/beam/issues/20155"
 
 
 @once_per_view
@@ -293,7 +290,7 @@ def _chains(view: View) -> list[Chain]:
 @clause(
     "split.splitting-ends",
     over=_chains,
-    source=ENDLESS,
+    source=ENDLESS_SPLITS,
     level=Level.SHOULD,
     breaks="Beam splits without end (from its source)",
 )

@@ -7,20 +7,17 @@ is a stream that ends without a marker.
 
 from __future__ import annotations
 
-from typing import Final
-
 from conformance.contract.clause import IPC, SEQUENCES
 from conformance.contract.ipc.selectors import anything, begun, streams
 from conformance.contract.rules import must, rule_clauses, should
+from conformance.contract.sources import IPC_STREAM
 from conformance.wire import Rule
-
-STREAM: Final = "https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format"
 
 # A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
 # fmt: off
 rule_clauses(anything, IPC,
     must("stream.not-empty", Rule.PREFIX_EMPTY, "every reader: a stream without batches still has its schema",
-      "There are bytes: a stream of no batches is a schema and perhaps an end, not nothing.", source=STREAM),
+      "There are bytes: a stream of no batches is a schema and perhaps an end, not nothing.", source=IPC_STREAM),
     must("stream.prefixes", Rule.PREFIX_CONTINUATION_MISSING, "every reader takes what stands there for a length",
       """Where a message has to begin stands a prefix: the continuation word and the length of the metadata.
 
@@ -33,7 +30,7 @@ rule_clauses(anything, IPC,
 
       A stream may end by its marker or by closing the transport. Where fewer bytes follow than a message announces, or
       one to seven bytes that are no prefix, the stream has not ended but broken off.
-      """, source=STREAM, over=begun),
+      """, source=IPC_STREAM, over=begun),
 )
 rule_clauses(streams, SEQUENCES,
     must("stream.schema-first", Rule.STREAM_SCHEMA_FIRST,

@@ -11,11 +11,8 @@ from typing import Final
 from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE
 from conformance.contract.messages import bodies, written, written_schemas
 from conformance.contract.rules import ANY_VIOLATION, must, rule_clauses, should
+from conformance.contract.sources import FORWARD_COMPATIBILITY, MESSAGE_FBS, SCHEMA_FBS
 from conformance.wire import Rule
-
-MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.fbs"
-SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
-VERSIONING: Final = "https://arrow.apache.org/docs/format/Versioning.html#forward-compatibility"
 
 VERIFIER: Final = "readers that verify the metadata refuse the message; those that do not read beyond it"
 
@@ -48,7 +45,7 @@ rule_clauses(written, ANY_MESSAGE,
       "a reader has to refuse what it does not know: one that guesses reads other units or byte orders",
       "Units, precisions, modes and byte orders are members of their enumeration."),
     must("structure.unions-known", Rule.FLATBUF_UNION_TYPE_UNKNOWN, "every reader refuses it",
-      "The kinds of headers and types are ones that the format defines.", source=VERSIONING),
+      "The kinds of headers and types are ones that the format defines.", source=FORWARD_COMPATIBILITY),
     must("structure.unions-complete", (Rule.FLATBUF_UNION_VALUE_MISSING, Rule.FLATBUF_UNION_TYPE_MISSING),
       "readers that trust the kind follow a reference that is not there",
       "A header or type has both its kind and its table, or neither."),
@@ -65,7 +62,8 @@ rule_clauses(written, ANY_MESSAGE,
     # --- the Message and Schema tables --------------------------------------------------------------
     must("structure.header-present", Rule.MESSAGE_HEADER_MISSING, "every client", "The `Message` table has a header."),
     must("structure.version-known", Rule.MESSAGE_VERSION_UNKNOWN,
-      "every reader that keeps to the rules: a version from the future has to be refused", source=VERSIONING),
+      "every reader that keeps to the rules: a version from the future has to be refused",
+      source=FORWARD_COMPATIBILITY),
     must("structure.version-supported", Rule.MESSAGE_VERSION_BEFORE_V4,
       "pyarrow 26.0.1 and nanoarrow 0.9.0 refuse the message",
       "The metadata version is V4 or V5, and written out: "

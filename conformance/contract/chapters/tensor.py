@@ -6,23 +6,23 @@ from typing import Final
 
 from conformance.contract.ipc.selectors import anything, dense, whole_tensors
 from conformance.contract.rules import ANY_VIOLATION, must, rule_clauses, should
+from conformance.contract.sources import TENSOR_FORMAT
 from conformance.wire import Rule
 
-OTHER: Final = "https://arrow.apache.org/docs/format/Other.html"
 ONLY: Final = ("ipc-tensor",)
 
 # A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
 # fmt: off
 rule_clauses(whole_tensors, ONLY,
     must("tensor.header-kind", Rule.MESSAGE_HEADER_KIND, "every reader of tensors refuses it",
-      "The message has a Tensor or SparseTensor header.", source=OTHER, over=anything),
+      "The message has a Tensor or SparseTensor header.", source=TENSOR_FORMAT, over=anything),
     should("tensor.one-message",
       (Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STREAM, Rule.MESSAGE_TRAILING_BYTES),
       "readers of one tensor never see what follows",
       """Nothing follows the tensor: neither a second message, nor an end-of-stream marker, nor bytes that are neither.
 
       Tensors that follow each other are not a stream; whoever writes them so has to say where each begins.
-      """, source=OTHER),
+      """, source=TENSOR_FORMAT),
     must("tensor.fixed-width", Rule.TENSOR_TYPE, "every reader refuses it"),
     should("tensor.whole-bytes", Rule.TENSOR_TYPE_BOOL,
       "readers differ in whether a boolean takes a bit or a byte; most refuse"),

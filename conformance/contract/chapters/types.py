@@ -13,19 +13,10 @@ from typing import Final
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.declarations import Declared, about_columns
 from conformance.contract.mapping import bounds_nullable, decimal_parameters, decimal_widths
+from conformance.contract.sources import ARROW_GUIDE, CAPTURED, FLATTENING_HANDLER
 from conformance.records import BqType, Mode
 from conformance.wire import Field, Type, TypeKind
 
-GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
-CAPTURED: Final = (
-    "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/tree/master/"
-    "spark-bigquery-connector-common/src/test/resources"
-)
-"""A schema captured from the service, with columns of most types."""
-FLATTENED: Final = (
-    "https://github.com/vantaboard/bigquery-emulator/blob/73f58d84a21edc6cf072619befec1b30fc7abb4a/"
-    "gateway/handlers/bqstorage/arrow.go"
-)
 SPARK: Final = "Spark (from its source): `UnsupportedOperationException` for every vector but the expected one"
 
 _MICROS: Final = Type(TypeKind.TIMESTAMP, bit_width=64, unit="us")
@@ -38,7 +29,9 @@ _BOUNDS: Final = {BqType.DATE: _DATE, BqType.DATETIME: _MICROS, BqType.TIMESTAMP
 Check = Callable[[Declared, BqType], Iterator[Violation]]
 
 
-def _about(clause_id: str, kind: BqType, check: Check, says: str, breaks: str = SPARK, *, source: str = GUIDE) -> None:
+def _about(
+    clause_id: str, kind: BqType, check: Check, says: str, breaks: str = SPARK, *, source: str = ARROW_GUIDE
+) -> None:
     """Register a clause on the columns of one type, whose check is that of others, too."""
 
     def check_type(declared: Declared) -> Iterator[Violation]:
@@ -190,7 +183,7 @@ def range_(declared: Declared) -> Iterator[Violation]:
             yield Violation(f"a struct of start and end: {bound}, nullable", _shown(found), pair.path)
 
 
-@about_columns("types.record", BqType.RECORD, source=FLATTENED, breaks="clients get text instead of fields")
+@about_columns("types.record", BqType.RECORD, source=FLATTENING_HANDLER, breaks="clients get text instead of fields")
 def record(declared: Declared) -> Iterator[Violation]:
     """RECORD is a struct. Its fields are judged as columns are."""
     for pair in declared.of(BqType.RECORD):

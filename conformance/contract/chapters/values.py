@@ -16,15 +16,9 @@ from conformance.contract.comparing import cells, texts
 from conformance.contract.comparing.differences import ValueDifference, ValueDifferenceKind
 from conformance.contract.comparing.received import Compared, Counts, PathRole, Serialized, TablePath, Values, violation
 from conformance.contract.comparing.uncompared import Loose, leaves, outside
+from conformance.contract.sources import ARROW_GUIDE, EMPTY_ARRAYS, INSERTED_VALUES, LIVE_TESTS, SQL_TYPES
 from conformance.contract.view import BatchBytes
 from conformance.records import BqType, Level
-
-GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
-SQL_TYPES: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types"
-RECIDIVIZ: Final = "https://github.com/Recidiviz/bigquery-emulator/pull/45"
-EMPTY_ARRAYS: Final = "https://github.com/goccy/bigquery-emulator/pull/496"
-LIVE_TESTS: Final = "https://github.com/abdolence/bigquery-rs/tree/main/tests"
-"""Values written and read back through the service."""
 
 
 def _of(kind: BqType) -> Values:
@@ -73,14 +67,14 @@ _arrives("values.string", BqType.STRING,
   "every client: wrong text without an error")
 _arrives("values.bytes", BqType.BYTES,
   "BYTES arrives as the bytes themselves, not as their base64 or hexadecimal text.",
-  "clients get base64 text where they expect the bytes", source=RECIDIVIZ)
+  "clients get base64 text where they expect the bytes", source=INSERTED_VALUES)
 _arrives("values.date", BqType.DATE,
   "DATE arrives as days since 1970-01-01 in the proleptic Gregorian calendar, from year 1 to 9999.",
   "days off by two before 1582, or by centuries where a day count went through nanoseconds",
   source="https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1389")
 _arrives("values.time", BqType.TIME,
   "TIME arrives as microseconds since midnight.",
-  "pandas by pyarrow 26.0.1: `ValueError: hour must be in 0..23`; others show another time", source=RECIDIVIZ)
+  "pandas by pyarrow 26.0.1: `ValueError: hour must be in 0..23`; others show another time", source=INSERTED_VALUES)
 _arrives("values.datetime", BqType.DATETIME,
   "DATETIME arrives as microseconds since 1970-01-01 00:00:00 on the same clock: no zone shifts it.",
   "every client: times shifted by some zone")
@@ -89,7 +83,7 @@ _arrives("values.timestamp", BqType.TIMESTAMP,
   "every client: other instants")
 _arrives("values.numeric", BqType.NUMERIC,
   "NUMERIC arrives digit by digit: all 38 of them, 9 behind the point.",
-  "every client: digits lost without an error", source=RECIDIVIZ)
+  "every client: digits lost without an error", source=INSERTED_VALUES)
 _arrives("values.bignumeric", BqType.BIGNUMERIC,
   "BIGNUMERIC arrives digit by digit: 76 of them, and the 77 of the extremes, 38 behind the point.",
   "every client: digits lost without an error", source=LIVE_TESTS)
@@ -131,7 +125,10 @@ def _of_kind(one: Compared, kind: ValueDifferenceKind, role: PathRole) -> Iterat
 
 
 @clause(
-    "values.nulls", over=_ANYTHING, source=GUIDE, breaks="every client: values where there are none, or the reverse"
+    "values.nulls",
+    over=_ANYTHING,
+    source=ARROW_GUIDE,
+    breaks="every client: values where there are none, or the reverse",
 )
 def nulls(one: Compared) -> Iterator[Violation]:
     """NULL arrives where NULL is, and nowhere else: not as 0 and not as the empty string."""
@@ -196,7 +193,7 @@ def follow_names(one: Compared) -> Iterator[Violation]:
         yield Violation(f"the values of {name}", f"the values of {owner}", name)
 
 
-@clause("values.serialized-rows", over=Counts(), source=GUIDE, breaks="every client: rows lost or invented")
+@clause("values.serialized-rows", over=Counts(), source=ARROW_GUIDE, breaks="every client: rows lost or invented")
 def serialized_rows(one: Serialized) -> Iterator[Violation]:
     """A serializer's batches hold as many rows as the table that it was given."""
     if one.expected.num_rows != one.got.num_rows:

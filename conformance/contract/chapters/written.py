@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from conformance.contract.clause import SEQUENCES, Role, Violation, clause
 from conformance.contract.ipc.written import EXTENSION_NAME, Written, encoded_pairs, kind_of, rows_written, written
+from conformance.contract.sources import COLUMNAR
 from conformance.records import Level
 from conformance.wire import differences
 
-COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 SCHEMA_MESSAGE: Final = f"{COLUMNAR}#schema-message"
 METADATA: Final = f"{COLUMNAR}#custom-application-metadata"
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"

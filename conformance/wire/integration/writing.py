@@ -17,10 +17,11 @@ import pyarrow.compute as pc
 from conformance.wire.arrow import UndecodableError
 from conformance.wire.batch import BatchMessage
 from conformance.wire.body import Body
+from conformance.wire.closed import Layout
 from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.integration.form import IntegrationError, schema_to
 from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
-from conformance.wire.layout import Layout, Op
+from conformance.wire.layout import Op
 from conformance.wire.liveness import bits, live, numbers
 from conformance.wire.plan import plan_of
 from conformance.wire.stream import read_stream
