@@ -60,10 +60,7 @@ class MessageFacet:
 
     def state(self, view: View) -> ShownMessages | None:
         """What is shown, where all of it is clean."""
-        if MessageFacet not in view.memo:
-            view.memo[MessageFacet] = self._state(view)
-        state: ShownMessages | None = view.memo[MessageFacet]
-        return state
+        return view.once(MessageFacet, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownMessages | None:
         if any(message.faults or not is_message(message) for message in _all(view)):

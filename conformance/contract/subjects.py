@@ -7,19 +7,18 @@ A selector returns an empty list where an exchange shows nothing of its kind.
 
 from __future__ import annotations
 
-import enum
 import functools
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from conformance.contract.clause import Violation
+from conformance.contract.closed import Feature
 from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
 from conformance.records import AppendRows, CallEnd
 
 __all__ = [
     "OPEN_OPTIONS",
-    "Feature",
     "after_abandoned",
     "answered",
     "appended_rows",
@@ -46,33 +45,9 @@ def once_per_view(select: Callable[[View], T]) -> Callable[[View], T]:
 
     @functools.wraps(select)
     def remembered(view: View) -> T:
-        try:
-            found = view.memo[select]
-        except KeyError:
-            found = view.memo[select] = attempt(lambda: select(view))
-        made: T = raise_or_give(found)
-        return made
+        return raise_or_give(view.once(select, lambda: attempt(lambda: select(view))))
 
     return remembered
-
-
-class Feature(enum.StrEnum):
-    """What is distinctive in a request; the first that applies, in this order, decides which clauses ask about it."""
-
-    SNAPSHOT = "snapshot"
-    APPEND = "append"
-    FILTERED_PROJECTION = "filtered-projection"
-    RESTRICTION = "restriction"
-    RESPONSE_CODEC = "response-codec"
-    BODY_CODEC = "body-codec"
-    LARGE = "large"
-    ABANDONED = "abandoned"
-    PROJECTION = "projection"
-    FOREIGN_PARENT = "foreign-parent"
-    NO_OPTIONS = "no-options"
-    PREFERRED_STREAMS = "preferred-streams"
-    SEVERAL_STREAMS = "several-streams"
-    PLAIN = "plain"
 
 
 OPEN_OPTIONS = frozenset(
@@ -87,12 +62,9 @@ LARGE_BYTES = 8 << 20
 
 def feature(session: SessionView) -> Feature:
     """What is distinctive in a CreateReadSession request and in the case around it."""
-    key = ("feature", session.index)
-    memo = session.view.memo
-    if key not in memo:
-        memo[key] = next(name for name, applies in _applies(session) if applies)
-    found: Feature = memo[key]
-    return found
+    return session.view.once(
+        ("feature", session.index), lambda: next(name for name, applies in _applies(session) if applies)
+    )
 
 
 def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:

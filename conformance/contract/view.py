@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
@@ -275,6 +275,8 @@ class SplitView(CallView):
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
 
 
+T = TypeVar("T")
+
 _VIEWS: Final = {"CreateReadSession": SessionView, "ReadRows": ReadView, "SplitReadStream": SplitView}
 
 
@@ -295,6 +297,13 @@ class View:
         self.memo: dict[object, Any] = {}
         self.broke: dict[str, None] = {}
         self.work = 0
+
+    def once(self, key: object, compute: Callable[[], T]) -> T:
+        """What ``compute`` returns, computed the first time that this view is asked for ``key``."""
+        if key not in self.memo:
+            self.memo[key] = compute()
+        value: T = self.memo[key]
+        return value
 
     @remembered_property
     def readings(self) -> tuple[Reading, ...]:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.contract.clause import CLAUSES, Clause, Role
+from conformance.contract.closed import Validity as Said
 from conformance.contract.ipc.expectation import Expectation
-from conformance.contract.ipc.expectation import Validity as Said
 from conformance.contract.ipc.reading import judge_reading
 from conformance.contract.raised import reason_of
 from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunEnded, RunStarted

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contract.ipc.expectation import STATISTICS, Expectation, Validity
+from conformance.contract.closed import Validity
+from conformance.contract.ipc.expectation import STATISTICS, Expectation
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.selection import Patterns
 from conformance.generate.choices import Seeded

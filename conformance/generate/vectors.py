@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
-from conformance.contract.ipc.expectation import Tier, Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.disk.archives import ArchiveError, pack, unpack
 from conformance.disk.files import write_whole
 from conformance.records import from_json, to_json

@@ -28,6 +28,7 @@ from conformance.targets.environment import Environment, command_environment, fi
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.handing import SerializedSteps, batches_of, place_of
 from conformance.targets.homes import fresh_home
+from conformance.targets.kept import Kept
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["PROTOCOL", "ProgramTarget"]
@@ -83,13 +84,12 @@ class ProgramTarget:
         self._spec = spec
         self._environment = environment
         self._deadlines = spec.deadlines.stretched(multiplier)
-        self._running: _RunningProgram | None = None
-        self._gone = ""
         self._last = "hello"
         self.remarks: tuple[str, ...] = ()
-        self._running = self._start()
-        self.version: str = environment.version or safe(self._running.welcome.get("version", ""), NAME)
-        self.capabilities = frozenset(safe(one, NAME) for one in self._running.welcome["capabilities"])
+        self._kept = Kept("program", self._start)
+        welcome = self._kept.ready().welcome
+        self.version: str = environment.version or safe(welcome.get("version", ""), NAME)
+        self.capabilities = frozenset(safe(one, NAME) for one in welcome["capabilities"])
         self.remarks += self._probe()
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
@@ -106,36 +106,23 @@ class ProgramTarget:
         calls, broken = self._serialize(running, case, table, place)
         self._last = case.id
         if broken:
-            self._discard(grace=0)
+            self._kept.discard(grace=0)
         return dataclasses.replace(exchange, calls=tuple(calls))
 
     def close(self) -> None:
         """End the program: its input ends, then the two steps of every process."""
-        self._discard(grace=self._grace)
+        self._kept.discard(grace=self._grace)
 
     @property
     def _grace(self) -> float:
         assert self._spec.start is not None
         return self._spec.start.grace
 
-    def _discard(self, *, grace: float) -> None:
-        if self._running is not None:
-            self._running.close(grace=grace)
-        self._running = None
-
     def _ready(self) -> _RunningProgram:
-        if self._gone:
-            raise TargetUnavailable(self._gone)
-        if self._running is not None and (surplus := self._running.pipes.surplus()):
+        if self._kept.now is not None and (surplus := self._kept.now.pipes.surplus()):
             self.remarks += (f"after {self._last}, {surplus} bytes came that nothing had asked for",)
-            self._discard(grace=0)
-        if self._running is None:
-            try:
-                self._running = self._start()
-            except TargetUnavailable as error:
-                self._gone = f"the program did not start again: {error}"
-                raise TargetUnavailable(self._gone) from None
-        return self._running
+            self._kept.discard(grace=0)
+        return self._kept.ready()
 
     def _start(self) -> _RunningProgram:
         spec = self._spec
@@ -177,7 +164,7 @@ class ProgramTarget:
         try:
             answer = self._ask(running, {"case": "probe", "needs": [madeup], **body}, table)
         except (LostError, ProtocolError) as error:
-            self._discard(grace=0)
+            self._kept.discard(grace=0)
             return (f"asked for the made-up capability {madeup!r}, it should answer unsupported, but: {error}",)
         if answer["status"] == "unsupported":
             return ()

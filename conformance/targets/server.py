@@ -29,6 +29,7 @@ from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import CannotSeed, TargetUnavailable
 from conformance.targets.homes import fresh_home
+from conformance.targets.kept import Kept
 from conformance.targets.rest import RestClient
 from conformance.targets.seeding import SeededTable, Seeder
 from conformance.targets.spec import Ready, TargetSpec
@@ -96,9 +97,7 @@ class ServerTarget:
         self._probes = dataclasses.replace(
             spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=project)
         )
-        self._shared: _RunningServer | None = None
-        self._gone = ""
-        self._shared = self._open()
+        self._shared = Kept("server", self._open)
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the server and record everything; what the target does wrong is in the exchange."""
@@ -119,30 +118,18 @@ class ServerTarget:
 
     def close(self) -> None:
         """Stop the server that was started, and close the connections."""
-        self._discard(grace=self._grace)
+        self._shared.discard(grace=self._grace)
 
     @property
     def _grace(self) -> float:
         return self._spec.start.grace if self._spec.start is not None else 0.0
 
-    def _discard(self, *, grace: float) -> None:
-        if self._shared is not None:
-            self._shared.close(grace=grace)
-        self._shared = None
-
     def _ready(self) -> _RunningServer:
-        """The shared server, started anew where the last one is gone; one that does not start is not tried again."""
-        if self._shared is not None and self._shared.process is not None and not self._shared.process.running:
-            self._discard(grace=0)
-        if self._gone:
-            raise TargetUnavailable(self._gone)
-        if self._shared is None:
-            try:
-                self._shared = self._open()
-            except TargetUnavailable as error:
-                self._gone = f"the server did not start again: {error}"
-                raise TargetUnavailable(self._gone) from None
-        return self._shared
+        """The shared server, started anew where the last one has ended."""
+        shared = self._shared.now
+        if shared is not None and shared.process is not None and not shared.process.running:
+            self._shared.discard(grace=0)
+        return self._shared.ready()
 
     def _drive(
         self, running: _RunningServer, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
@@ -158,10 +145,10 @@ class ServerTarget:
         except CannotSeed as error:
             words = running.last_words(EXIT_SECONDS if not error.answered else 0)
             if shared and running.process is not None and (words or not error.answered):
-                self._discard(grace=0)
+                self._shared.discard(grace=0)
             return dataclasses.replace(exchange, untestable=f"cannot seed: {words or error}")
         if shared and conversation.broken and running.process is not None:
-            self._discard(grace=0)
+            self._shared.discard(grace=0)
         if running.process is None:
             running.seeder.drop(seeded.names)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import proto
-from conformance.contract.chapters.restriction import BAD_RESTRICTIONS, Form, form_of
+from conformance.contract.chapters.restriction import BAD_RESTRICTIONS, form_of
+from conformance.contract.closed import Form
 from conformance.contract.view import View
 from conformance.records import BqType, Column, CreateSession, Expect, Json, ReadRows, Table
 from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session

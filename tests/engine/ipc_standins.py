@@ -15,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract.clause import Clause
-from conformance.contract.ipc.expectation import Tier, Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.reading import reader_clauses
 from conformance.engine.selection import all_clauses

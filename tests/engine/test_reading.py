@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.contract.ipc.expectation import Tier, Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.engine.events import CaseJudged, RunEnded, RunStarted
 from conformance.engine.reading import REUSE, ReaderTask
 from conformance.engine.readings import Inputs, ReadInput

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.contract.ipc.expectation import Tier, Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.readings import Inputs, counted, option_text
 from conformance.generate.vectors import VectorError

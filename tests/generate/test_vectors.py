@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from conformance.contract.ipc.expectation import Tier, Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.disk.archives import pack
 from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorError, VectorSet, vectors_schema
 

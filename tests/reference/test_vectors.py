@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.contract.clause import CLAUSES, Role
-from conformance.contract.ipc.expectation import Tier, Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.disk.archives import pack, unpack
 from conformance.generate.vectors import Vector, VectorSet

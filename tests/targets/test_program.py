@@ -183,8 +183,8 @@ def test_two_answers_for_one_question_are_noticed(program: Programs) -> None:
             exchange = target.drive(case, table_of(case))
             said += [call.status for call in exchange.calls]
             assert isinstance(target, ProgramTarget)
-            assert target._running is not None
-            select.select([target._running.process.stdout], [], [], 10)
+            assert target._kept.now is not None
+            select.select([target._kept.now.process.stdout], [], [], 10)
         remarks = target.remarks
 
     assert set(said) == {"OK"}

@@ -158,9 +158,9 @@ def test_a_server_is_started_and_stopped(started: Started) -> None:
     """The process lives as long as the target is open."""
     with open_target(started()) as target:
         assert isinstance(target, ServerTarget)
-        assert target._shared is not None
-        assert target._shared.process is not None
-        process = os.pidfd_open(target._shared.process.pid)
+        assert target._shared.now is not None
+        assert target._shared.now.process is not None
+        process = os.pidfd_open(target._shared.now.process.pid)
         exchange = target.drive(case_of(), table_of(case_of()))
 
     assert ends(exchange) == HONEST
@@ -196,7 +196,7 @@ def test_a_hang_costs_its_deadline_and_a_new_process(started: Started) -> None:
         begun = time.monotonic()
         exchange = target.drive(case_of(), table_of(case_of()))
         took = time.monotonic() - begun
-        discarded = target._shared is None
+        discarded = target._shared.now is None
 
     assert ends(exchange)[-1] == ("ReadRows", CallEnd.DEADLINE)
     assert took < 2
@@ -215,11 +215,11 @@ def test_an_isolated_case_has_a_process_of_its_own(started: Started) -> None:
     """What an isolated case does to its server, the shared one never sees."""
     with open_target(started("crash_on_odd_tables")) as target:
         assert isinstance(target, ServerTarget)
-        shared = target._shared
+        shared = target._shared.now
         odd = case_of(case_id="odd", isolated=True)
         exchange = target.drive(odd, table_of(odd))
 
-        assert target._shared is shared
+        assert target._shared.now is shared
         assert ends(target.drive(case_of(), table_of(case_of()))) == HONEST
     assert exchange.calls[-1].end is CallEnd.CRASH
 
@@ -228,10 +228,10 @@ def test_a_refused_seed_costs_no_restart(started: Started) -> None:
     """A server that answers 500 is still the same server afterwards."""
     with open_target(started("no_rest")) as target:
         assert isinstance(target, ServerTarget)
-        before = target._shared
+        before = target._shared.now
         exchange = target.drive(case_of(), table_of(case_of()))
 
-        assert target._shared is before
+        assert target._shared.now is before
     assert exchange.untestable.startswith("cannot seed: POST ")
 
 
@@ -262,9 +262,9 @@ def test_a_stubborn_server_is_killed_with_its_children(started: Started) -> None
     begun = time.monotonic()
     with open_target(started("stubborn", grace=0.2)) as target:
         assert isinstance(target, ServerTarget)
-        assert target._shared is not None
-        assert target._shared.process is not None
-        child = os.pidfd_open(target._shared.process.wait_for_port("child", time.monotonic() + 5) or 0)
+        assert target._shared.now is not None
+        assert target._shared.now.process is not None
+        child = os.pidfd_open(target._shared.now.process.wait_for_port("child", time.monotonic() + 5) or 0)
 
     assert select.select([child], [], [], 2)[0] == [child]
     os.close(child)

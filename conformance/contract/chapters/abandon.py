@@ -10,18 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.closed import Feature
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import exactly
 from conformance.contract.sources import STORAGE_PROTO
-from conformance.contract.subjects import (
-    Feature,
-    after_abandoned,
-    is_child,
-    once_per_view,
-    read_feature,
-    served,
-    valid_reads,
-)
+from conformance.contract.subjects import after_abandoned, is_child, once_per_view, read_feature, served, valid_reads
 from conformance.contract.view import CallView, ReadView, View
 from conformance.records import CallEnd
 

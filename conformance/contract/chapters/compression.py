@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.closed import Feature
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import exactly
 from conformance.contract.endings import refuses, serves
@@ -23,15 +24,7 @@ from conformance.contract.sources import (
     STORAGE_PROTO,
     STREAM_PROTO,
 )
-from conformance.contract.subjects import (
-    Feature,
-    feature,
-    once_per_view,
-    read_feature,
-    refused_as,
-    valid_reads,
-    valid_sessions,
-)
+from conformance.contract.subjects import feature, once_per_view, read_feature, refused_as, valid_reads, valid_sessions
 from conformance.contract.view import CallView, ReadView, ResponseView, SessionView, View
 from conformance.records import Level
 

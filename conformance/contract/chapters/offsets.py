@@ -7,7 +7,6 @@ Reads of a split's children are judged by the chapter on splits.
 from __future__ import annotations
 
 import dataclasses
-import enum
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from conformance.contract.clause import AtCall, Violation, clause
+from conformance.contract.closed import OffsetPlace
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import first_read, responses_with_schema, schema_differs
 from conformance.contract.endings import beyond_its_end
@@ -24,16 +24,6 @@ from conformance.contract.view import CallView, ReadView, ResponseView, View
 from conformance.records import Level
 
 REPEATS: Final = "every client that resumes after a lost connection repeats or loses rows"
-
-
-class OffsetPlace(enum.StrEnum):
-    """Where an offset lies in its stream."""
-
-    INSIDE = "inside a response"
-    BOUNDARY = "at the first row of a later response"
-    LAST = "at the last row"
-    END = "at the number of rows"
-    BEYOND = "beyond the number of rows"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

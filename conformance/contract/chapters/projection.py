@@ -6,13 +6,13 @@ Not judged here: types and modes of the columns, and rows.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.closed import Feature, Paths
 from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.comparing.matching import row_hashes, shape
 from conformance.contract.comparing.sessions import SessionRead, whole_or_refused, whole_sessions
@@ -26,23 +26,12 @@ from conformance.contract.sources import (
     RUST_CLIENT,
     STREAM_PROTO,
 )
-from conformance.contract.subjects import Feature, answered, feature, once_per_view, refused_as, served
+from conformance.contract.subjects import answered, feature, once_per_view, refused_as, served
 from conformance.contract.view import CallView, SessionView, View
 from conformance.records import Column, Level
 from conformance.wire import Field
 
 PRUNING: Final = "Spark's pruning of nested schemas (from its source)"
-
-
-class Paths(enum.StrEnum):
-    """What is distinctive in a list of selected fields; the first that applies decides."""
-
-    REPEATED = "repeated"
-    OTHER_CASE = "other-case"
-    MERGED = "merged"
-    NESTED = "nested"
-    RECORD = "record"
-    PLAIN = "plain"
 
 
 def paths_of(session: SessionView) -> Paths:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import Selector, Violation, clause
+from conformance.contract.closed import Feature
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import exactly
 from conformance.contract.endings import serves
 from conformance.contract.sources import EMULATOR_HANDLERS, LARGE_RESPONSES, STORAGE_PROTO
-from conformance.contract.subjects import Feature, is_child, once_per_view, read_feature, valid_reads
+from conformance.contract.subjects import is_child, once_per_view, read_feature, valid_reads
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import Level
 

@@ -6,7 +6,6 @@ the rows that it selects are written in the case, by hand. Codes of refusals are
 
 from __future__ import annotations
 
-import enum
 import functools
 import re
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Final, TypeAlias, cast
 import pyarrow.compute as pc
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.closed import Feature, Form
 from conformance.contract.comparing.expected import expected_rows, visible_rows
 from conformance.contract.comparing.sessions import SessionRead, whole_or_refused
 from conformance.contract.comparing.violations import selection_differs, unwanted_rows
@@ -28,29 +28,11 @@ from conformance.contract.sources import (
     SQL_WHERE,
     STREAM_PROTO,
 )
-from conformance.contract.subjects import Feature, once_per_view, refused_as, served
+from conformance.contract.subjects import once_per_view, refused_as, served
 from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 
 BREAKS: Final = "Spark, Trino and Flink (from their source): filters that they push down fail or lose rows"
-
-
-class Form(enum.StrEnum):
-    """What is distinctive in a restriction; the first that applies, in this order, decides which clause asks."""
-
-    NOTHING = "selects nothing"
-    KEYWORD_LITERAL = "a keyword inside a literal"
-    KEYWORD_NAME = "a column named like a statement"
-    DOUBLE_QUOTED = "a double-quoted literal"
-    TEMPORAL = "a date or timestamp literal"
-    NESTED_FIELD = "a field of a record"
-    LIKE = "LIKE"
-    BETWEEN = "BETWEEN"
-    IN = "IN"
-    IS_NULL = "IS NULL"
-    NOT = "NOT"
-    LOGIC = "AND or OR"
-    COMPARISON = "a comparison"
 
 
 _TOKEN: Final = re.compile(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.closed import Feature
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import first_read, responses_with_schema, rows_differ, schema_differs
@@ -27,7 +28,6 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import (
     OPEN_OPTIONS,
-    Feature,
     is_child,
     once_per_view,
     read_feature,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import expected_rows, has_columns
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.endings import serves
@@ -25,7 +26,7 @@ from conformance.contract.sources import (
     STREAM_PROTO,
     STRICT_CLIENT,
 )
-from conformance.contract.subjects import Feature, created, feature, once_per_view, valid_sessions
+from conformance.contract.subjects import created, feature, once_per_view, valid_sessions
 from conformance.contract.view import SessionView, View
 from conformance.records import Level
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation, clause
+from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import visible_rows
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
@@ -16,7 +17,6 @@ from conformance.contract.comparing.violations import first_read, rows_differ, r
 from conformance.contract.endings import refuses
 from conformance.contract.sources import GUIDE, JAVA_LIVE_TEST, MEASURED, NODE_LIVE_TEST, STREAM_PROTO, STRICT_CLIENT
 from conformance.contract.subjects import (
-    Feature,
     created,
     feature,
     once_per_view,

@@ -224,10 +224,7 @@ class DeclaredFacet:
 
     def state(self, view: View) -> frozenset[BqType | None] | None:
         """The BigQuery types of the columns, and None beside them for any schema at all, where all is clean."""
-        if DeclaredFacet not in view.memo:
-            view.memo[DeclaredFacet] = self._state(view)
-        state: frozenset[BqType | None] | None = view.memo[DeclaredFacet]
-        return state
+        return view.once(DeclaredFacet, lambda: self._state(view))
 
     def _state(self, view: View) -> frozenset[BqType | None] | None:
         found = declared(view)

@@ -122,13 +122,13 @@ def expected_table(view: View, session: SessionView) -> pa.Table:
     Raises:
         ValueError: the session selects a column that the table does not have.
     """
-    key = ("expected_table", session.index)
-    if key not in view.memo:
-        columns = expected_columns(view.case.table.columns, session.step.selected_fields)
-        if columns is None:
-            raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
-        rows = expected_rows(view, session)
-        part = view.table.slice(0, len(rows)) if isinstance(rows, range) else take(view.table, rows)
-        view.memo[key] = part if columns == view.case.table.columns else project(part, columns)
-    table: pa.Table = view.memo[key]
-    return table
+    return view.once(("expected_table", session.index), lambda: _expected_table(view, session))
+
+
+def _expected_table(view: View, session: SessionView) -> pa.Table:
+    columns = expected_columns(view.case.table.columns, session.step.selected_fields)
+    if columns is None:
+        raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
+    rows = expected_rows(view, session)
+    part = view.table.slice(0, len(rows)) if isinstance(rows, range) else take(view.table, rows)
+    return part if columns == view.case.table.columns else project(part, columns)

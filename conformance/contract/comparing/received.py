@@ -320,10 +320,7 @@ class ValueFacet:
 
     def state(self, view: View) -> ShownValues | None:
         """What is shown, where all of it is clean."""
-        if ValueFacet not in view.memo:
-            view.memo[ValueFacet] = self._state(view)
-        state: ShownValues | None = view.memo[ValueFacet]
-        return state
+        return view.once(ValueFacet, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownValues | None:
         if bit_for_bit(view):

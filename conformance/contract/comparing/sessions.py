@@ -10,11 +10,11 @@ import functools
 import numpy as np
 import pyarrow as pa
 
+from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import expected_table, has_columns
 from conformance.contract.comparing.matching import Hashes, RowMatch, match_rows, row_hashes
 from conformance.contract.subjects import (
     OPEN_OPTIONS,
-    Feature,
     after_abandoned,
     created,
     feature,
@@ -31,14 +31,15 @@ __all__ = ["SessionRead", "rows_of", "whole_or_refused", "whole_sessions"]
 
 def rows_of(read: ReadView) -> Hashes | None:
     """The rows of a read in order, one hash each; None where one of its responses could not be decoded."""
-    key = ("rows_of", read.index)
-    memo = read.view.memo
-    if key not in memo:
-        batches = read.batches
-        hashes = [row_hashes(pa.Table.from_batches([batch])) for batch in batches or ()]
-        memo[key] = None if batches is None else np.concatenate([np.zeros(0, np.uint64), *hashes])
-    rows: Hashes | None = memo[key]
-    return rows
+    return read.view.once(("rows_of", read.index), lambda: _rows_of(read))
+
+
+def _rows_of(read: ReadView) -> Hashes | None:
+    batches = read.batches
+    if batches is None:
+        return None
+    hashes = [row_hashes(pa.Table.from_batches([batch])) for batch in batches]
+    return np.concatenate([np.zeros(0, np.uint64), *hashes])
 
 
 class SessionRead:

@@ -10,40 +10,18 @@ the format in any case, the rest unless it says that it lacks the feature.
 from __future__ import annotations
 
 import dataclasses
-import enum
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from conformance.contract.closed import Tier, Validity
 from conformance.wire import PlainTable
 
-__all__ = ["STATISTICS", "Answered", "Expectation", "Tier", "Validity"]
+__all__ = ["STATISTICS", "Answered", "Expectation"]
 
 
 STATISTICS: Final = ("messages", "record_batches", "dictionary_batches", "dictionary_deltas", "replaced_dictionaries")
 """What a reader of a stream may count: every message but the end-of-stream marker, record batches, dictionary batches
 (the deltas and replacements among them), deltas, and dictionary batches that replace an earlier one."""
-
-
-class Validity(enum.StrEnum):
-    """What the format says of the bytes."""
-
-    VALID = "valid"
-    INVALID = "invalid"
-    PERMITTED = "permitted"
-    """The texts conflict or are silent: a reader may accept them or refuse."""
-
-
-class Tier(enum.StrEnum):
-    """How much a reader is free to do."""
-
-    CORE = "core"
-    """Legal, and of the format since 1.0: to be read."""
-    OPTIONAL = "optional"
-    """Legal, of a kind that a reader may lack if it says so."""
-    STRUCTURE = "structure"
-    """Invalid in a way that no reader can pass over: to be refused."""
-    CONTENT = "content"
-    """Invalid in its values, or in a way that a reader need not notice: may be accepted."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

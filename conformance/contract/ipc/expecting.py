@@ -12,7 +12,8 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
-from conformance.contract.ipc.expectation import Expectation, Tier, Validity
+from conformance.contract.closed import Tier, Validity
+from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.features import LEVEL_OF, asked_of, features
 from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
 from conformance.contract.ipc.view import IpcView

@@ -42,10 +42,7 @@ class WholeFacet:
             return frozenset()
         if view.whole.faults:
             return None
-        if WholeFacet not in view.memo:
-            view.memo[WholeFacet] = frozenset(name for name, shown in _SHOWS.items() if shown(view))
-        state: frozenset[str] = view.memo[WholeFacet]
-        return state
+        return view.once(WholeFacet, lambda: frozenset(name for name, shown in _SHOWS.items() if shown(view)))
 
 
 _SHOWS: Final[dict[str, Callable[[IpcView], bool]]] = {}

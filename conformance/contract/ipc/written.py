@@ -65,10 +65,7 @@ class Written:
 
 
 def _written(view: IpcView) -> list[Written]:
-    if Written not in view.memo:
-        view.memo[Written] = _made(view)
-    found: list[Written] = view.memo[Written]
-    return found
+    return view.once(Written, lambda: _made(view))
 
 
 def _made(view: IpcView) -> list[Written]:

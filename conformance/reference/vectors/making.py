@@ -16,7 +16,8 @@ import pyarrow as pa
 
 import conformance
 from conformance import wire
-from conformance.contract.ipc.expectation import Expectation, Tier, Validity
+from conformance.contract.closed import Tier, Validity
+from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import features
 from conformance.contract.ipc.judging import judge_ipc

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, Role
-from conformance.contract.ipc.expectation import Tier, Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses

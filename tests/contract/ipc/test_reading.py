@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from conformance.contract.ipc.expectation import Expectation, Tier, Validity
+from conformance.contract.closed import Tier, Validity
+from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.reading import judge_reading
 from conformance.records import Outcome
 from conformance.wire import PlainTable

@@ -10,7 +10,8 @@ from typing import Final
 import pytest
 
 from conformance.contract.clause import CLAUSES, IPC, Clause, Role
-from conformance.contract.ipc.expectation import Expectation, Tier, Validity
+from conformance.contract.closed import Tier, Validity
+from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.judging import ipc_clauses, judge_ipc
 from conformance.contract.ipc.rules import clauses_of_rules

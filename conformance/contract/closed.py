@@ -1,0 +1,87 @@
+"""The closed sets that choose which clauses apply: what is distinctive in a request, what the format says of input."""
+
+from __future__ import annotations
+
+import enum
+
+__all__ = ["Feature", "Form", "OffsetPlace", "Paths", "Tier", "Validity"]
+
+
+class Feature(enum.StrEnum):
+    """What is distinctive in a request; the first that applies, in this order, decides which clauses ask about it."""
+
+    SNAPSHOT = "snapshot"
+    APPEND = "append"
+    FILTERED_PROJECTION = "filtered-projection"
+    RESTRICTION = "restriction"
+    RESPONSE_CODEC = "response-codec"
+    BODY_CODEC = "body-codec"
+    LARGE = "large"
+    ABANDONED = "abandoned"
+    PROJECTION = "projection"
+    FOREIGN_PARENT = "foreign-parent"
+    NO_OPTIONS = "no-options"
+    PREFERRED_STREAMS = "preferred-streams"
+    SEVERAL_STREAMS = "several-streams"
+    PLAIN = "plain"
+
+
+class Paths(enum.StrEnum):
+    """What is distinctive in a list of selected fields; the first that applies decides."""
+
+    REPEATED = "repeated"
+    OTHER_CASE = "other-case"
+    MERGED = "merged"
+    NESTED = "nested"
+    RECORD = "record"
+    PLAIN = "plain"
+
+
+class Form(enum.StrEnum):
+    """What is distinctive in a restriction; the first that applies, in this order, decides which clause asks."""
+
+    NOTHING = "selects nothing"
+    KEYWORD_LITERAL = "a keyword inside a literal"
+    KEYWORD_NAME = "a column named like a statement"
+    DOUBLE_QUOTED = "a double-quoted literal"
+    TEMPORAL = "a date or timestamp literal"
+    NESTED_FIELD = "a field of a record"
+    LIKE = "LIKE"
+    BETWEEN = "BETWEEN"
+    IN = "IN"
+    IS_NULL = "IS NULL"
+    NOT = "NOT"
+    LOGIC = "AND or OR"
+    COMPARISON = "a comparison"
+
+
+class OffsetPlace(enum.StrEnum):
+    """Where an offset lies in its stream."""
+
+    INSIDE = "inside a response"
+    BOUNDARY = "at the first row of a later response"
+    LAST = "at the last row"
+    END = "at the number of rows"
+    BEYOND = "beyond the number of rows"
+
+
+class Validity(enum.StrEnum):
+    """What the format says of the bytes."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    PERMITTED = "permitted"
+    """The texts conflict or are silent: a reader may accept them or refuse."""
+
+
+class Tier(enum.StrEnum):
+    """How much a reader is free to do."""
+
+    CORE = "core"
+    """Legal, and of the format since 1.0: to be read."""
+    OPTIONAL = "optional"
+    """Legal, of a kind that a reader may lack if it says so."""
+    STRUCTURE = "structure"
+    """Invalid in a way that no reader can pass over: to be refused."""
+    CONTENT = "content"
+    """Invalid in its values, or in a way that a reader need not notice: may be accepted."""
