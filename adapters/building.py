@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from adapters.spec import AdapterSpec, placeholders
 
-__all__ = ["CACHE", "Built", "NotBuiltError", "build", "cache_directory", "find", "obstacle"]
+__all__ = ["CACHE", "Built", "NotBuiltError", "build", "cache_directory", "find", "reason_not_built"]
 
 CACHE: Final = Path(".conformance") / "adapters"
 """Where adapters are built, below the current directory, unless ``CONFORMANCE_ADAPTERS`` names another place."""
@@ -76,7 +76,7 @@ def find(spec: AdapterSpec, root: Path | None = None) -> Built | None:
     return Built(spec.name, tuple(record["command"]), record["version"], found=True)
 
 
-def obstacle(spec: AdapterSpec) -> str:
+def reason_not_built(spec: AdapterSpec) -> str:
     """The runtime that is missing or too old for the adapter, in a sentence; empty where it can be tried to build."""
     try:
         _runtimes(spec)

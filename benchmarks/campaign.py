@@ -82,9 +82,9 @@ def job(cases: int) -> CampaignJob:
 
 def plain_loop(cases: int) -> float:
     """Seconds for one case in this process."""
-    told = job(cases + WARM_UP)
-    with open_target(told.spec, alone=True) as target:
-        stepper = Stepper(told, target, weights=None, mark=lambda _index, _what: None)
+    reported = job(cases + WARM_UP)
+    with open_target(reported.spec, alone=True) as target:
+        stepper = Stepper(reported, target, weights=None, mark=lambda _index, _what: None)
 
         def work(first: int, last: int) -> None:
             for start in range(first, last, SIDE_BY_SIDE):
@@ -99,15 +99,15 @@ def plain_loop(cases: int) -> float:
 
 def campaign(cases: int, cores: int) -> Timed:
     """A campaign over so many cases on so many cores of this machine."""
-    told = job(cases)
+    reported = job(cases)
     with tempfile.TemporaryDirectory() as directory:
-        layout = RunFiles.of(Path(directory), told)
+        layout = RunFiles.of(Path(directory), reported)
         with spark_session(layout.run, master=f"local[{cores}]") as session, _Memory() as memory:
             # The workers import what they need once; a campaign of a million cases does not notice.
             warm = job(cores * WARM_UP)
             Campaign(session, RunFiles.of(Path(directory), warm), warm, size=WARM_UP).run(lambda _progress: None)
             began = time.perf_counter()
-            Campaign(session, layout, told).run(lambda _progress: None)
+            Campaign(session, layout, reported).run(lambda _progress: None)
             seconds = time.perf_counter() - began
         return Timed(cases, seconds, memory.most)
 
@@ -165,8 +165,8 @@ def million(cases: int, out: Path) -> int:
 
     Prints a line a minute, then the rate, the driver's memory, and what was found.
     """
-    told = job(cases)
-    layout = RunFiles.of(out.absolute(), told)
+    reported = job(cases)
+    layout = RunFiles.of(out.absolute(), reported)
     short = campaign(SHORT, 2)
     print(f"{SHORT} cases: {short.each * 1e3:.2f} ms each", flush=True)
     began = time.perf_counter()
@@ -181,7 +181,7 @@ def million(cases: int, out: Path) -> int:
 
     with spark_session(layout.run, master="local[2]") as session, _Memory() as memory:
         start = time.perf_counter() - began
-        run = Campaign(session, layout, told)
+        run = Campaign(session, layout, reported)
         run.run(tell)
         worked = time.perf_counter() - began - start
         results = run.finish(lambda _said: None)
@@ -202,12 +202,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("cases", nargs="?", type=int, default=CASES, help="cases of the longest campaign")
     parser.add_argument("--million", action="store_true", help="one campaign of a million cases, and nothing beside")
     parser.add_argument("--out", type=Path, help="keep the million here, and go on where it was interrupted")
-    told = parser.parse_args(arguments)
-    if not told.million:
-        return measure(told.cases)
+    reported = parser.parse_args(arguments)
+    if not reported.million:
+        return measure(reported.cases)
     with contextlib.ExitStack() as stack:
-        out = told.out or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        return million(told.cases if told.cases != CASES else MILLION, out)
+        out = reported.out or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        return million(reported.cases if reported.cases != CASES else MILLION, out)
 
 
 if __name__ == "__main__":

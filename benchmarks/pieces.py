@@ -29,7 +29,7 @@ from conformance.campaign.step import Stepper
 from conformance.contract.view import View
 from conformance.disk.files import data_file
 from conformance.engine.selection import all_clauses
-from conformance.readers.whole import WholeRead, whole_reads
+from conformance.readers.fullread import FullRead, full_reads
 from conformance.targets import TargetKind, load_target, open_target
 
 HERE: Final = Path(__file__).resolve()
@@ -45,9 +45,9 @@ def _nothing(*_arguments: object) -> None:
     """In place of what knows something at a glance: it never does."""
 
 
-def _wrapped(_decoders: object, view: View) -> list[WholeRead]:
+def _wrapped(_decoders: object, view: View) -> list[FullRead]:
     """A serializer's messages as a client of a server would get them."""
-    return whole_reads(view.case, view.exchange)
+    return full_reads(view.case, view.exchange)
 
 
 PIECES: Final[Mapping[str, tuple[str, object]]] = {
@@ -163,21 +163,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--target", default="pyarrow", help="the name of a file in targets/")
     parser.add_argument("--cases", type=int, default=CASES)
     parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
-    told = parser.parse_args(arguments)
-    if told.side:
+    reported = parser.parse_args(arguments)
+    if reported.side:
         with contextlib.ExitStack() as stack:
-            for piece in told.pieces:
+            for piece in reported.pieces:
                 stack.enter_context(without(piece))
-            serve(told.target, told.cases, sys.stdin, sys.stdout)
+            serve(reported.target, reported.cases, sys.stdin, sys.stdout)
         return 0
     here = HERE.parent.parent
-    others = [(told.against.resolve(), "")] if told.against else [(here, piece) for piece in told.pieces or PIECES]
+    others = (
+        [(reported.against.resolve(), "")]
+        if reported.against
+        else [(here, piece) for piece in reported.pieces or PIECES]
+    )
     for checkout, piece in others:
         with (
-            Side(here, "", target=told.target, cases=told.cases) as this,
-            Side(checkout, piece, target=told.target, cases=told.cases) as other,
+            Side(here, "", target=reported.target, cases=reported.cases) as this,
+            Side(checkout, piece, target=reported.target, cases=reported.cases) as other,
         ):
-            print(f"{compare(this, other, told.cases)}: {piece or checkout}", flush=True)
+            print(f"{compare(this, other, reported.cases)}: {piece or checkout}", flush=True)
     return 0
 
 

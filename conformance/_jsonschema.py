@@ -47,8 +47,8 @@ def _of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     if hint in _SCALARS:
         return dict(_SCALARS[hint])
     if isinstance(hint, type) and issubclass(hint, enum.StrEnum):
-        told = {"description": _description(hint), "enum": [str(member) for member in hint]}
-        definitions.setdefault(hint.__name__, told)
+        reported = {"description": _description(hint), "enum": [str(member) for member in hint]}
+        definitions.setdefault(hint.__name__, reported)
         return {"$ref": f"#/$defs/{hint.__name__}"}
     if dataclasses.is_dataclass(hint):
         return _record(typing.cast(type, hint), definitions)

@@ -29,7 +29,7 @@ kind = "serializer"
 entry = "vendor:serializer"
 path = ["."]
 """
-HONEST = """
+WELL_BEHAVED = """
 import pyarrow as pa
 
 class Serializer:
@@ -41,14 +41,16 @@ class Serializer:
 
 serializer = Serializer()
 """
-TRAILING = HONEST.replace("return batch.serialize().to_pybytes()", "return batch.serialize().to_pybytes() + bytes(8)")
+TRAILING = WELL_BEHAVED.replace(
+    "return batch.serialize().to_pybytes()", "return batch.serialize().to_pybytes() + bytes(8)"
+)
 
 
 @pytest.fixture
 def vendor(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A vendor's repository with a test of its own and a serializer under test."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    pytester.makepyfile(test_own="def test_own(): pass", vendor=HONEST)
+    pytester.makepyfile(test_own="def test_own(): pass", vendor=WELL_BEHAVED)
     pytester.makefile(".toml", vendor=TARGET)
     pytester.mkdir("corpus").joinpath("one.yaml").write_text(CASE)
     return pytester

@@ -2,6 +2,6 @@
 
 A campaign is planned as ranges of case indices; each range is drawn, driven, judged and read inside one Spark task,
 written as Parquet and committed on its own (:mod:`conformance.campaign.commits`). Native code of targets and decoders
-runs in a *lab*, a process beside the Spark worker that may die (:mod:`conformance.campaign.lab`).
+runs in a *lab*, a process beside the Spark worker that may die (:mod:`conformance.campaign.sandbox`).
 PySpark is imported by the modules that talk to Spark and by no other, so that a lab starts without it.
 """

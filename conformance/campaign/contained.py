@@ -13,7 +13,7 @@ import pyarrow as pa
 from conformance.campaign.done import Done, condemned
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import CampaignJob
-from conformance.campaign.lab import FLUSH, frame_done, job_frame
+from conformance.campaign.sandbox import FLUSH, frame_done, job_frame
 from conformance.contain.channel import Frame, FrameError
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import Worker, last_words
@@ -21,7 +21,7 @@ from conformance.engine.outcomes import BROKE
 from conformance.records import Call, CallEnd, Case, Exchange, Outcome, ReadingOutcome, from_json, to_json
 from conformance.targets import TargetKind, TargetUnavailable
 
-__all__ = ["Lab"]
+__all__ = ["Sandbox"]
 
 START: Final = 180.0
 """Seconds for a lab to import its libraries and open its target, beside the target's own deadline."""
@@ -45,7 +45,7 @@ class _Died(Exception):  # noqa: N818  # an event, not an error of the caller's
         self.hung = hung
 
 
-class Lab:
+class Sandbox:
     """Works on the cases of a job in a process of its own; use as a context manager.
 
     ``python`` is the interpreter of that process, this one unless another is named.
@@ -170,7 +170,11 @@ class Lab:
         number = self._marks.fileno()
         try:
             return Worker(
-                "conformance.campaign.lab", [str(number)], environment=_ENVIRONMENT, python=self._python, keep=[number]
+                "conformance.campaign.sandbox",
+                [str(number)],
+                environment=_ENVIRONMENT,
+                python=self._python,
+                keep=[number],
             )
         except CannotStart as error:
             raise TargetUnavailable(str(error)) from None

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from conformance.contract.comparing.differences import Floats, floats_of, identical
 from conformance.contract.view import View
+from conformance.readers.fullread import FullRead, bare_read, full_reads
 from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.registry import MODULES, reader_module
 from conformance.readers.tables import to_stream_bytes, validate
-from conformance.readers.whole import WholeRead, bare_read, whole_reads
 from conformance.records import Case, Exchange, Reading, ReadingOutcome
 
 __all__ = ["Decoders", "Ended"]
@@ -43,7 +43,7 @@ class Decoders:
 
     def read(self, case: Case, exchange: Exchange) -> list[Reading]:
         """The readings of every whole read in ``exchange``, by whole read and then in the decoders' order."""
-        return [self._reading(name, whole) for whole in whole_reads(case, exchange) for name in self._infos]
+        return [self._reading(name, whole) for whole in full_reads(case, exchange) for name in self._infos]
 
     @staticmethod
     def prepare(view: View) -> None:
@@ -73,19 +73,19 @@ class Decoders:
                 if whole.bare is None and (reason := info.refusal(whole)):
                     readings.append(_unavailable(name, whole, reason))
                     continue
-                if info.rewrites or not self._is_held(name, read, whole, table, floats):
+                if info.rewrites or not self._is_locked(name, read, whole, table, floats):
                     return None
                 readings.append(Reading(name, whole.case_id, whole.label, ReadingOutcome.TABLE, camp="all"))
         return readings
 
-    def _wholes(self, view: View) -> list[WholeRead]:
+    def _wholes(self, view: View) -> list[FullRead]:
         """The whole reads of an exchange; those of a serializer bare, where all decoders take bytes and any type."""
         if not view.calls and all(info.takes is not Takes.SERVER and not info.cannot for info in self._infos.values()):
             bare = bare_read(view.case, view.exchange)
             return [] if bare is None else [bare]
-        return whole_reads(view.case, view.exchange)
+        return full_reads(view.case, view.exchange)
 
-    def _is_held(self, name: str, read: Read, whole: WholeRead, held: pa.Table, floats: Floats) -> bool:
+    def _is_locked(self, name: str, read: Read, whole: FullRead, held: pa.Table, floats: Floats) -> bool:
         self._mark(name)
         try:
             table = read(whole)
@@ -95,7 +95,7 @@ class Decoders:
         finally:
             self._mark("")
 
-    def _reading(self, name: str, whole: WholeRead) -> Reading:
+    def _reading(self, name: str, whole: FullRead) -> Reading:
         if name in self.ended:
             outcome, text = self.ended[name]
             return Reading(name, whole.case_id, whole.label, outcome, error_class=outcome, error_text=text)
@@ -129,5 +129,5 @@ def _well_formed(view: View) -> bool:
     return not any(schema.faults for schema in view.schemas) and not any(batch.faults for batch in view.batches)
 
 
-def _unavailable(name: str, whole: WholeRead, reason: str) -> Reading:
+def _unavailable(name: str, whole: FullRead, reason: str) -> Reading:
     return Reading(name, whole.case_id, whole.label, ReadingOutcome.UNAVAILABLE, error_text=reason)

@@ -83,7 +83,7 @@ def idle(
     from pyspark.sql import functions as sql  # noqa: PLC0415  # as above
 
     known = tuple(corpus)
-    told = []
+    reported = []
     for one in expectations:
         if any(glob_match(name, one.case) for name in known):
             continue
@@ -93,8 +93,8 @@ def idle(
             sql.exists("classes", _described(one.reason))
         )
         if meant.head(1) and not used.head(1):
-            told.append(
+            reported.append(
                 f"the expected failure of {one.clause!r} on {one.case!r} excuses nothing in this campaign;"
                 " remove it or correct it"
             )
-    return tuple(told)
+    return tuple(reported)

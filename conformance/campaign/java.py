@@ -20,11 +20,11 @@ from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.rejudging import stored_exchange
 from conformance.contract.view import View
 from conformance.generate import materialise
-from conformance.readers.compare import told
+from conformance.readers.compare import reported
+from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.held import held_tables
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.messages import NoMessage, stream_bytes
-from conformance.readers.whole import WholeRead, whole_reads
 from conformance.records import Reading, ReadingOutcome, to_row
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class JavaReader:
         source = str(loaded.getProtectionDomain().getCodeSource().getLocation())
         return source.rpartition("arrow-vector-")[2].removesuffix(".jar")
 
-    def read(self, whole: WholeRead) -> Reading:
+    def read(self, whole: FullRead) -> Reading:
         """What Arrow Java makes of a whole read; never raises for what it does."""
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415  # comes with pyspark
 
@@ -101,7 +101,7 @@ class JavaReader:
             return  # a read that failed half-way keeps its buffers, which are the JVM's to lose
 
     @staticmethod
-    def _error(whole: WholeRead, kind: str, text: str) -> Reading:
+    def _error(whole: FullRead, kind: str, text: str) -> Reading:
         said = text[:MAX_ERROR_TEXT]
         return Reading(INFO.name, whole.case_id, whole.label, ReadingOutcome.ERROR, error_class=kind, error_text=said)
 
@@ -151,6 +151,6 @@ def _readings(reader: JavaReader, layout: RunFiles) -> Iterator[tuple[int, Readi
         for row in pq.ParquetFile(file).read().to_pylist():
             case, exchange = stored_exchange(layout.root, row)
             held = held_tables(View(case, exchange, materialise(case.table)))
-            readings = [reader.read(whole) for whole in whole_reads(case, exchange) if whole.label in held]
-            for reading in told(readings, held, readers={INFO.name: INFO}):
+            readings = [reader.read(whole) for whole in full_reads(case, exchange) if whole.label in held]
+            for reading in reported(readings, held, readers={INFO.name: INFO}):
                 yield row["index"], reading

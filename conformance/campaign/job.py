@@ -58,10 +58,10 @@ class CampaignJob:
     def run_id(self) -> str:
         """Twelve hexadecimal digits that name the run: a digest of everything that can change a verdict or a file."""
         spec = to_json(dataclasses.replace(self.spec, file="", expected_failures=()))
-        told: dict[str, Any] = {
+        reported: dict[str, Any] = {
             field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "spec"
         }
-        text = json.dumps([spec, told], sort_keys=True, default=str)
+        text = json.dumps([spec, reported], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def of_version(self, version: str) -> CampaignJob:

@@ -90,7 +90,7 @@ class InputSteps:
             verdicts = judge_input(made)
             look_at(made, dumped=index % _DUMPED == 0)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is what the campaign is looking for
-            wrong.append(Verdict(name, WHOLE_CASE, Outcome.ERROR, reason=_told(error)))
+            wrong.append(Verdict(name, WHOLE_CASE, Outcome.ERROR, reason=_reported(error)))
         seconds = time.process_time() - began
         peak = _resident("VmHWM")
         memory = None if peak is None or self._held is None else max(0, peak - self._held)
@@ -129,7 +129,7 @@ def _above(name: str, seconds: float, memory: int | None) -> Iterator[Verdict]:
         yield Verdict(name, WHOLE_CASE, Outcome.FAIL, reason=reason)
 
 
-def _told(error: Exception) -> str:
+def _reported(error: Exception) -> str:
     """An exception in a line, with the place that it was raised at."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return safe(f"{type(error).__name__} in {Path(place.filename).name}, {place.name}: {error}")

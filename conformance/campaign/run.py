@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 
 from conformance.campaign.commits import Tally, sweep, write_file
-from conformance.campaign.contained import Lab
+from conformance.campaign.contained import Sandbox
 from conformance.campaign.guidance import Weights, weigh
 from conformance.campaign.job import CampaignJob, Range
 from conformance.campaign.layout import RunFiles, Stage
@@ -193,6 +193,6 @@ def target_info(job: CampaignJob, *, python: str = "") -> dict[str, Any]:
     Raises:
         TargetUnavailable: it cannot run here.
     """
-    with Lab(job, python=python) as lab:
-        lab.open()
-        return dict(lab.info)
+    with Sandbox(job, python=python) as sandbox:
+        sandbox.open()
+        return dict(sandbox.info)

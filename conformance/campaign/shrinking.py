@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from conformance.campaign.contained import Lab
+from conformance.campaign.contained import Sandbox
 from conformance.campaign.guidance import Weights, draw
 from conformance.campaign.job import CampaignJob
 from conformance.campaign.layout import RunFiles
 from conformance.campaign.results import Failure, Results
 from conformance.engine.casestep import CaseStep, CaseWork
-from conformance.engine.counterexample import Hunt
+from conformance.engine.counterexample import Shrinker
 from conformance.engine.selection import all_clauses
 from conformance.readers import ReaderPool
 
@@ -31,15 +31,15 @@ def shrink_failures(
     register = all_clauses()
     clauses = tuple(register[clause] for clause in job.clauses)
     files: dict[tuple[str, str], str] = {}
-    with Lab(job) as lab, ReaderPool(1, readers=job.readers) as readers:
-        step = CaseStep(clauses, lab, readers if job.readers else None)
-        hunt = Hunt(step, layout.counterexamples, expectations=job.spec.expected_failures)
+    with Sandbox(job) as sandbox, ReaderPool(1, readers=job.readers) as readers:
+        step = CaseStep(clauses, sandbox, readers if job.readers else None)
+        shrinker = Shrinker(step, layout.counterexamples, expectations=job.spec.expected_failures)
         for index in sorted({failure.index for failure in results.failures}):
             case = draw(job, index, weights)
             work = step.take(CaseWork(case))
             if work.error is not None:
                 raise work.error
-            for saved in hunt.pursue(case, step.verdicts(work)):
+            for saved in shrinker.pursue(case, step.verdicts(work)):
                 files[saved.clause, saved.reason] = saved.file
                 say(f"shrunk {saved.clause}")
     return dataclasses.replace(results, failures=tuple(_with_file(failure, files) for failure in results.failures))

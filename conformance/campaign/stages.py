@@ -15,40 +15,40 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.campaign.commits import Commit, manifest_of
-from conformance.campaign.contained import Lab
+from conformance.campaign.contained import Sandbox
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import CampaignJob, Range
 from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.records import Outcome
 
-__all__ = ["SUMMARY", "judge_range", "lab_for"]
+__all__ = ["SUMMARY", "judge_range", "sandbox_for"]
 
 SUMMARY: Final = pa.schema(
     [("number", pa.int64()), ("cases", pa.int64()), ("failing", pa.int64()), ("seconds", pa.float64())]
 )
 """What a task yields for each range that it committed."""
 
-_LABS: dict[str, Lab] = {}
+_SANDBOXES: dict[str, Sandbox] = {}
 
 
-def lab_for(job: CampaignJob, weights: Weights | None) -> Lab:
+def sandbox_for(job: CampaignJob, weights: Weights | None) -> Sandbox:
     """This process's lab for a job: Spark reuses its Python processes, and so they reuse their labs."""
     key = f"{job.run_id}/{weights}"
-    if key not in _LABS:
-        while _LABS:
-            _LABS.popitem()[1].close()
-        _LABS[key] = Lab(job, weights)
-    return _LABS[key]
+    if key not in _SANDBOXES:
+        while _SANDBOXES:
+            _SANDBOXES.popitem()[1].close()
+        _SANDBOXES[key] = Sandbox(job, weights)
+    return _SANDBOXES[key]
 
 
-def judge_range(lab: Iterable[Done], commit: Commit, *, inline: int) -> dict[str, Any]:
+def judge_range(sandbox: Iterable[Done], commit: Commit, *, inline: int) -> dict[str, Any]:
     """Take the rows of a range's cases, write and commit them; returns the range's summary."""
     began = time.monotonic()
     rows: dict[Stage, list[Mapping[str, Any]]] = {stage: [] for stage in Stage}
     failing: Counter[str] = Counter()
     try:
-        for done in lab:
+        for done in sandbox:
             rows[Stage.PLAN].append(done.plan)
             rows[Stage.JUDGE].append(done.judge)
             rows[Stage.VERDICTS] += done.verdicts
@@ -96,11 +96,11 @@ class RangeTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches with the columns ``number``, ``first`` and ``last`` in, :data:`SUMMARY` out."""
-        lab = lab_for(self._job, self._weights)
+        sandbox = sandbox_for(self._job, self._weights)
         for batch in batches:
             for row in batch.to_pylist():
                 span = Range(row["number"], row["first"], row["last"])
-                told = manifest_of(self._layout, span) or judge_range(
-                    lab.run(span.first, span.last), Commit(self._layout, span), inline=self._job.inline
+                reported = manifest_of(self._layout, span) or judge_range(
+                    sandbox.run(span.first, span.last), Commit(self._layout, span), inline=self._job.inline
                 )
-                yield pa.RecordBatch.from_pylist([{name: told[name] for name in SUMMARY.names}], schema=SUMMARY)
+                yield pa.RecordBatch.from_pylist([{name: reported[name] for name in SUMMARY.names}], schema=SUMMARY)

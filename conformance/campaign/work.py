@@ -65,5 +65,5 @@ def open_work(job: CampaignJob, weights: Weights | None, *, mark: Mark) -> Itera
         yield Work(steps, steps.info, memory=LIMIT)
         return
     with open_target(job.spec, multiplier=job.multiplier, alone=True) as target:
-        told = {"name": target.name, "version": target.version, "capabilities": sorted(target.capabilities)}
-        yield Work(Stepper(job, target, weights=weights, mark=mark), told, target)
+        reported = {"name": target.name, "version": target.version, "capabilities": sorted(target.capabilities)}
+        yield Work(Stepper(job, target, weights=weights, mark=mark), reported, target)

@@ -71,8 +71,8 @@ def print_results(console: Console, results: Results) -> None:
     for name, (clauses, passed, others) in levels.items():
         console.print(f"{name}: {clauses} clauses observed, {passed} passes, {others} other outcomes")
     for reader in results.readers:
-        others_told = "".join(f", {count} {made}" for made, count in reader.others.items())
-        console.print(f"{reader.reader}: read {reader.read} as the bytes have them{others_told}")
+        others_reported = "".join(f", {count} {made}" for made, count in reader.others.items())
+        console.print(f"{reader.reader}: read {reader.read} as the bytes have them{others_reported}")
     cells = len(results.reached) + len(results.never)
     console.print(f"coverage: {len(results.reached)} of {cells} cells reached")
     if results.never:

@@ -13,7 +13,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted, until_interrupted
 from conformance.cli._numbers import SECONDS
 from conformance.cli._options import FOLDER, level_option
-from conformance.cli._outputs import Outputs, conclude, told
+from conformance.cli._outputs import Outputs, conclude, reported
 from conformance.cli._progress import watch
 from conformance.disk.files import DiskError
 from conformance.engine.events import Event
@@ -82,7 +82,7 @@ def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, re
             failures += [*_kept(name, results[name], reports), log.failure]
             if interrupted or log.failure is not None:
                 break
-    failures += _told(results, outputs)
+    failures += _reported(results, outputs)
     left = [name for name in here if name not in results]
     if left:
         click.echo(f"not judged any more: {', '.join(left)}", err=True)
@@ -96,12 +96,12 @@ def _kept(name: str, result: Result, reports: Path | None) -> list[DiskError]:
     return Outputs(json=files["json"], html=files["html"], badge=files["svg"]).write(result)
 
 
-def _told(results: dict[str, Result], outputs: Outputs) -> list[DiskError]:
+def _reported(results: dict[str, Result], outputs: Outputs) -> list[DiskError]:
     width = max(map(len, results))
     failures: list[DiskError] = []
     for name, result in results.items():
         if len(results) == 1:
-            failures += told(result, outputs)
+            failures += reported(result, outputs)
         else:
             click.echo(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
     return failures

@@ -63,7 +63,7 @@ def replay_input(name: str, save: Path | None) -> bool:
     Raises:
         click.UsageError: the name is not that of an input.
     """
-    from conformance.campaign.contained import Lab  # noqa: PLC0415  # these take all samples
+    from conformance.campaign.contained import Sandbox  # noqa: PLC0415  # these take all samples
     from conformance.campaign.inputs import make_input, parse_input_id  # noqa: PLC0415
     from conformance.campaign.mutated import mutated_job  # noqa: PLC0415
 
@@ -77,8 +77,8 @@ def replay_input(name: str, save: Path | None) -> bool:
     for path, part in _places(save, made.parts):
         write_whole(path, part)
         click.echo(f"saved     {path}")
-    with Lab(mutated_job(cases=index + 1, seed=seed)) as lab:
-        (done,) = lab.run(index, index + 1)
+    with Sandbox(mutated_job(cases=index + 1, seed=seed)) as sandbox:
+        (done,) = sandbox.run(index, index + 1)
     outcome = Outcome(done.judge["outcome"])
     meaning = {Outcome.PASS: "clean", Outcome.EXPECTED_FAIL: "rejected"}.get(outcome, str(outcome))
     click.echo(f"outcome   {meaning}")

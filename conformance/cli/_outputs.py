@@ -18,7 +18,7 @@ from conformance.disk.files import DiskError
 from conformance.engine.result import Result
 from conformance.report.terminal import print_report, terminal
 
-__all__ = ["Outputs", "conclude", "output_options", "told"]
+__all__ = ["Outputs", "conclude", "output_options", "reported"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ _WRITERS: Final = {
 """The function that writes each format; its module is loaded only when the format is asked for."""
 
 
-def told(result: Result, outputs: Outputs) -> list[DiskError]:
+def reported(result: Result, outputs: Outputs) -> list[DiskError]:
     """Write every file asked for, then print the report; return what could not be written, and why.
 
     In this order, so that a reader who closes our standard output (``| head``) costs no file.

@@ -77,14 +77,14 @@ def _watched(cases: Iterable[Case], **how: Any) -> Proof:
     with progress_bar() as progress:
         task = progress.add_task("starting", total=None)
 
-        def told(what: str, done: int, total: int) -> None:
+        def reported(what: str, done: int, total: int) -> None:
             nonlocal of
             of = total
             tried.append(what)
             progress.update(task, description=what[:40], completed=done, total=total)
 
         try:
-            return prove(cases, told=told, **how)
+            return prove(cases, reported=reported, **how)
         except KeyboardInterrupt:
             names = f", {' and '.join(tried[-2:])} last" if tried else ""
             raise Interrupted(f"{len(tried)} of {of or 'all'} trials were made{names}; a part proves nothing") from None

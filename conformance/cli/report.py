@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._options import EXISTING
-from conformance.cli._outputs import Outputs, conclude, output_options, told
+from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.engine.events import Event
 from conformance.engine.log import read_log
 from conformance.engine.merge import merge
@@ -34,7 +34,7 @@ def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> 
         raise click.UsageError("expected the path of a LOG, or --schema")
     all_clauses()
     result = fold(merge([_events(path) for path in logs]))
-    conclude(told(result, outputs), fails=result.fails)
+    conclude(reported(result, outputs), fails=result.fails)
 
 
 def _events(path: Path) -> list[Event]:

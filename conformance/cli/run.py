@@ -13,7 +13,7 @@ from conformance.cli._common import corpus_option, target_option
 from conformance.cli._interrupts import until_interrupted
 from conformance.cli._numbers import CASES, PROCESSES, deadline_option, seed_option
 from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
-from conformance.cli._outputs import Outputs, conclude, output_options, told
+from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import watch
 from conformance.disk.files import DiskError
 from conformance.engine.corpus import load_corpus
@@ -108,7 +108,7 @@ def command(
 
 
 def _finish(result: Result, log: LogWriter, outputs: Outputs) -> NoReturn:
-    failures = [*told(result, outputs), log.failure]
+    failures = [*reported(result, outputs), log.failure]
     if log.failure is None:
         click.echo(f"log: {log.path}", err=True)
     conclude(failures, fails=result.fails)

@@ -7,7 +7,7 @@ import click
 from conformance.cli._common import unknown
 from conformance.cli._group import Unusable
 from conformance.reference.__main__ import serve
-from conformance.reference.mutants import LIARS, MUTANTS
+from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
 
 
 @click.command()
@@ -16,7 +16,7 @@ from conformance.reference.mutants import LIARS, MUTANTS
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted."""
-    names = (*MUTANTS, *LIARS)
+    names = (*MUTANTS, *FAULTY_SERVERS)
     if list_mutants:
         for name in names:
             click.echo(name)

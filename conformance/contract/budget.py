@@ -93,10 +93,10 @@ class Budget:
         """How many bytes the batches of an exchange may decompress to, of a table of so many."""
         return self.inflated + _INFLATED * table * _calls_with_rows(exchange)
 
-    def of_inflated(self, announced: Iterable[tuple[int, int]], permitted: int) -> Excess | None:
+    def of_inflated(self, declared: Iterable[tuple[int, int]], permitted: int) -> Excess | None:
         """The excess of bytes that responses as a whole decompress to, given what each announces, with its call."""
         came = 0
-        for call, size in announced:
+        for call, size in declared:
             came += size
             if came > permitted:
                 return Excess(call, f"{came} decompressed bytes or more, of which at most {permitted} are judged")

@@ -34,10 +34,10 @@ __all__ = [
     "MESSAGES",
     "PROFILES",
     "SEQUENCES",
+    "Aspect",
+    "AspectSelector",
     "AtCall",
     "Clause",
-    "Facet",
-    "FacetSelector",
     "Role",
     "Subject",
     "Violation",
@@ -112,10 +112,10 @@ class Violation:
     response: int | None = None
 
 
-class Facet(Protocol):
+class Aspect(Protocol):
     """A side of an exchange that can be seen to be clean as a whole: its messages, its schemas, its values.
 
-    A selector with a ``facet`` finds subjects in exchanges without calls to a server, too; any other is asked only
+    A selector with a ``aspect`` finds subjects in exchanges without calls to a server, too; any other is asked only
     where there are such calls.
     """
 
@@ -123,10 +123,10 @@ class Facet(Protocol):
         """What the view shows of this side if nothing is wrong with it; None if clauses have to be asked."""
 
 
-class FacetSelector(Protocol):
+class AspectSelector(Protocol):
     """A selector of one side of an exchange."""
 
-    facet: Facet
+    aspect: Aspect
 
     def shown_by(self, state: Any) -> bool:
         """Whether a view in this clean state of the facet has subjects of this selector."""

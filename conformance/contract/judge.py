@@ -3,7 +3,7 @@
 The table is the case's rows as Arrow values, made from the case alone; nothing expected ever comes from the target.
 Every clause that had a subject gets a verdict: fail with its findings, or pass.
 A clause that the case names (``Case.clauses``) but that had no subject has not been shown to hold: it gets the outcome
-of what stood in the way (:meth:`conformance.contract.view.View.obstacle`).
+of what stood in the way (:meth:`conformance.contract.view.View.reason_not_judged`).
 A clause that raises, or whose subjects cannot be made, gets the outcome *error*; the others are judged all the same.
 
 How it goes: a view beyond its budget is not judged. Else each facet is asked for its state. Clauses over a clean facet
@@ -26,9 +26,9 @@ from conformance.contract.clause import (
     CLAUSES,
     MAX_FINDINGS,
     PROFILES,
+    Aspect,
+    AspectSelector,
     Clause,
-    Facet,
-    FacetSelector,
     Subject,
     Violation,
     load_chapters,
@@ -80,7 +80,7 @@ class Judged:
 class Side:
     """The clauses over one facet, or over none, in their order."""
 
-    facet: Facet | None
+    aspect: Aspect | None
     clauses: tuple[Clause, ...]
 
 
@@ -90,10 +90,10 @@ class Judge:
     def __init__(self, clauses: Iterable[Clause]) -> None:
         self.clauses: Final = tuple(clauses)
         self._places = {clause: place for place, clause in enumerate(self.clauses)}
-        sides: dict[Facet | None, list[Clause]] = {}
+        sides: dict[Aspect | None, list[Clause]] = {}
         for clause in self.clauses:
-            sides.setdefault(_facet(clause), []).append(clause)
-        self._sides = tuple(Side(facet, tuple(over)) for facet, over in sides.items())
+            sides.setdefault(_aspect(clause), []).append(clause)
+        self._sides = tuple(Side(aspect, tuple(over)) for aspect, over in sides.items())
 
     def __call__(self, view: View) -> Judged:
         """What the clauses say of a view."""
@@ -106,11 +106,11 @@ class Judge:
             return Judged((), tuple(beyond))
         passed: list[str] = []
         open_: list[Clause] = []
-        raised: dict[Facet, str] = {}
+        raised: dict[Aspect, str] = {}
         for side in self._sides:
-            if side.facet is None:
+            if side.aspect is None:
                 open_ += side.clauses if served or named else ()
-            elif (state := unjudged.state_of(view, side.facet, raised)) is None:
+            elif (state := unjudged.state_of(view, side.aspect, raised)) is None:
                 open_ += side.clauses
             else:
                 shown, unshown = _divided(side, state, named)
@@ -134,8 +134,8 @@ def _judge_of(clauses: tuple[Clause, ...]) -> Judge:
     return Judge(clauses)
 
 
-def _facet(clause: Clause) -> Facet | None:
-    return getattr(clause.over, "facet", None)
+def _aspect(clause: Clause) -> Aspect | None:
+    return getattr(clause.over, "aspect", None)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -144,7 +144,7 @@ def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple
 
     Asked is one without subjects that the case names, for then it says why it has none.
     """
-    shown = [clause for clause in side.clauses if cast(FacetSelector, clause.over).shown_by(state)]
+    shown = [clause for clause in side.clauses if cast(AspectSelector, clause.over).shown_by(state)]
     rest = [clause for clause in side.clauses if clause not in shown] if named else []
     hidden = [clause for clause in rest if unjudged.is_named(named, clause.id)]
     return tuple([clause.id for clause in shown]), tuple(hidden)
@@ -156,7 +156,7 @@ def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
     if view.work > view.budget.work:
         return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=unjudged.USED_UP)
     try:
-        subjects = clause.over(view) if served or _facet(clause) is not None else ()
+        subjects = clause.over(view) if served or _aspect(clause) is not None else ()
         view.work += len(subjects)
         found = (_finding(clause, subject, violation) for subject in subjects for violation in clause.check(subject))
         if findings := tuple(itertools.islice(found, MAX_FINDINGS)):

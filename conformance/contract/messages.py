@@ -51,7 +51,7 @@ class ShownMessages(enum.Flag):
     BATCHES = enum.auto()
 
 
-class MessageFacet:
+class MessageAspect:
     """The messages of an exchange; they are clean if the wire had nothing to remark and no check of a schema has."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class MessageFacet:
 
     def state(self, view: View) -> ShownMessages | None:
         """What is shown, where all of it is clean."""
-        return view.once(MessageFacet, lambda: self._state(view))
+        return view.once(MessageAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownMessages | None:
         if any(message.faults or not is_message(message) for message in _all(view)):
@@ -98,13 +98,13 @@ def _attempted(check: SchemaCheck, schema: wire.Schema) -> tuple[Violation, ...]
     return attempt(lambda: tuple(itertools.islice(check(schema), MAX_FINDINGS)))
 
 
-_FACET: Final = MessageFacet()
+_ASPECT: Final = MessageAspect()
 
 
 class Messages(Generic[M]):
     """A selector of messages."""
 
-    facet = _FACET
+    aspect = _ASPECT
 
     def __init__(self, shown: ShownMessages, select: Callable[[View], Sequence[M]]) -> None:
         self.shown = shown
@@ -185,10 +185,10 @@ bodies: Final = Messages[BatchBytes](
 
 def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation]]:
     """Make a check of what a schema declares a check of schema messages, worked out once per schema."""
-    _FACET.add(check)
+    _ASPECT.add(check)
 
     @functools.wraps(check)
     def remembered(message: SchemaBytes) -> Iterable[Violation]:
-        return _FACET.found(message, check)
+        return _ASPECT.found(message, check)
 
     return remembered

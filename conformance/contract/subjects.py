@@ -24,6 +24,7 @@ __all__ = [
     "appended_rows",
     "created",
     "feature",
+    "full_reads",
     "is_child",
     "once_per_view",
     "read_feature",
@@ -34,7 +35,6 @@ __all__ = [
     "valid_reads",
     "valid_sessions",
     "was_split",
-    "whole_reads",
 ]
 
 T = TypeVar("T")
@@ -147,7 +147,7 @@ def created(view: View) -> list[SessionView]:
 
 
 @once_per_view
-def whole_reads(view: View) -> list[ReadView]:
+def full_reads(view: View) -> list[ReadView]:
     """Every read of a session's own stream from its first row to OK, all of whose rows could be decoded."""
     return [
         read

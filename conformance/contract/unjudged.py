@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final
 
 from conformance.contract.budget import TELLS
-from conformance.contract.clause import Clause, Facet
+from conformance.contract.clause import Aspect, Clause
 from conformance.contract.raised import reason_of
 from conformance.contract.view import View
 from conformance.records import Outcome, Verdict
@@ -27,7 +27,7 @@ def unobserved(view: View, clause: Clause) -> Verdict | None:
     """The verdict of a clause without subjects: what stood in the way, where the case names it, or none."""
     if not is_named(view.case.clauses, clause.id):
         return None
-    outcome, reason = view.obstacle()
+    outcome, reason = view.reason_not_judged()
     return Verdict(view.case.id, clause.id, outcome, reason=reason)
 
 
@@ -54,15 +54,15 @@ def beyond(view: View, clauses: Sequence[Clause], ask: Callable[[Clause], Verdic
 
     Where that clause is not among ``clauses``, every clause says that it was not judged, and why.
     """
-    told = {one.clause: one for clause in clauses if clause.id == TELLS and (one := ask(clause)) is not None}
-    if not told:
+    reported = {one.clause: one for clause in clauses if clause.id == TELLS and (one := ask(clause)) is not None}
+    if not reported:
         reason = f"not judged: {view.excess.observed}" if view.excess is not None else ""
         return [Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason) for clause in clauses]
-    _, reason = view.obstacle()
+    _, reason = view.reason_not_judged()
     return [
-        told.get(clause.id) or Verdict(view.case.id, clause.id, Outcome.DEPENDENCY_FAILED, reason=reason)
+        reported.get(clause.id) or Verdict(view.case.id, clause.id, Outcome.DEPENDENCY_FAILED, reason=reason)
         for clause in clauses
-        if clause.id in told or is_named(view.case.clauses, clause.id)
+        if clause.id in reported or is_named(view.case.clauses, clause.id)
     ]
 
 
@@ -77,27 +77,27 @@ def is_served(view: View) -> bool:
         return True
 
 
-def state_of(view: View, facet: Facet, raised: dict[Facet, str]) -> Hashable | None:
+def state_of(view: View, aspect: Aspect, raised: dict[Aspect, str]) -> Hashable | None:
     """The state of a facet; None where it cannot be said, and its clauses have to be asked.
 
     Of a facet that raises, ``raised`` takes the reason.
     """
     try:
-        return facet.state(view)
+        return aspect.state(view)
     except Exception as error:  # noqa: BLE001  # see unhidden
         view.broke["".join(traceback.format_exception(error))] = None
-        raised[facet] = reason_of(error)
+        raised[aspect] = reason_of(error)
         return None
 
 
-def unhidden(verdicts: list[Verdict], raised: Mapping[Facet, str], clauses: Sequence[Clause]) -> list[Verdict]:
+def unhidden(verdicts: list[Verdict], raised: Mapping[Aspect, str], clauses: Sequence[Clause]) -> list[Verdict]:
     """The verdicts, in which each facet that raised is seen to have done so.
 
     Its clauses were asked one by one, and those that need what could not be made raised in turn. Where none did, nobody
     knows what the exception was about: then no clause of that facet has passed.
     """
-    for facet, reason in raised.items():
-        over = {clause.id for clause in clauses if getattr(clause.over, "facet", None) is facet}
+    for aspect, reason in raised.items():
+        over = {clause.id for clause in clauses if getattr(clause.over, "aspect", None) is aspect}
         if not any(one.outcome is Outcome.ERROR and one.clause in over for one in verdicts):
             verdicts = [
                 Verdict(one.case_id, one.clause, Outcome.ERROR, reason=reason)

@@ -2,7 +2,7 @@
 
 A view interprets nothing that the clauses are to judge: it decodes protobuf, cuts out the Arrow bytes, hands them
 to :mod:`conformance.wire`, and remembers which step of the case asked for what. It never raises on foreign bytes:
-what cannot be decoded is a subject with a reason, or no subject at all (:meth:`View.obstacle` says why).
+what cannot be decoded is a subject with a reason, or no subject at all (:meth:`View.reason_not_judged` says why).
 
 It is longer than others because the parts of a view refer to one another, and are read as one page.
 """
@@ -390,9 +390,9 @@ class View:
         """The batches of a serializer, in order; empty for a server."""
         return self._serialized_batches
 
-    def obstacle(self) -> tuple[Outcome, str]:
+    def reason_not_judged(self) -> tuple[Outcome, str]:
         """Why a clause that the case names could have had no subject: the first thing that went wrong."""
-        return self._obstacle
+        return self._reason_not_judged
 
     @remembered_property
     def inflation(self) -> int | None:
@@ -418,8 +418,8 @@ class View:
         """More rows than the table explains, or more bytes to decompress; nothing is decoded for it."""
         if self.inflation is None:
             return None
-        announced = ((one.call, one.inflated) for read in self.served_reads for one in read.responses)
-        if (excess := self.budget.of_inflated(announced, self.inflation)) is not None:
+        declared = ((one.call, one.inflated) for read in self.served_reads for one in read.responses)
+        if (excess := self.budget.of_inflated(declared, self.inflation)) is not None:
             return excess
         try:
             held = [(batch.call, batch.rows) for batch in self.batches]
@@ -437,7 +437,7 @@ class View:
         yield from ((index, data) for index, data in itertools.chain(found, later) if data is not None)
 
     @remembered_property
-    def _obstacle(self) -> tuple[Outcome, str]:
+    def _reason_not_judged(self) -> tuple[Outcome, str]:
         if (ended := self._ended_early()) is not None:
             return ended
         if self.excess is not None:

@@ -30,9 +30,9 @@ def pack(members: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(members):
-            told = zipfile.ZipInfo(name, _DATE)
-            told.create_system, told.external_attr = _UNIX, _MODE
-            archive.writestr(told, members[name])
+            reported = zipfile.ZipInfo(name, _DATE)
+            reported.create_system, reported.external_attr = _UNIX, _MODE
+            archive.writestr(reported, members[name])
     return buffer.getvalue()
 
 

@@ -18,7 +18,7 @@ from typing import IO, Final
 
 from conformance.disk.files import naming
 
-__all__ = ["InUseError", "held", "is_held"]
+__all__ = ["InUseError", "held", "is_locked"]
 
 _UNSUPPORTED: Final = frozenset({errno.ENOTSUP, errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 """What a file system without locks answers; a run on one takes its chances, as every other program there."""
@@ -54,7 +54,7 @@ def held(path: Path, *, advice: str = "wait until it ends", wait: bool = False) 
         file.close()
 
 
-def is_held(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether somebody holds the lock of ``path`` at this moment."""
     try:
         with held(path):

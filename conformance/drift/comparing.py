@@ -175,12 +175,12 @@ def compare_readings(
     return VersionDifference(read.id, read.kind, *versions, change, matters, before, after, read.broken)
 
 
-_TOLD: Final = {"lacking": 0, "refused": 0, "unsound": 1, "rows": 2}
+_REPORTED: Final = {"lacking": 0, "refused": 0, "unsound": 1, "rows": 2}
 """How far an answer lets the bytes through: not at all, past reading but not past validation, to the end."""
 
 
 def _read(old: VersionAnswer, new: VersionAnswer) -> VersionChange:
-    before, after = _TOLD[old.status], _TOLD[new.status]
+    before, after = _REPORTED[old.status], _REPORTED[new.status]
     if after != before:
         return VersionChange.ACCEPTED if after > before else VersionChange.REFUSED
     if new.status != "rows":

@@ -118,12 +118,12 @@ def catalogue_inputs() -> Iterator[DriftInput]:
     for known in catalogue:
         if known.kind == "tensor":
             continue
-        lie = isinstance(known, IpcMutant)
+        fault = isinstance(known, IpcMutant)
         required = isinstance(known, IpcVariation) and known.grade == "required"
         for made in known.make():
-            broken = broken_rules(known.kind, made.data) if lie else ()
-            name = f"{'lie' if lie else 'legal'}/{known.name}/{made.sample}"
-            kind = "lies of the catalogue" if lie else "legal variations"
+            broken = broken_rules(known.kind, made.data) if fault else ()
+            name = f"{'fault' if fault else 'legal'}/{known.name}/{made.sample}"
+            kind = "lies of the catalogue" if fault else "legal variations"
             yield DriftInput(name, kind, known.kind, made.data, broken, refusable=not required)
 
 

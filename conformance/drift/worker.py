@@ -73,9 +73,9 @@ def do(job: Job) -> dict[str, Any]:
     except LackingError as error:
         return {"status": "lacking", "text": str(error)}
     except _Refused as refused:
-        return {"status": refused.status, "stage": refused.stage, **_told(refused.error)}
+        return {"status": refused.status, "stage": refused.stage, **_reported(refused.error)}
     except Exception as error:  # noqa: BLE001  # what a library raises is the answer
-        return {"status": "refused", "stage": "build", **_told(error)}
+        return {"status": "refused", "stage": "build", **_reported(error)}
 
 
 class _Refused(Exception):  # noqa: N818  # carries another exception to its place in the answer
@@ -86,7 +86,7 @@ class _Refused(Exception):  # noqa: N818  # carries another exception to its pla
         self.status = status
 
 
-def _told(error: Exception) -> dict[str, str]:
+def _reported(error: Exception) -> dict[str, str]:
     return {"class": type(error).__qualname__, "text": str(error)[:TEXT]}
 
 

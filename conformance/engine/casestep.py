@@ -21,7 +21,7 @@ from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import View
 from conformance.engine.outcomes import BROKE, refine, whole_case
 from conformance.generate import materialise
-from conformance.readers.compare import told
+from conformance.readers.compare import reported
 from conformance.readers.held import held_tables
 from conformance.records import Case, Exchange, Outcome, Reading, Verdict
 from conformance.targets import TargetError
@@ -175,7 +175,7 @@ class CaseStep:
             view.compare_readings(lambda: agreed)
             return
         readings = attempt(lambda: reader.read(view.case, view.exchange))
-        view.compare_readings(lambda: told(raise_or_give(readings), held_tables(view)))
+        view.compare_readings(lambda: reported(raise_or_give(readings), held_tables(view)))
 
     def _judge(self, work: CaseWork) -> None:
         """The verdicts, with what is known of how the calls ended."""
@@ -187,5 +187,5 @@ class CaseStep:
             others = judged.others or (whole_case(work.case, Outcome.UNTESTABLE, untestable),)
         else:
             passed = bool(judged.passed)
-            others = tuple(refine(work.case, view.exchange, judged.others, view.obstacle, passed=passed))
+            others = tuple(refine(work.case, view.exchange, judged.others, view.reason_not_judged, passed=passed))
         work.judged = Judged(judged.passed, others)

@@ -21,7 +21,7 @@ from conformance.generate import save_case, shrink
 from conformance.records import Case, Outcome, Verdict, to_json
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["Hunt"]
+__all__ = ["Shrinker"]
 
 MAX_TRIES: Final = 600
 """Cases put to the target for shrinking in one run, all hunts together: about half a minute on a local emulator."""
@@ -31,7 +31,7 @@ _HUNTED: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED})
 """A hang is not hunted: each try would cost its deadline."""
 
 
-class Hunt:
+class Shrinker:
     """Shrinks what fails and saves it below ``directory``; ``shrinking`` off saves the cases as they were drawn."""
 
     def __init__(

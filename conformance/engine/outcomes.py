@@ -113,15 +113,15 @@ def refine(
     case: Case,
     exchange: Exchange,
     verdicts: Sequence[Verdict],
-    obstacle: Callable[[], tuple[Outcome, str]],
+    reason_not_judged: Callable[[], tuple[Outcome, str]],
     *,
     passed: bool = False,
 ) -> list[Verdict]:
     """``verdicts`` as the judge gave them, with what is known of how the calls ended.
 
-    A failure seen only on calls that died is a crash or a hang. ``obstacle`` names the first thing that went wrong in
-    the exchange (:meth:`conformance.contract.view.View.obstacle`): a death or a refusal that no clause has failed for
-    fails the case as a whole, so that nothing is lost because no clause was looking.
+    A failure seen only on calls that died is a crash or a hang. ``reason_not_judged`` names the first thing that
+    went wrong in the exchange (:meth:`conformance.contract.view.View.reason_not_judged`): a death or a refusal that no
+    clause has failed for fails the case as a whole, so that nothing is lost because no clause was looking.
     What a refusal kept from being seen depends on it, where a clause has failed for that very call.
     A case without any verdict gets one that says so; with ``passed`` there are passes that ``verdicts`` leaves out.
     """
@@ -129,7 +129,7 @@ def refine(
     if any(verdict.outcome.fails_run and verdict.outcome is not Outcome.ERROR for verdict in refined):
         return refined
     try:
-        outcome, reason = obstacle()
+        outcome, reason = reason_not_judged()
     except Exception as error:  # noqa: BLE001  # the verdicts of the clauses stand, whatever this was
         outcome, reason = Outcome.ERROR, reason_of(error)
     if outcome.fails_run or not (refined or passed):

@@ -33,7 +33,7 @@ from conformance.targets.handing import batches_of, place_of
 from conformance.targets.spec import Deadlines, Endpoint, Ready, Start, TargetKind, TargetSpec
 
 __all__ = [
-    "Stand",
+    "ProofFixture",
     "Trial",
     "Tried",
     "by_bytes",
@@ -97,7 +97,7 @@ def _heavy(case: Case) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Stand:
+class ProofFixture:
     """What mutants are tried on: the light cases, made up once, the heavy ones as they are, and the clauses."""
 
     light: tuple[Tried, ...]
@@ -105,7 +105,7 @@ class Stand:
     clauses: tuple[Clause, ...]
 
     @classmethod
-    def of(cls, cases: Iterable[Case], clauses: Iterable[Clause]) -> Stand:
+    def of(cls, cases: Iterable[Case], clauses: Iterable[Clause]) -> ProofFixture:
         """The stand for those cases."""
         every = list(cases)
         light = tuple(Tried(case, materialise(case.table)) for case in every if not _heavy(case))
@@ -145,16 +145,16 @@ def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]])
             into[name] = (*into.get(name, ()), verdict.case_id)
 
 
-def by_bytes(stand: Stand, serializer: Serializer) -> Failures:
+def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
     """The clauses that fail on what ``serializer`` makes of the light cases and of the samples of other types."""
     failures: dict[str, tuple[str, ...]] = {}
-    for tried in stand.light:
+    for tried in proof_fixture.light:
         if place_of(tried.case) is None:
             continue
         exchange = _serialized(tried, serializer)
-        note_failures(judge(tried.case, exchange, tried.table, clauses=stand.clauses), failures)
+        note_failures(judge(tried.case, exchange, tried.table, clauses=proof_fixture.clauses), failures)
     bare = [(times(), "bq-arrow")] + [(batch, "ipc-message") for batch in samples() if not serializer.reshapes]
-    chosen = {clause.id for clause in stand.clauses}
+    chosen = {clause.id for clause in proof_fixture.clauses}
     for batch, profile in bare:
         schema, rows = serializer.schema(batch.schema), serializer.batch(batch)
         verdicts = judge_bytes(schema, [rows], profile=profile)
@@ -162,13 +162,15 @@ def by_bytes(stand: Stand, serializer: Serializer) -> Failures:
     return failures
 
 
-def by_readings(stand: Stand, misread: Misread) -> Failures:
+def by_readings(proof_fixture: ProofFixture, misread: Misread) -> Failures:
     """The clauses that fail where readers make of the reference's own bytes what ``misread`` makes of the truth."""
     failures: dict[str, tuple[str, ...]] = {}
-    tried = next(tried for tried in stand.light if place_of(tried.case) is not None and tried.table.num_rows > 1)
+    tried = next(
+        tried for tried in proof_fixture.light if place_of(tried.case) is not None and tried.table.num_rows > 1
+    )
     exchange = _serialized(tried, REFERENCE)
     readings = list(_true_readings(tried.case.id, exchange))
-    verdicts = judge(tried.case, exchange, tried.table, readings=misread(readings), clauses=stand.clauses)
+    verdicts = judge(tried.case, exchange, tried.table, readings=misread(readings), clauses=proof_fixture.clauses)
     note_failures(verdicts, failures)
     return failures
 
@@ -198,7 +200,7 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
     return Exchange(tried.case.id, "mutant", calls=tuple(calls))
 
 
-def by_server(stand: Stand, mutant: str | None, kills: Sequence[str] = ()) -> Iterator[list[Verdict]]:
+def by_server(proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = ()) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on what the reference server answers while it tells that lie.
 
     Heavy cases are put to it where they exist to observe one of ``kills``.
@@ -207,10 +209,10 @@ def by_server(stand: Stand, mutant: str | None, kills: Sequence[str] = ()) -> It
         endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
         spec = TargetSpec(name="mutant", kind=TargetKind.SERVER, endpoint=endpoint)
         # A server of its own is a process of its own; the lies tried here need none.
-        yield from _driven(spec, stand, stand.served(kills), isolated=False)
+        yield from _driven(spec, proof_fixture, proof_fixture.served(kills), isolated=False)
 
 
-def by_process(stand: Stand, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:
+def by_process(proof_fixture: ProofFixture, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:
     """The same for a lie that hangs or dies: in a process, with short deadlines, on the cases made for ``kills``."""
     spec = TargetSpec(
         name="mutant",
@@ -219,30 +221,30 @@ def by_process(stand: Stand, mutant: str, kills: Sequence[str]) -> Iterator[list
         ready=Ready(grpc_event="grpc.listen", rest_event="rest.listen"),
         deadlines=SHORT,
     )
-    return _driven(spec, stand, stand.made_for(kills), isolated=None)
+    return _driven(spec, proof_fixture, proof_fixture.made_for(kills), isolated=None)
 
 
 def _driven(
-    spec: TargetSpec, stand: Stand, cases: Iterator[Tried], *, isolated: bool | None
+    spec: TargetSpec, proof_fixture: ProofFixture, cases: Iterator[Tried], *, isolated: bool | None
 ) -> Iterator[list[Verdict]]:
     with open_target(spec) as target:
         for tried in cases:
             case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
             exchange = target.drive(case, tried.table)
-            yield judge(case, exchange, tried.table, clauses=stand.clauses)
+            yield judge(case, exchange, tried.table, clauses=proof_fixture.clauses)
 
 
-def try_mutant(stand: Stand, mutant: Mutant) -> Trial:
+def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:
     """Tell one lie and see which clauses notice."""
     failures: dict[str, tuple[str, ...]] = {}
     if mutant.serializer is not None:
-        failures.update(by_bytes(stand, mutant.serializer))
+        failures.update(by_bytes(proof_fixture, mutant.serializer))
     if mutant.readings is not None:
-        failures.update(by_readings(stand, mutant.readings))
+        failures.update(by_readings(proof_fixture, mutant.readings))
     elif mutant.process:
-        for verdicts in by_process(stand, mutant.name, mutant.kills):
+        for verdicts in by_process(proof_fixture, mutant.name, mutant.kills):
             note_failures(verdicts, failures)
     elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only a server shows it
-        for verdicts in by_server(stand, mutant.name, mutant.kills):
+        for verdicts in by_server(proof_fixture, mutant.name, mutant.kills):
             note_failures(verdicts, failures)
     return Trial(mutant.name, failures, mutant.kills, tuple(mutant.also))

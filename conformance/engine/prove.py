@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from conformance.contain.crew import crew
 from conformance.contract.clause import CLAUSES, load_chapters
-from conformance.engine.proof import Failures, Stand, Trial, by_bytes, by_server, note_failures, try_mutant
+from conformance.engine.proof import Failures, ProofFixture, Trial, by_bytes, by_server, note_failures, try_mutant
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
 from conformance.records import Case, Level, Outcome, Verdict
-from conformance.reference.mutants import LIARS, MUTANTS
+from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
 from conformance.reference.variations import VARIATIONS
 
 __all__ = ["Proof", "prove"]
@@ -31,7 +31,7 @@ SHARDS: Final = 8
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Proof:
-    """What was shown. ``liars`` maps each standing liar to the MUST clauses that it passes.
+    """What was shown. ``faulty_servers`` maps each standing liar to the MUST clauses that it passes.
 
     ``unproven`` are clauses on messages for which no mutant is made, ``unknown`` ids that a mutant kills and that do
     not exist.
@@ -41,7 +41,7 @@ class Proof:
     """
 
     trials: tuple[Trial, ...]
-    liars: Mapping[str, tuple[str, ...]]
+    faulty_servers: Mapping[str, tuple[str, ...]]
     alarms: Mapping[str, Failures]
     unproven: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -75,12 +75,12 @@ def prove(
     mutants: Sequence[str] | None = None,
     clauses: Collection[str] | None = None,
     every: int = 1,
-    told: Callable[[str, int, int], None] = lambda _what, _done, _of: None,
+    reported: Callable[[str, int, int], None] = lambda _what, _done, _of: None,
 ) -> Proof:
     """Try everything on ``cases``; ``mutants`` and ``every`` (each n-th systematic change) make a sampled proof.
 
     With ``clauses``, these alone are proven: by the mutants that are made for them, the reference and what is legal.
-    ``told`` is called with what was tried last, how many tasks are done, and of how many.
+    ``reported`` is called with what was tried last, how many tasks are done, and of how many.
     """
     load_chapters()
     chosen = list(MUTANTS) if mutants is None else list(mutants)
@@ -88,12 +88,14 @@ def prove(
         chosen = [name for name in chosen if not set(clauses).isdisjoint(MUTANTS[name].kills)]
     tasks: list[tuple[str, str, int]] = []
     if clauses is None:
-        tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [("liar", name, 0) for name in LIARS]
+        tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [
+            ("liar", name, 0) for name in FAULTY_SERVERS
+        ]
     tasks += [("alarm", "", 0)] + [("alarm", name, 0) for name in VARIATIONS]
     # Lies told by a server take longest; they go first, so that no process is left with one at the end.
     tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: MUTANTS[name].service is None)]
     asked = tuple(CLAUSES if clauses is None else clauses)
-    results = _run(tasks, (tuple(cases), asked), workers or os.cpu_count() or 1, told)
+    results = _run(tasks, (tuple(cases), asked), workers or os.cpu_count() or 1, reported)
     to_prove = asked if mutants is None else ()
     return _put_together(chosen, to_prove, results)
 
@@ -110,7 +112,7 @@ def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Map
             found += result[2]
     return Proof(
         trials=tuple(results["mutant", name] for name in chosen),
-        liars={name: results["liar", name] for name in LIARS if ("liar", name) in results},
+        faulty_servers={name: results["liar", name] for name in FAULTY_SERVERS if ("liar", name) in results},
         alarms={name or "reference": made for (kind, name), made in results.items() if kind == "alarm" and made},
         unproven=tuple(name for name in to_prove if CLAUSES[name].on_messages and name not in made_for),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
@@ -126,7 +128,7 @@ def _run(
     tasks: Sequence[tuple[str, str, int]],
     stage: tuple[tuple[Case, ...], tuple[str, ...]],
     workers: int,
-    told: Callable[[str, int, int], None],
+    reported: Callable[[str, int, int], None],
 ) -> dict[tuple[str, str], Any]:
     results: dict[tuple[str, str], Any] = {}
     with crew(workers, _prepare, *stage) as pool:
@@ -134,11 +136,11 @@ def _run(
         for number, future in enumerate(as_completed(futures), 1):
             kind, name, _ = futures[future]
             results[kind, name] = future.result()
-            told(name or kind, number, len(tasks))
+            reported(name or kind, number, len(tasks))
     return results
 
 
-_STANDS: list[Stand] = []
+_STANDS: list[ProofFixture] = []
 """The stands of this process, made once by :func:`_prepare`: with every clause, and with those that are proven."""
 
 
@@ -146,28 +148,28 @@ def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
     load_chapters()
     # A lie may overflow or divide by zero on its way; what it sends is all that matters.
     warnings.simplefilter("ignore", RuntimeWarning)
-    every = Stand.of(cases, CLAUSES.values())
+    every = ProofFixture.of(cases, CLAUSES.values())
     _STANDS.extend((every, dataclasses.replace(every, clauses=tuple(CLAUSES[name] for name in asked))))
 
 
 def _task(kind: str, name: str, every: int) -> Any:
-    stand, proven = _STANDS
+    proof_fixture, proven = _STANDS
     match kind:
         case "mutant":
-            return try_mutant(stand, MUTANTS[name])
+            return try_mutant(proof_fixture, MUTANTS[name])
         case "liar":
-            return passed(by_server(stand, name))
+            return passed(by_server(proof_fixture, name))
         case "systematic":
-            return _systematic(stand, int(name), every)
+            return _systematic(proof_fixture, int(name), every)
         case _:
             return _alarms(proven, name)
 
 
-def _alarms(stand: Stand, name: str) -> Failures:
+def _alarms(proof_fixture: ProofFixture, name: str) -> Failures:
     if name:
-        return by_bytes(stand, VARIATIONS[name].serializer)
+        return by_bytes(proof_fixture, VARIATIONS[name].serializer)
     failures: dict[str, tuple[str, ...]] = {}
-    for verdicts in by_server(stand, None):
+    for verdicts in by_server(proof_fixture, None):
         note_failures(verdicts, failures)
     return failures
 
@@ -182,11 +184,11 @@ def passed(cases: Iterator[list[Verdict]]) -> tuple[str, ...]:
     return tuple(one.id for one in CLAUSES.values() if one.level is Level.MUST and one.id in good - bad)
 
 
-def _systematic(stand: Stand, shard: int, every: int) -> tuple[Counter[str], Counter[str], list[Fate]]:
+def _systematic(proof_fixture: ProofFixture, shard: int, every: int) -> tuple[Counter[str], Counter[str], list[Fate]]:
     """The changes and the substituted types of one shard by what became of them, and those that break a gate."""
     take = (shard, SHARDS * every)
-    changes = list(fates(stand.clauses, conversations(), take=take))
-    types = list(type_fates(stand.clauses, take=take))
+    changes = list(fates(proof_fixture.clauses, conversations(), take=take))
+    types = list(type_fates(proof_fixture.clauses, take=take))
     remarkable = [fate for fate in (*changes, *types) if fate.survived or fate.errors]
     return Counter(map(_end, changes)), Counter(map(_end, types)), remarkable
 

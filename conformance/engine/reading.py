@@ -103,7 +103,7 @@ class ReaderTask:
 
     def verdicts(self, asked: ReadInput, answer: JobAnswer) -> list[Verdict]:
         """The verdicts on one answer; what ended the reader is a crash or a hang, and not a mere failure."""
-        answer = _honest(answer, asked.expectation)
+        answer = _well_behaved(answer, asked.expectation)
         try:
             expected = self._expected(asked)
         except Exception as error:  # noqa: BLE001  # what the suite cannot work out costs this input only
@@ -148,7 +148,7 @@ class ReaderTask:
         )
 
 
-def _honest(answer: JobAnswer, expectation: Expectation) -> JobAnswer:
+def _well_behaved(answer: JobAnswer, expectation: Expectation) -> JobAnswer:
     """The answer as the library's own.
 
     A library that had read invalid bytes has accepted them, even if its rows then could not be looked at: who looks at

@@ -17,7 +17,7 @@ from typing import Final
 
 from conformance.contract.judge import Judged
 from conformance.engine.casestep import CaseStep, CaseWork, Phase
-from conformance.engine.counterexample import Hunt
+from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.evidence import gather
 from conformance.engine.outcomes import unsupported
@@ -137,12 +137,12 @@ def run(
     *,
     capabilities: Iterable[str] = (),
     spoken: Sequence[ProtocolName] = SPOKEN,
-    hunt: Hunt | None = None,
+    shrinker: Shrinker | None = None,
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield what happens, ``start`` first.
 
     ``capabilities`` are those that the target declares; what it does not declare is tried in the end, for a remark.
-    ``spoken`` are the protocols that it is asked in. ``hunt`` shrinks failing generated cases and saves them.
+    ``spoken`` are the protocols that it is asked in. ``shrinker`` shrinks failing generated cases and saves them.
     Closing the generator early stops after the case in hand.
     """
     began = time.monotonic()
@@ -153,15 +153,15 @@ def run(
         for job in jobs:
             waiting.append(runner.submit(job))
             while waiting and (len(waiting) > AHEAD or waiting[0].done.done()):
-                yield from _finish(waiting.popleft(), step, hunt)
+                yield from _finish(waiting.popleft(), step, shrinker)
         while waiting:
-            yield from _finish(waiting.popleft(), step, hunt)
+            yield from _finish(waiting.popleft(), step, shrinker)
         undeclared = tuple(runner.probe())
-    unsaved = hunt.remarks if hunt is not None else ()
+    unsaved = shrinker.remarks if shrinker is not None else ()
     yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *undeclared, *unsaved))
 
 
-def _finish(driven: _Driven, step: CaseStep, hunt: Hunt | None) -> Iterator[Event]:
+def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:
     driven.done.result()
     job, work = driven.job, driven.work
     yield from (SuiteBroke(job.case.id, text) for text in work.broke)
@@ -177,8 +177,8 @@ def _finish(driven: _Driven, step: CaseStep, hunt: Hunt | None) -> Iterator[Even
         seconds=time.monotonic() - driven.started,
         generated=job.generated,
     )
-    if hunt is not None and job.generated:
+    if shrinker is not None and job.generated:
         try:
-            yield from hunt.pursue(job.case, verdicts)
+            yield from shrinker.pursue(job.case, verdicts)
         except Exception as error:  # noqa: BLE001  # shrinking is a convenience; the verdicts stand without it
             yield SuiteBroke(job.case.id, "".join(traceback.format_exception(error)))

@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep
-from conformance.engine.counterexample import Hunt
+from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
@@ -73,13 +73,13 @@ class Session:
 
     def events(self) -> Iterator[Event]:
         """Run, and yield what happens."""
-        hunt = Hunt(
+        shrinker = Shrinker(
             self.step,
             STATE / "counterexamples",
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        yield from run(self.started(), self.jobs(), self.step, capabilities=self.capabilities, hunt=hunt)
+        yield from run(self.started(), self.jobs(), self.step, capabilities=self.capabilities, shrinker=shrinker)
 
     @property
     def capabilities(self) -> frozenset[str]:

@@ -56,8 +56,8 @@ class WriteTask:
     @property
     def id(self) -> str:
         """The sample, the kind, and the options that are not the first of their factor."""
-        told = "".join(f"+{key}={json.dumps(value)}" for key, value in self.options.items())
-        return f"{self.kind}.{self.sample}{told}"
+        reported = "".join(f"+{key}={json.dumps(value)}" for key, value in self.options.items())
+        return f"{self.kind}.{self.sample}{reported}"
 
 
 def factors(hello: Hello, samples: Sequence[str]) -> Factors:
@@ -115,8 +115,8 @@ class WriterTask:
         """
         space = factors(self.pool.hello(self.writer), tuple(SAMPLES))
         kind, _, rest = name.partition(".")
-        sample, *told = rest.split("+")
-        options = dict(_option(text) for text in told)
+        sample, *reported = rest.split("+")
+        options = dict(_option(text) for text in reported)
         if sample not in SAMPLES or kind not in space["kind"]:
             raise ValueError(f"expected the id of a case that {self.writer} is given, got {name!r}")
         if strange := [key for key, value in options.items() if value not in space.get(key, ())]:

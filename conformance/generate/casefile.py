@@ -103,14 +103,14 @@ def _expanded(path: Path, data: Any) -> list[Case]:
             except _NotACaseError as error:
                 raise CombinationError(entries, str(error)) from None
     except CombinationError as error:
-        raise CaseFileError(path, f"{_told(path, error.entries)}: {error}") from None
+        raise CaseFileError(path, f"{_reported(path, error.entries)}: {error}") from None
     except RecordError as error:
         line = line_of(path, _keys(error.path))
         raise CaseFileError(path, str(error) if line is None else f"line {line}: {error}") from None
     return cases
 
 
-def _told(path: Path, entries: Mapping[str, str]) -> str:
+def _reported(path: Path, entries: Mapping[str, str]) -> str:
     """The entries of a combination by table, each with its line."""
     lines = {entry: line_of(path, ("matrix", *entry)) for entry in entries.items()}
     return ", ".join(f"{table} {name}" + (f" (line {line})" if line else "") for (table, name), line in lines.items())

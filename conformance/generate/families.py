@@ -74,10 +74,10 @@ def redraw(case_id: str) -> Case | None:
     if match is None:
         return None
     guided, profile, seed, family, weights, index = match.groups()
-    told = int(seed), int(index)
+    reported = int(seed), int(index)
     if guided:
-        return draw_guided(*told, profile=profile, family=int(family or 1), weights=weights)
-    return draw_member(*told, profile=profile, family=int(family or 1))
+        return draw_guided(*reported, profile=profile, family=int(family or 1), weights=weights)
+    return draw_member(*reported, profile=profile, family=int(family or 1))
 
 
 def weights_text(weights: Mapping[BqType, int]) -> str:

@@ -32,10 +32,10 @@ def materialise(table: Table) -> pa.Table:
     """
     if table.arrow is not None:
         return arrow_table(table.arrow)
-    told = outline(table.columns)
-    schema = told.schema
+    reported = outline(table.columns)
+    schema = reported.schema
     if table.recipe is not None:
-        arrays = synthesise(told, table.recipe)
+        arrays = synthesise(reported, table.recipe)
         count = table.recipe.rows
     else:
         assert table.rows is not None

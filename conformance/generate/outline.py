@@ -76,8 +76,8 @@ def outline(columns: tuple[Column, ...]) -> Outline:
     """The outline of a table with ``columns``."""
     schema = arrow_schema(columns)
     row_ids = tuple(map(is_row_id, columns))
-    told = zip(columns, schema.types, row_ids, strict=True)
-    region = _region((column, column.name, arrow) for column, arrow, counts in told if not counts)
+    reported = zip(columns, schema.types, row_ids, strict=True)
+    region = _region((column, column.name, arrow) for column, arrow, counts in reported if not counts)
     return Outline(schema, region, row_ids)
 
 

@@ -132,13 +132,13 @@ class VectorSet:
     def differences(self, other: VectorSet) -> list[str]:
         """What ``other`` says differently, one sentence each; of what a codec wrote the bytes are not compared."""
         mine, theirs = self.vectors, other.vectors
-        told = [f"{name}: no longer there" for name in mine.keys() - theirs.keys()]
-        told += [f"{name}: new" for name in theirs.keys() - mine.keys()]
+        reported = [f"{name}: no longer there" for name in mine.keys() - theirs.keys()]
+        reported += [f"{name}: new" for name in theirs.keys() - mine.keys()]
         for name in mine.keys() & theirs.keys():
-            told += [f"{name}: {what} differs" for what in _differing(mine[name], theirs[name])]
+            reported += [f"{name}: {what} differs" for what in _differing(mine[name], theirs[name])]
             if self.contents.get(mine[name].rows) != other.contents.get(theirs[name].rows):
-                told.append(f"{name}: the rows differ")
-        return sorted(told)
+                reported.append(f"{name}: the rows differ")
+        return sorted(reported)
 
 
 def _differing(one: Vector, other: Vector) -> Iterable[str]:

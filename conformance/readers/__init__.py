@@ -10,9 +10,9 @@ Those two are not imported here: every worker process imports this package, and 
 
 from __future__ import annotations
 
+from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.info import ReaderInfo, Rewrite, Takes
 from conformance.readers.pool import ReaderPool
 from conformance.readers.registry import READERS
-from conformance.readers.whole import WholeRead, whole_reads
 
-__all__ = ["READERS", "ReaderInfo", "ReaderPool", "Rewrite", "Takes", "WholeRead", "whole_reads"]
+__all__ = ["READERS", "FullRead", "ReaderInfo", "ReaderPool", "Rewrite", "Takes", "full_reads"]

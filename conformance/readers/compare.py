@@ -24,7 +24,7 @@ from conformance.readers.registry import READERS
 from conformance.readers.tables import from_pandas, from_stream_bytes
 from conformance.records import Reading, ReadingOutcome
 
-__all__ = ["Camp", "DifferenceKind", "Disagreement", "ReadingDifference", "differences", "disagreements", "told"]
+__all__ = ["Camp", "DifferenceKind", "Disagreement", "ReadingDifference", "differences", "disagreements", "reported"]
 
 
 class DifferenceKind(enum.StrEnum):
@@ -195,7 +195,7 @@ def _some(table: pa.Table, rows: Sequence[int]) -> str:
     return f"{show_row(table, rows[0])}{more}"
 
 
-def told(
+def reported(
     readings: Iterable[Reading], held: Mapping[str, pa.Table], *, readers: Mapping[str, ReaderInfo] = READERS
 ) -> list[Reading]:
     """The readings of one exchange with what they differ in, and which of them made the same of a read.
@@ -206,7 +206,7 @@ def told(
     readings = list(readings)
     compared = [_compared(reading, held, readers) for reading in readings]
     # Readings that all hold the same rows as the bytes hold the same rows as each other.
-    agreed = all(_is_held(one, held, readers) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
+    agreed = all(_is_locked(one, held, readers) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
     camps = {
         (found.label, reader): camp.readers[0]
         for found in (() if agreed else disagreements(readings, readers=readers))
@@ -229,7 +229,7 @@ def _compared(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[s
     return dataclasses.replace(reading, differences=found) if found else reading
 
 
-def _is_held(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> bool:
+def _is_locked(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> bool:
     """Whether a compared reading is known to be the rows that the bytes hold, types and all."""
     clean = reading.label in held and reading.outcome is ReadingOutcome.TABLE and not reading.differences
     return clean and not readers[reading.reader].through_pandas

@@ -16,7 +16,7 @@ from conformance.contract.comparing.received import serialized
 from conformance.contract.comparing.sessions import whole_sessions
 from conformance.contract.subjects import created
 from conformance.contract.view import SessionView, View
-from conformance.readers.whole import SERIALIZER
+from conformance.readers.fullread import SERIALIZER
 from conformance.wire import DecodingError, schema_to_arrow
 
 __all__ = ["held_tables"]

@@ -16,12 +16,12 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from conformance.readers.whole import WholeRead, types_in
+from conformance.readers.fullread import FullRead, types_in
 from conformance.records import BqType
 
 __all__ = ["Read", "ReaderInfo", "Rewrite", "Takes"]
 
-Read: TypeAlias = Callable[[WholeRead], pa.Table]
+Read: TypeAlias = Callable[[FullRead], pa.Table]
 """Reads a whole read and returns the table as the library gave it; whatever it raises becomes an error reading."""
 
 
@@ -66,7 +66,7 @@ class ReaderInfo:
     through_pandas: bool = False
     schemaless_when_empty: bool = False
 
-    def refusal(self, read: WholeRead) -> str:
+    def refusal(self, read: FullRead) -> str:
         """Why this reader is not asked to read this: a type that it cannot take; empty where it can."""
         reasons = [f"{kind}: {self.cannot[kind]}" for kind in sorted(types_in(read.selected)) if kind in self.cannot]
         if self.takes is Takes.SERVER and read.asks_response_compression:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.readers.whole import WholeRead
+from conformance.readers.fullread import FullRead
 
 __all__ = ["Messages", "NoMessage", "messages", "stream_bytes"]
 
@@ -31,7 +31,7 @@ class Messages:
     batches: tuple[bytes, ...]
 
 
-def messages(read: WholeRead) -> Messages:
+def messages(read: FullRead) -> Messages:
     """Cut the Arrow messages out of a whole read.
 
     The schema is the session's, as for the clients that decode against the session (Go, Node, Spark);
@@ -68,7 +68,7 @@ def _inflated(response: Any) -> bytes:
     return bytes(pa.Codec("lz4_raw").decompress(data, decompressed_size=size))
 
 
-def stream_bytes(read: WholeRead) -> bytes:
+def stream_bytes(read: FullRead) -> bytes:
     """Schema message and batch messages end to end, as clients that decode one stream see them (Spark, ADBC).
 
     No end-of-stream marker is appended: it would hide a truncated last message.

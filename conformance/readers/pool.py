@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
 from conformance.contain.errors import CannotStart
+from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.info import ReaderInfo
 from conformance.readers.process import Died, WorkerProcess
 from conformance.readers.registry import MODULES, reader_module
-from conformance.readers.whole import WholeRead, whole_reads
 from conformance.records import Case, Exchange, Reading, ReadingOutcome
 
 __all__ = ["ReaderPool"]
@@ -61,7 +61,7 @@ class _Slot:
             with contextlib.suppress(CannotStart):  # as above
                 self._ready()
 
-    def read(self, whole: WholeRead, readers: Sequence[str]) -> list[Reading]:
+    def read(self, whole: FullRead, readers: Sequence[str]) -> list[Reading]:
         """One reading per reader, in order, whatever becomes of the process."""
         with self._lock:
             done: list[Reading] = []
@@ -74,7 +74,7 @@ class _Slot:
             left = readers[len(done) :]
             return done + [_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=why) for name in left]
 
-    def _run(self, whole: WholeRead, readers: Sequence[str]) -> list[Reading]:
+    def _run(self, whole: FullRead, readers: Sequence[str]) -> list[Reading]:
         """Readings up to and with the first that ends the process."""
         done: list[Reading] = []
         process = self._ready()
@@ -89,11 +89,11 @@ class _Slot:
                     continue
                 answer = process.answer()
                 retiring = retiring or answer.retiring
-                told = _reading(name, whole, answer.outcome, kind=answer.error_class, text=answer.error_text)
+                reported = _reading(name, whole, answer.outcome, kind=answer.error_class, text=answer.error_text)
                 # Most readers make the same bytes; one copy of a large table is enough.
                 table = next((one for one in tables if one == answer.table), answer.table)
                 tables.append(table)
-                done.append(dataclasses.replace(told, table=table))
+                done.append(dataclasses.replace(reported, table=table))
             if retiring:
                 process.close()
                 self._replace()
@@ -114,7 +114,7 @@ class _Slot:
                 self._process = None
 
 
-def _reading(reader: str, whole: WholeRead, outcome: ReadingOutcome, *, kind: str = "", text: str = "") -> Reading:
+def _reading(reader: str, whole: FullRead, outcome: ReadingOutcome, *, kind: str = "", text: str = "") -> Reading:
     return Reading(reader, whole.case_id, whole.label, outcome, error_class=kind, error_text=text)
 
 
@@ -177,7 +177,7 @@ class ReaderPool:
         """What each reader makes of each whole read of the exchange: by whole read, then in the readers' order.
 
         Never raises for what a reader does: an exception, a crash, a hang and an absent library are readings.
-        Empty where the exchange holds no whole read (see :func:`conformance.readers.whole.whole_reads`).
+        Empty where the exchange holds no whole read (see :func:`conformance.readers.fullread.full_reads`).
 
         Raises:
             ValueError: A reader is asked for that the pool does not hold.
@@ -186,9 +186,9 @@ class ReaderPool:
         unknown = [name for name in names if name not in self.readers]
         if unknown:
             raise ValueError(f"expected readers among {sorted(self.readers)} but got {unknown!r}")
-        return [reading for whole in whole_reads(case, exchange) for reading in self._read(whole, names)]
+        return [reading for whole in full_reads(case, exchange) for reading in self._read(whole, names)]
 
-    def _read(self, whole: WholeRead, names: Sequence[str]) -> list[Reading]:
+    def _read(self, whole: FullRead, names: Sequence[str]) -> list[Reading]:
         found = {}
         for name in names:
             reason = self.readers[name].refusal(whole)

@@ -10,7 +10,7 @@ from typing import Final
 from conformance.contain.channel import Frame, FrameError
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.worker import Worker, last_words
-from conformance.readers.whole import WholeRead
+from conformance.readers.fullread import FullRead
 from conformance.records import ReadingOutcome
 
 __all__ = ["Died", "ReadAnswer", "WorkerProcess"]
@@ -71,7 +71,7 @@ class WorkerProcess:
             self._absent = self._receive(LOAD_DEADLINE).header["absent"]
         return self._absent or {}
 
-    def ask(self, whole: WholeRead, readers: Sequence[str]) -> None:
+    def ask(self, whole: FullRead, readers: Sequence[str]) -> None:
         """Ask for readings; :meth:`answer` gives them in the order of ``readers``. Raises Died."""
         self._worker.forget()  # what it says from now on is about this read
         frame = whole.to_frame()

@@ -16,7 +16,7 @@ from typing import Final
 import grpc
 
 from conformance.contract import proto
-from conformance.readers.whole import WholeRead
+from conformance.readers.fullread import FullRead
 
 __all__ = ["ReplayServer"]
 
@@ -28,7 +28,7 @@ class ReplayServer:
     """Serves one whole read at a time, the one last given to :meth:`play`; ``address`` is ``host:port``."""
 
     def __init__(self) -> None:
-        self._read: WholeRead | None = None
+        self._read: FullRead | None = None
         threads = concurrent.futures.ThreadPoolExecutor(_STREAMS_AT_ONCE, thread_name_prefix="replay")
         self._server = grpc.server(
             threads, options=[("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
@@ -43,7 +43,7 @@ class ReplayServer:
         self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
         self._server.start()
 
-    def play(self, read: WholeRead) -> None:
+    def play(self, read: FullRead) -> None:
         """Serve this read from now on, and no other."""
         self._read = read
 
@@ -70,7 +70,7 @@ class ReplayServer:
     def _split(self, request: bytes, context: grpc.ServicerContext) -> bytes:
         return _not_recorded(context, f"a split of {proto.SplitReadStreamRequest.FromString(request).name!r}")
 
-    def _playing(self, context: grpc.ServicerContext) -> WholeRead:
+    def _playing(self, context: grpc.ServicerContext) -> FullRead:
         if self._read is None:
             _not_recorded(context, "any call")
         assert self._read is not None

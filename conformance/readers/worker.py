@@ -21,10 +21,10 @@ from typing import Any, Final
 
 from conformance.contain.channel import Channel, Frame
 from conformance.contain.limits import limit_cpu, limit_files, limit_memory, mapped_bytes, no_core_dump
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read
 from conformance.readers.registry import reader_module
 from conformance.readers.tables import to_stream_bytes, validate
-from conformance.readers.whole import WholeRead
 from conformance.records import ReadingOutcome
 
 MAX_ERROR_TEXT: Final = 4096
@@ -64,7 +64,7 @@ class ReaderLoop:
         return absent
 
     def _read(self, frame: Frame) -> None:
-        whole = WholeRead.from_frame(Frame(frame.header["read"], frame.blobs))
+        whole = FullRead.from_frame(Frame(frame.header["read"], frame.blobs))
         for name in frame.header["readers"]:
             limit_memory(self._memory)
             limit_cpu(self._cpu_seconds)
@@ -72,7 +72,7 @@ class ReaderLoop:
             header["retiring"] = mapped_bytes() - self._first_mapped > self._memory // 2
             self._channel.send(header, blobs)
 
-    def _reading(self, name: str, whole: WholeRead) -> tuple[dict[str, Any], list[bytes]]:
+    def _reading(self, name: str, whole: FullRead) -> tuple[dict[str, Any], list[bytes]]:
         try:
             table = self._loaded[name](whole)
             validate(table)

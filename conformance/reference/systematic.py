@@ -51,14 +51,14 @@ def edit_tree(table: str, tree: Mapping[str, Any], path: str = "") -> Iterator[E
         at = f"{path}.{slot.name}"
         value = tree.get(slot.name)
         if value is not None and value != slot.default:
-            told = _told(table, slot, tree)
-            yield Edit(at, "absent", {key: kept for key, kept in told.items() if key != slot.name})
+            reported = _reported(table, slot, tree)
+            yield Edit(at, "absent", {key: kept for key, kept in reported.items() if key != slot.name})
         for inner in _slot_edits(slot, value, tree, at):
-            yield Edit(inner.path, inner.change, {**_told(table, slot, tree), slot.name: inner.result})
+            yield Edit(inner.path, inner.change, {**_reported(table, slot, tree), slot.name: inner.result})
     yield from _exchanged(table, tree, path)
 
 
-def _told(table: str, slot: Slot, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+def _reported(table: str, slot: Slot, tree: Mapping[str, Any]) -> Mapping[str, Any]:
     """The tree with the union named whose type byte ``slot`` is, so that its value stays what it was."""
     name = slot.name.removesuffix("_type")
     if name == slot.name or name not in tree:

@@ -13,7 +13,7 @@ __all__ = ["as_json", "as_text"]
 
 def as_text(proof: Proof, *, matrix: bool = False) -> str:
     """What the proof showed: everything that breaks a gate, the liars, and one line of totals."""
-    return "\n".join([*(_matrix(proof) if matrix else ()), *_broken(proof), *_liars(proof), *_totals(proof)])
+    return "\n".join([*(_matrix(proof) if matrix else ()), *_broken(proof), *_faulty_servers(proof), *_totals(proof)])
 
 
 def _matrix(proof: Proof) -> Iterator[str]:
@@ -46,10 +46,10 @@ def _where(trial: Trial, clause: str) -> str:
     return f"{clause} on {cases[0]}" + (f" and {len(cases) - 1} more" if len(cases) > 1 else "")
 
 
-def _liars(proof: Proof) -> Iterator[str]:
-    if proof.liars:
+def _faulty_servers(proof: Proof) -> Iterator[str]:
+    if proof.faulty_servers:
         yield "standing liars, and how many MUST clauses each passes:"
-    for name, clauses in proof.liars.items():
+    for name, clauses in proof.faulty_servers.items():
         yield f"  {name:24} {len(clauses)}"
 
 
@@ -80,7 +80,7 @@ def as_json(proof: Proof) -> dict[str, Any]:
             }
             for trial in sorted(proof.trials, key=lambda trial: trial.name)
         },
-        "liars": {name: list(clauses) for name, clauses in sorted(proof.liars.items())},
+        "liars": {name: list(clauses) for name, clauses in sorted(proof.faulty_servers.items())},
         "alarms": {name: dict(failures) for name, failures in sorted(proof.alarms.items())},
         "unproven": list(proof.unproven),
         "changes": dict(sorted(proof.changes.items())),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.disk.files import DiskError, naming
-from conformance.disk.locks import held, is_held
+from conformance.disk.locks import held, is_locked
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.spec import TargetSpec
@@ -82,7 +82,7 @@ def _copy(source: Path, target: Path) -> None:
 def _sweep(homes: Path) -> None:
     """Remove the homes of starts that were killed."""
     for left in homes.iterdir():
-        if _NAME.fullmatch(left.name) and not is_held(left):
+        if _NAME.fullmatch(left.name) and not is_locked(left):
             _remove(left)
 
 

@@ -227,8 +227,8 @@ class ServerTarget:
     def _reached(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
         """The server that ``process`` is, once it answers; ``asked`` are the ports that it was given, 0 for its own."""
         ready = self._spec.ready
-        rest = asked["rest"] or _announced(process, ready.rest_event, until)
-        served = asked["grpc"] or _announced(process, ready.grpc_event, until)
+        rest = asked["rest"] or _declared(process, ready.rest_event, until)
+        served = asked["grpc"] or _declared(process, ready.grpc_event, until)
         running = self._connect(f"{HOST}:{served}", f"http://{HOST}:{rest}", process=process)
         try:
             _wait_until_ready(running, self._probes, until=until)
@@ -257,7 +257,7 @@ def _refusal(endpoint: str) -> str:
     return ""
 
 
-def _announced(process: Child, event: str, until: float) -> int:
+def _declared(process: Child, event: str, until: float) -> int:
     port = process.wait_for_port(event, until)
     if port is None:
         raise TargetUnavailable(f"no line with the event {event!r} and a port in the output; {process.last_words()}")

@@ -64,14 +64,14 @@ def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wro
     if len(content) < 8:
         wrong(Rule.COMPRESSION_PREFIX_TRUNCATED, f"{len(content)} bytes")
         return None
-    announced: int = _read_i64(content)[0]
+    declared: int = _read_i64(content)[0]
     frame = content[8:]
-    if announced < -1:
-        wrong(Rule.COMPRESSION_PREFIX_NEGATIVE, f"an uncompressed length of {announced}")
+    if declared < -1:
+        wrong(Rule.COMPRESSION_PREFIX_NEGATIVE, f"an uncompressed length of {declared}")
         return None
-    if announced == 0 and not len(frame):
+    if declared == 0 and not len(frame):
         wrong(Rule.COMPRESSION_EMPTY_WITHOUT_FRAME, "a length of 0 and nothing else")
-    if announced == -1 or not (announced or len(frame)):
+    if declared == -1 or not (declared or len(frame)):
         return frame
     try:
         scan = _SCANS[codec](frame)
@@ -79,13 +79,13 @@ def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wro
         wrong(Rule.COMPRESSION_FRAME, str(error))
         return None
     _judge_rest(bytes(frame[scan.end :]), wrong)
-    if announced > scan.most:
-        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{announced} bytes announced by a frame of at most {scan.most}")
-    elif announced > budget.remaining:
-        wrong(Rule.COMPRESSION_EXPANSION, f"{announced} bytes announced, {budget.remaining} left of the limit")
+    if declared > scan.most:
+        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{declared} bytes announced by a frame of at most {scan.most}")
+    elif declared > budget.remaining:
+        wrong(Rule.COMPRESSION_EXPANSION, f"{declared} bytes announced, {budget.remaining} left of the limit")
     else:
-        budget.remaining -= announced
-        return _expand(frame[: scan.end], codec, announced, wrong)
+        budget.remaining -= declared
+        return _expand(frame[: scan.end], codec, declared, wrong)
     return None
 
 
@@ -96,17 +96,17 @@ def _judge_rest(rest: bytes, wrong: Wrong) -> None:
         wrong(Rule.COMPRESSION_TRAILING_BYTES, f"{len(rest)} bytes after the frame")
 
 
-def _expand(frame: memoryview, codec: str, announced: int, wrong: Wrong) -> memoryview | None:
+def _expand(frame: memoryview, codec: str, declared: int, wrong: Wrong) -> memoryview | None:
     # One byte more than announced is asked for, so that a frame that holds more shows itself.
     try:
         with pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(frame)), codec) as stream:
-            made: bytes = stream.read(announced + 1)
+            made: bytes = stream.read(declared + 1)
     except (OSError, pa.ArrowException) as error:
         wrong(Rule.COMPRESSION_FRAME, f"a frame that does not decompress: {error}")
         return None
-    if len(made) != announced:
-        relation = "more than" if len(made) > announced else f"{len(made)} of"
-        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{relation} {announced} announced bytes")
+    if len(made) != declared:
+        relation = "more than" if len(made) > declared else f"{len(made)} of"
+        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{relation} {declared} announced bytes")
         return None
     return memoryview(made)
 

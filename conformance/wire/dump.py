@@ -40,7 +40,7 @@ class Row:
 def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Iterator[Row]:
     """The dump, row by row; of sections of some kinds alone if ``only`` names any."""
     sections = {section.start: section for section in dissection.chosen(only)}
-    faults = _told(dissection, only)
+    faults = _reported(dissection, only)
     path, last = "", 0
     for region in dissection.within(only):
         if region.start in sections:
@@ -63,7 +63,7 @@ def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Itera
         yield Row(RowKind.MORE, len(dissection.data), text=observed)
 
 
-def _told(dissection: Dissection, only: Collection[SectionKind]) -> list[Fault]:
+def _reported(dissection: Dissection, only: Collection[SectionKind]) -> list[Fault]:
     """The faults to show, in the order of their places: those inside the sections shown, or right behind them."""
     faults = sorted(dissection.faults, key=lambda fault: fault.start)
     if not only:

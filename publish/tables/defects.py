@@ -12,7 +12,7 @@ from typing import Final
 from conformance.records import from_json
 from conformance.reference.mutants import MUTANTS, Mutant
 
-__all__ = ["DEFECTS", "NAME", "Defect", "text", "told_by"]
+__all__ = ["DEFECTS", "NAME", "Defect", "reported_by", "text"]
 
 NAME: Final = "defects.md"
 
@@ -61,7 +61,7 @@ DEFECTS: Final = _read()
 """Every defect, in the order of the file."""
 
 
-def told_by(defect: Defect) -> tuple[Mutant, ...]:
+def reported_by(defect: Defect) -> tuple[Mutant, ...]:
     """The mutants that tell a defect, by name."""
     return tuple(mutant for _, mutant in sorted(MUTANTS.items()) if defect.id in mutant.defects)
 
@@ -75,7 +75,7 @@ def text() -> str:
 
 
 def _row(defect: Defect) -> str:
-    mutants = told_by(defect)
+    mutants = reported_by(defect)
     names = "<br>".join(f"`{mutant.name}`" for mutant in mutants)
     clauses = "<br>".join(f"`{clause}`" for clause in dict.fromkeys(_kills(mutants)))
     return f"| {_named(defect)} | {defect.seen} | {defect.severity} | {names} | {clauses} | {defect.breaks} |\n"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adapters.building import Built, find, obstacle
+from adapters.building import Built, find, reason_not_built
 from adapters.spec import shipped
 
 NAMES = sorted(shipped())
@@ -71,7 +71,7 @@ def program(request: pytest.FixtureRequest) -> Iterator[Program]:
     spec = shipped()[request.param]
     built = find(spec)
     if built is None:
-        pytest.skip(obstacle(spec) or f"{spec.name} is not built: run python -m adapters {spec.name}")
+        pytest.skip(reason_not_built(spec) or f"{spec.name} is not built: run python -m adapters {spec.name}")
     started = Program(spec.name, built)
     yield started
     started.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.__main__ import main
-from adapters.building import BUILD_SECONDS, NotBuiltError, build, find, obstacle
+from adapters.building import BUILD_SECONDS, NotBuiltError, build, find, reason_not_built
 from adapters.spec import AdapterSpec, SpecError, shipped
 from tests.adapters.conftest import NAMES
 
@@ -69,7 +69,7 @@ def test_a_missing_runtime_is_named(tmp_path: Path, needs: str, reason: str) -> 
 
     with pytest.raises(NotBuiltError, match=reason):
         build(spec, tmp_path)
-    assert reason in obstacle(spec)
+    assert reason in reason_not_built(spec)
 
 
 def test_a_failed_build_tells_why(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_lock_files_name_no_registry() -> None:
 def test_every_adapter_builds_from_nothing(tmp_path: Path, name: str) -> None:
     """With the runtimes and the network that this machine has."""
     spec = shipped()[name]
-    reason = obstacle(spec)
+    reason = reason_not_built(spec)
     if reason:
         pytest.skip(reason)
 

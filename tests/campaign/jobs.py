@@ -29,8 +29,8 @@ def target_file(directory: Path, name: str, *, more: str = "") -> Path:
 def job(directory: Path, name: str = "Trailing", *, cases: int = 60, more: str = "", **others: Any) -> CampaignJob:
     """A job for a flawed serializer."""
     spec = load_target(target_file(directory, name, more=more))
-    told: dict[str, Any] = {"seed": 3, "profile": "arrow", "clauses": tuple(all_clauses()), **others}
-    return CampaignJob(spec, cases=cases, **told)
+    reported: dict[str, Any] = {"seed": 3, "profile": "arrow", "clauses": tuple(all_clauses()), **others}
+    return CampaignJob(spec, cases=cases, **reported)
 
 
 def found(layout: RunFiles) -> dict[str, list[dict[str, Any]]]:

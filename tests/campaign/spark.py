@@ -18,8 +18,8 @@ PATIENCE = 240.0
 
 def command(target: Path | str, out: Path, *more: str, master: str = "local[2]") -> list[str]:
     """A campaign's command line."""
-    told = ["--target", str(target), "--cases", str(CASES), "--seed", "3", "--no-shrink", "--out", str(out)]
-    return [sys.executable, "-m", "conformance", "campaign", *told, "--master", master, *more]
+    reported = ["--target", str(target), "--cases", str(CASES), "--seed", "3", "--no-shrink", "--out", str(out)]
+    return [sys.executable, "-m", "conformance", "campaign", *reported, "--master", master, *more]
 
 
 def run(arguments: list[str], *, status: int) -> subprocess.CompletedProcess[str]:

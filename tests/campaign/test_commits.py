@@ -57,9 +57,9 @@ def test_of_two_attempts_the_first_counts(tmp_path: Path) -> None:
     first, second = attempt(where, cases=1), attempt(where, cases=2)
     first.finish({"cases": 1})
 
-    told = second.finish({"cases": 2})
+    reported = second.finish({"cases": 2})
 
-    assert told["cases"] == 1
+    assert reported["cases"] == 1
     assert len(list(where.stage(Stage.PLAN).iterdir())) == 1
     assert [path.name for path in where.commits.iterdir()] == ["000007.json"]
 

@@ -136,9 +136,9 @@ def judge_spark(out: Path, *, without: str = "") -> tuple[subprocess.CompletedPr
     absent = f"sys.modules[{without!r}] = None\n" if without else ""
     program = out / "program.py"  # pyspark takes `python -c` for a run of its doctests
     program.write_text(f"import sys\n{absent}from conformance.cli import main\nsys.exit(main())\n")
-    told = ["campaign", "--target", "spark", "--cases", "5", "--master", "local[2]", "--out", str(out / "out")]
+    reported = ["campaign", "--target", "spark", "--cases", "5", "--master", "local[2]", "--out", str(out / "out")]
     done = subprocess.run(
-        [sys.executable, str(program), *told], capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, str(program), *reported], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == int(" failing\n" in done.stdout), done.stderr
     clean = re.findall(r"^(connect.*): (\d+) clean", done.stdout, re.MULTILINE)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.campaign.contained import Lab
+from conformance.campaign.contained import Sandbox
 from conformance.campaign.done import Done
 from conformance.campaign.step import Stepper
 from conformance.records import Outcome
@@ -27,23 +27,23 @@ def test_rows_come_for_every_case_in_order(tmp_path: Path) -> None:
     with open_target(one.spec) as target:
         stepper = Stepper(one, target, weights=None, mark=lambda index, what: None)
         here = [stepper.step(index, ended={}) for index in range(20)]
-    with Lab(one) as lab:
-        there = list(lab.run(0, 20))
+    with Sandbox(one) as sandbox:
+        there = list(sandbox.run(0, 20))
 
-    def told(done: Done) -> tuple[object, ...]:
+    def reported(done: Done) -> tuple[object, ...]:
         judged = {name: value for name, value in done.judge.items() if not name.endswith("_seconds")}
         return done.plan, judged, done.verdicts, done.readings
 
-    assert [told(done) for done in there] == [told(done) for done in here]
+    assert [reported(done) for done in there] == [reported(done) for done in here]
     assert outcomes(there)["fail"] > 0
 
 
 def test_a_target_that_ends_its_process_costs_its_case(tmp_path: Path) -> None:
     """The cases after it are judged as if nothing had been."""
-    with Lab(job(tmp_path, "Dying")) as lab:
-        rows = list(lab.run(0, 60))
-    with Lab(job(tmp_path, "Trailing")) as lab:
-        undisturbed = list(lab.run(0, 60))
+    with Sandbox(job(tmp_path, "Dying")) as sandbox:
+        rows = list(sandbox.run(0, 60))
+    with Sandbox(job(tmp_path, "Trailing")) as sandbox:
+        undisturbed = list(sandbox.run(0, 60))
 
     died = {done.judge["index"] for done in rows if done.judge["outcome"] == Outcome.CRASH}
     assert 0 < len(died) < 30
@@ -60,8 +60,8 @@ def test_a_target_that_ends_its_process_costs_its_case(tmp_path: Path) -> None:
 def test_a_target_that_does_not_come_back_costs_its_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its deadline, and no more."""
     monkeypatch.setattr("conformance.campaign.contained.MARGIN", 1.0)
-    with Lab(job(tmp_path, "Hanging", more=SHORT)) as lab:
-        rows = list(lab.run(0, 12))
+    with Sandbox(job(tmp_path, "Hanging", more=SHORT)) as sandbox:
+        rows = list(sandbox.run(0, 12))
 
     hung = [done for done in rows if done.judge["outcome"] == Outcome.HANG]
     assert 0 < len(hung) < 12
@@ -80,8 +80,8 @@ def test_a_decoder_that_ends_the_process_costs_its_reading(tmp_path: Path, monke
         "    arro3.io.read_ipc_stream = lambda source: os.abort()\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    with Lab(job(tmp_path)) as lab:
-        (done,) = lab.run(1, 2)
+    with Sandbox(job(tmp_path)) as sandbox:
+        (done,) = sandbox.run(1, 2)
 
     readings = {reading["reader"]: reading["outcome"] for reading in done.readings}
     assert readings["arro3.stream"] == "crash"
@@ -91,14 +91,14 @@ def test_a_decoder_that_ends_the_process_costs_its_reading(tmp_path: Path, monke
 
 def test_a_lab_that_is_killed_is_replaced(tmp_path: Path) -> None:
     """Its owner sees no difference."""
-    with Lab(job(tmp_path, cases=10)) as lab:
-        undisturbed = [done.judge["passed"] for done in lab.run(0, 10)]
+    with Sandbox(job(tmp_path, cases=10)) as sandbox:
+        undisturbed = [done.judge["passed"] for done in sandbox.run(0, 10)]
         rows = []
-        for done in lab.run(0, 10):
+        for done in sandbox.run(0, 10):
             rows.append(done)
             if len(rows) == 3:
-                assert lab._worker is not None
-                lab._worker.kill()
+                assert sandbox._worker is not None
+                sandbox._worker.kill()
 
     assert [done.judge["passed"] for done in rows] == undisturbed
 
@@ -109,7 +109,7 @@ def test_a_target_that_cannot_run_says_so(tmp_path: Path) -> None:
     assert one.spec.serializer is not None
     spec = dataclasses.replace(one.spec, serializer=dataclasses.replace(one.spec.serializer, entry="absent:Nobody"))
     with (
-        Lab(dataclasses.replace(one, spec=spec)) as lab,
+        Sandbox(dataclasses.replace(one, spec=spec)) as sandbox,
         pytest.raises(TargetUnavailable, match="cannot import 'absent'"),
     ):
-        lab.open()
+        sandbox.open()

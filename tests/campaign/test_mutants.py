@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from conformance.campaign.contained import Lab
+from conformance.campaign.contained import Sandbox
 from conformance.campaign.done import Done
 from conformance.campaign.guidance import draw
 from conformance.campaign.job import DECODERS, CampaignJob
@@ -40,7 +40,7 @@ _NO_COLUMN = (
 _NO_CASE: Final = frozenset({"batch.no-columns-no-rows"})
 """Drawn tables have columns."""
 
-LIARS: Final = sorted(
+FAULTY_SERVERS: Final = sorted(
     name
     for name, mutant in MUTANTS.items()
     if mutant.serializer is not None and not name.startswith(_NO_COLUMN) and name not in _NO_CASE
@@ -74,20 +74,20 @@ def prove(name: str) -> None:
     assert any(fnmatch.fnmatchcase(clause, glob) for found in failing(job(name)) for clause in found for glob in wanted)
 
 
-@pytest.mark.parametrize("name", LIARS[::9])
+@pytest.mark.parametrize("name", FAULTY_SERVERS[::9])
 def test_a_campaign_finds_a_lie(name: str) -> None:
     """By clauses that the mutant names."""
     prove(name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LIARS)
+@pytest.mark.parametrize("name", FAULTY_SERVERS)
 def test_a_campaign_finds_every_lie(name: str) -> None:
     """That a serializer can tell."""
     prove(name)
 
 
-@pytest.mark.parametrize("name", LIARS[::6])
+@pytest.mark.parametrize("name", FAULTY_SERVERS[::6])
 def test_a_case_is_judged_as_in_every_other_run(name: str) -> None:
     """The loop of a campaign takes short ways; they lead to the verdicts of every run, findings included."""
     one = job(name)
@@ -100,8 +100,8 @@ def test_a_case_is_judged_as_in_every_other_run(name: str) -> None:
 def test_a_case_is_read_as_in_every_other_run() -> None:
     """By decoders in the lab and by decoders in processes of their own."""
     one = job("value.list-reversed", *DECODERS)
-    with Lab(one) as lab, ReaderPool(1, readers=one.readers) as readers, open_target(one.spec) as target:
-        for done in lab.run(0, 12):
+    with Sandbox(one) as sandbox, ReaderPool(1, readers=one.readers) as readers, open_target(one.spec) as target:
+        for done in sandbox.run(0, 12):
             compare(one, done, target, readers)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from conformance.campaign import mutated
-from conformance.campaign.contained import Lab
+from conformance.campaign.contained import Sandbox
 from conformance.campaign.done import Done
 from conformance.campaign.exercise import judge_input, look_at
 from conformance.campaign.inputs import make_input
@@ -136,8 +136,8 @@ def disturb(directory: Path, monkeypatch: pytest.MonkeyPatch, index: int, what: 
 def test_a_death_costs_its_input_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is blamed on the input that was being worked on, and all others have the rows that they have without it."""
     disturb(tmp_path, monkeypatch, 21, "os.kill(os.getpid(), signal.SIGSEGV)")
-    with Lab(mutated_job(cases=40, seed=1)) as lab:
-        rows = list(lab.run(0, 40))
+    with Sandbox(mutated_job(cases=40, seed=1)) as sandbox:
+        rows = list(sandbox.run(0, 40))
 
     assert Counter(done.judge["outcome"] for done in rows)["crash"] == 1
     assert rows[21].judge["outcome"] == "crash"
@@ -151,8 +151,8 @@ def test_a_death_costs_its_input_only(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_an_input_that_does_not_come_back_costs_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And no other input."""
     disturb(tmp_path, monkeypatch, 2, "threading.Event().wait()")
-    with Lab(mutated_job(cases=5, seed=1, multiplier=0.05)) as lab:
-        rows = list(lab.run(0, 5))
+    with Sandbox(mutated_job(cases=5, seed=1, multiplier=0.05)) as sandbox:
+        rows = list(sandbox.run(0, 5))
 
     assert [done.judge["outcome"] == Outcome.HANG for done in rows] == [False, False, True, False, False]
 
@@ -160,8 +160,8 @@ def test_an_input_that_does_not_come_back_costs_its_deadline(tmp_path: Path, mon
 def test_memory_beyond_the_limit_is_not_to_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An allocation that fails is an error of the suite, on its input."""
     disturb(tmp_path, monkeypatch, 1, "bytearray(1 << 30)")
-    with Lab(mutated_job(cases=3, seed=1)) as lab:
-        rows = list(lab.run(0, 3))
+    with Sandbox(mutated_job(cases=3, seed=1)) as sandbox:
+        rows = list(sandbox.run(0, 3))
 
     assert rows[1].judge["outcome"] == Outcome.ERROR
     assert rows[1].verdicts[0]["reason"].startswith("MemoryError")

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 def test_a_campaign_over_mutated_bytes(tmp_path: Path) -> None:
     """It says what became of its inputs, the slowest and the hungriest; its rows are those of its steps."""
-    told = run(command("mutated", tmp_path), status=0).stdout
+    reported = run(command("mutated", tmp_path), status=0).stdout
     layout, job = find_run(str(tmp_path))
     rows = found(layout)
     results = load_results(layout)
@@ -33,11 +33,11 @@ def test_a_campaign_over_mutated_bytes(tmp_path: Path) -> None:
     assert [row["covers"] for row in rows[Stage.PLAN]] == [done.plan["covers"] for done in alone]
     assert rows[Stage.VERDICTS] == []
     rejected = sum(done.judge["outcome"] == Outcome.EXPECTED_FAIL for done in alone)
-    assert f"{CASES} inputs: {rejected} rejected by a clause, {CASES - rejected} clean\n" in told
-    assert "0 crashes, 0 hangs, 0 errors of the suite, 0 above a bar\n" in told
-    assert re.search(r"^slowest: mutated\.s3\.i\d+, \d+ bytes, 0\.\d{3} s of processor time$", told, re.MULTILINE)
+    assert f"{CASES} inputs: {rejected} rejected by a clause, {CASES - rejected} clean\n" in reported
+    assert "0 crashes, 0 hangs, 0 errors of the suite, 0 above a bar\n" in reported
+    assert re.search(r"^slowest: mutated\.s3\.i\d+, \d+ bytes, 0\.\d{3} s of processor time$", reported, re.MULTILINE)
     assert re.search(
-        r"^peak memory: [\d.]+ MiB beyond what a runner starts with, mutated\.s3\.i\d+$", told, re.MULTILINE
+        r"^peak memory: [\d.]+ MiB beyond what a runner starts with, mutated\.s3\.i\d+$", reported, re.MULTILINE
     )
     assert sum(one.outcomes.get("expected-fail", 0) for one in results.clauses) == sum(
         len(done.judge["failed"]) for done in alone

@@ -10,7 +10,7 @@ from benchmarks.pieces import PIECES, without
 from conformance.campaign.step import Stepper
 from conformance.targets import open_target
 from tests.campaign.jobs import job
-from tests.campaign.test_step import told
+from tests.campaign.test_step import reported
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -20,7 +20,7 @@ def test_without_a_piece_of_speed_all_verdicts_are_the_same(tmp_path: Path, piec
 
     def rows() -> list[tuple[object, ...]]:
         stepper = Stepper(one, target, weights=None, mark=lambda index, what: None)
-        return [told(done) for done in stepper.steps(range(16), ended={})]
+        return [reported(done) for done in stepper.steps(range(16), ended={})]
 
     with open_target(one.spec, alone=True) as target:
         before = rows()

@@ -85,19 +85,21 @@ def test_a_killed_driver_loses_no_commit(tmp_path: Path, undisturbed: RunFiles, 
 
 def test_judging_again_finds_what_was_found(undisturbed: RunFiles) -> None:
     """Stored exchanges come to the verdicts that the campaign came to."""
-    told = run([sys.executable, "-m", "conformance", "judge", str(undisturbed.root), "--master", "local[2]"], status=1)
+    reported = run(
+        [sys.executable, "-m", "conformance", "judge", str(undisturbed.root), "--master", "local[2]"], status=1
+    )
 
-    assert "framing.batch-without-end-of-stream: " in told.stdout
-    assert "changed:" not in told.stdout
+    assert "framing.batch-without-end-of-stream: " in reported.stdout
+    assert "changed:" not in reported.stdout
 
 
 def test_arrow_java_reads_what_is_stored(tmp_path: Path) -> None:
     """And loses the rows behind an end-of-stream marker, as a reader of streams has to."""
     run(command(target_file(tmp_path, "Trailing"), tmp_path / "out", "--keep", "1000000", "--cases", "60"), status=1)
     arguments = ["judge", str(tmp_path / "out"), "--java", "--master", "local[2]"]
-    told = run([sys.executable, "-m", "conformance", *arguments], status=1).stdout
-    read = re.search(r"^Arrow Java \d[\d.]*: read (\d+) as the bytes have them$", told, re.MULTILINE)
-    lost = re.search(r"^  arrow-java\.jvm loses rows: (\d+), first generated\.", told, re.MULTILINE)
+    reported = run([sys.executable, "-m", "conformance", *arguments], status=1).stdout
+    read = re.search(r"^Arrow Java \d[\d.]*: read (\d+) as the bytes have them$", reported, re.MULTILINE)
+    lost = re.search(r"^  arrow-java\.jvm loses rows: (\d+), first generated\.", reported, re.MULTILINE)
 
     assert read is not None
     assert lost is not None
@@ -108,12 +110,12 @@ def test_arrow_java_reads_what_is_stored(tmp_path: Path) -> None:
 def test_a_comparison_names_what_changed(tmp_path: Path, undisturbed: RunFiles) -> None:
     """Newly failing and newly passing cases by clause, and cases of other bytes."""
     run(command(target_file(tmp_path, "Trailing"), tmp_path), status=1)
-    told = run(
+    reported = run(
         [sys.executable, "-m", "conformance", "compare", str(undisturbed.root), str(tmp_path), "--master", "local[2]"],
         status=1,
     )
 
-    lines = told.stdout.splitlines()
+    lines = reported.stdout.splitlines()
     assert lines[0] == f"{CASES} cases in both, 0 in the first only, 0 in the second only"
     crashed = load_results(undisturbed).outcomes["crash"]
     assert any(line.startswith(f"  case: {crashed}, first generated.arrow.s3.") for line in lines)
@@ -127,15 +129,15 @@ def test_tasks_run_in_another_environment(tmp_path: Path, undisturbed: RunFiles)
     (packages,) = other.glob("lib/python*/site-packages")
     (packages / "here.pth").write_text("\n".join(entry for entry in sys.path if entry.endswith("-packages")))
     out, python = tmp_path / "out", other / "bin" / "python"
-    with (tmp_path / "told").open("w+") as told:
+    with (tmp_path / "told").open("w+") as reported:
         driver = subprocess.Popen(
-            command(target_file(tmp_path, "Dying"), out, "--conf", f"spark.pyspark.python={python}"), stdout=told
+            command(target_file(tmp_path, "Dying"), out, "--conf", f"spark.pyspark.python={python}"), stdout=reported
         )
         until(lambda: commits(out) > 0, "a commit")
         started = commands_below(driver.pid)
         assert driver.wait(timeout=600) == 1
 
-    assert any(one.startswith(f"{python} -m conformance.campaign.lab") for one in started)
+    assert any(one.startswith(f"{python} -m conformance.campaign.sandbox") for one in started)
     assert found(find_run(str(out))[0]) == found(undisturbed)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.campaign import stages
 from conformance.campaign.commits import Commit
-from conformance.campaign.contained import Lab
+from conformance.campaign.contained import Sandbox
 from conformance.campaign.job import Range
 from conformance.campaign.layout import RunFiles
 from conformance.campaign.stages import RangeTask
@@ -23,19 +23,21 @@ def test_a_task_that_is_tried_again_goes_on_where_commits_end(tmp_path: Path, mo
     Commit(layout, Range(0, 0, 10)).finish({"cases": 10, "failing": 3, "seconds": 0.5})
     worked: list[Range] = []
 
-    def judged(_lab: object, commit: Commit, *, inline: int) -> dict[str, object]:
+    def judged(_sandbox: object, commit: Commit, *, inline: int) -> dict[str, object]:
         del inline
         worked.append(commit.span)
         return {"number": 1, "cases": 10, "failing": 0, "seconds": 0.1}
 
-    labs: dict[str, Lab] = {}
-    monkeypatch.setattr(stages, "_LABS", labs)
+    sandboxes: dict[str, Sandbox] = {}
+    monkeypatch.setattr(stages, "_LABS", sandboxes)
     monkeypatch.setattr(stages, "judge_range", judged)
     rows = [{"number": 0, "first": 0, "last": 10}, {"number": 1, "first": 10, "last": 20}]
 
-    told = [batch.to_pylist()[0] for batch in RangeTask(layout, one, None)(iter([pa.RecordBatch.from_pylist(rows)]))]
+    reported = [
+        batch.to_pylist()[0] for batch in RangeTask(layout, one, None)(iter([pa.RecordBatch.from_pylist(rows)]))
+    ]
 
-    for lab in labs.values():
-        lab.close()
+    for sandbox in sandboxes.values():
+        sandbox.close()
     assert worked == [Range(1, 10, 20)]
-    assert [row["failing"] for row in told] == [3, 0]
+    assert [row["failing"] for row in reported] == [3, 0]

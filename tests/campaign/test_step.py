@@ -47,7 +47,7 @@ def stepper(directory: Path, driver: Driver) -> Stepper:
     return Stepper(job(directory, family=8), driver, weights=None, mark=lambda index, what: None)
 
 
-def told(done: Done) -> tuple[object, ...]:
+def reported(done: Done) -> tuple[object, ...]:
     """Everything but times."""
     judged: dict[str, Any] = {name: value for name, value in done.judge.items() if name not in TIMES}
     return done.plan, judged, done.verdicts, done.readings
@@ -58,7 +58,7 @@ def test_cases_side_by_side_come_to_what_they_come_to_alone(tmp_path: Path, targ
     together = list(stepper(tmp_path, target).steps(range(SIDE_BY_SIDE), ended={}))
     alone = [stepper(tmp_path, target).step(index, ended={}) for index in range(SIDE_BY_SIDE)]
 
-    assert [told(done) for done in together] == [told(done) for done in alone]
+    assert [reported(done) for done in together] == [reported(done) for done in alone]
     assert {done.judge["outcome"] for done in together} >= {"pass", "fail"}
 
 

@@ -118,6 +118,6 @@ def test_a_guided_case_is_replayed_by_its_id(tmp_path: Path) -> None:
     run(command(target, tmp_path / "out", "--cases", "200", "--guided", "60"), status=1)
     rows = found(find_run(str(tmp_path / "out"))[0])[Stage.VERDICTS]
     case_id = next(row["case_id"] for row in rows if row["case_id"].startswith("guided."))
-    told = run([sys.executable, "-m", "conformance", "replay", case_id, "--target", str(target)], status=1)
+    reported = run([sys.executable, "-m", "conformance", "replay", case_id, "--target", str(target)], status=1)
 
-    assert "framing.batch-without-end-of-stream" in told.stdout
+    assert "framing.batch-without-end-of-stream" in reported.stdout

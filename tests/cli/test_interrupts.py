@@ -142,10 +142,10 @@ class TestCommands:
     def test_a_proof_says_what_was_tried(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A part of a proof proves nothing, and that is said."""
 
-        def tried(*_: object, told: object, **__: object) -> None:
-            assert callable(told)
-            told("one", 1, 9)
-            told("two", 2, 9)
+        def tried(*_: object, reported: object, **__: object) -> None:
+            assert callable(reported)
+            reported("one", 1, 9)
+            reported("two", 2, 9)
             signal.raise_signal(signal.SIGINT)
 
         monkeypatch.setattr(prove, "prove", tried)

@@ -100,8 +100,8 @@ def test_what_broke_is_told_first() -> None:
     failure = Failure("case", "crash: SIGSEGV", "crash", 2, 5, "mutated.s1.i5")
     broken = dataclasses.replace(RESULTS, failing=2, outcomes={"crash": 2, "pass": 98}, failures=(failure,))
 
-    told = printed(broken)
+    reported = printed(broken)
 
-    assert "mutated.s1.i5" in told.splitlines()[1]
-    assert "2 crashes, 0 hangs" in told
+    assert "mutated.s1.i5" in reported.splitlines()[1]
+    assert "2 crashes, 0 hangs" in reported
     assert broken.unexpected

@@ -112,12 +112,12 @@ def test_level_must_asks_for_less(tmp_path: Path) -> None:
         (("--reader", "standin", "--select", "nobody*"), "expected globs that match ids of vectors"),
     ],
 )
-def test_unusable_input_is_status_2(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_unusable_input_is_status_2(tmp_path: Path, arguments: tuple[str, ...], reported: str) -> None:
     """One sentence says what was expected; nothing is a traceback."""
     result = read(written(tmp_path / "few", one=stream("honest")), *arguments)
 
     assert result.exit_code == 2
-    assert told in result.output
+    assert reported in result.output
 
 
 def test_a_folder_without_vectors_is_status_2(tmp_path: Path) -> None:

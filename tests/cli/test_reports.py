@@ -92,7 +92,7 @@ class TestReportsSideBySide:
 
     @pytest.fixture
     def reports(self, user: Path) -> Path:
-        """The reports on both targets, ``honest.json`` and ``liar.json``."""
+        """The reports on both targets, ``well_behaved.json`` and ``faulty.json``."""
         for name in ("honest", "liar"):
             run("--target", f"{name}.toml", "--json", f"{name}.json")
         return user

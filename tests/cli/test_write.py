@@ -87,9 +87,9 @@ def test_each_writer_gets_its_reports() -> None:
         (("--writer", "standin", "--select", "nobody*"), "expected globs that match ids of samples, got 'nobody*'"),
     ],
 )
-def test_unusable_input_is_status_2(arguments: tuple[str, ...], told: str) -> None:
+def test_unusable_input_is_status_2(arguments: tuple[str, ...], reported: str) -> None:
     """One sentence says what was expected; nothing is a traceback."""
     result = conformance_("write", *arguments)
 
     assert result.exit_code == 2
-    assert told in result.output
+    assert reported in result.output

@@ -336,11 +336,11 @@ def prove(deviation: Deviation) -> None:
     """Assert that the obedient answers pass, and that the spoilt ones fail for the declared clauses alone."""
     layout = {"streams": deviation.streams, "response_rows": deviation.response_rows}
 
-    honest = verdicts(deviation.case, **layout)
+    well_behaved = verdicts(deviation.case, **layout)
     spoilt = verdicts(deviation.case, deviation.spoil, **layout)
 
-    assert failed(honest) == set()
-    assert deviation.clause in passed(honest) or not any(v.clause == deviation.clause for v in honest)
+    assert failed(well_behaved) == set()
+    assert deviation.clause in passed(well_behaved) or not any(v.clause == deviation.clause for v in well_behaved)
     assert failed(spoilt) == {deviation.clause, *deviation.others}
 
 

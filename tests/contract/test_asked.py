@@ -98,7 +98,7 @@ def test_a_refusal_is_no_failure_of_the_server() -> None:
     exchange = dataclasses.replace(exchange, calls=(refused,))
     view = View(PLANLESS, exchange, pa.table({}))
 
-    (verdict,) = refine(PLANLESS, exchange, [], view.obstacle)
+    (verdict,) = refine(PLANLESS, exchange, [], view.reason_not_judged)
 
     assert (verdict.outcome, verdict.reason) == (Outcome.UNTESTABLE, "nothing in the exchange shows it")
 
@@ -110,6 +110,6 @@ def test_a_death_is_one_whoever_asked(end: CallEnd, outcome: Outcome) -> None:
     died = dataclasses.replace(exchange.calls[0], status="", end=end, responses=())
     exchange = dataclasses.replace(exchange, calls=(died,))
 
-    (verdict,) = refine(PLANLESS, exchange, [], View(PLANLESS, exchange, pa.table({})).obstacle)
+    (verdict,) = refine(PLANLESS, exchange, [], View(PLANLESS, exchange, pa.table({})).reason_not_judged)
 
     assert verdict.outcome is outcome

@@ -81,11 +81,11 @@ def test_a_million_responses_are_one_finding() -> None:
     """None of them is parsed, and what the case is for depends on it."""
     verdicts = judge(CASE, flood(1_000_000), ROWS)
 
-    (told,) = [one for one in verdicts if one.outcome is Outcome.FAIL]
-    (finding,) = told.findings
-    assert (told.clause, finding.call) == (TELLS, 1)
+    (reported,) = [one for one in verdicts if one.outcome is Outcome.FAIL]
+    (finding,) = reported.findings
+    assert (reported.clause, finding.call) == (TELLS, 1)
     assert finding.observed == "1000001 responses for 3 rows, of which at most 11006 are judged"
-    assert [(one.clause, one.outcome) for one in verdicts if one is not told] == [
+    assert [(one.clause, one.outcome) for one in verdicts if one is not reported] == [
         ("rows.none-is-missing", Outcome.DEPENDENCY_FAILED)
     ]
 
@@ -104,7 +104,7 @@ def test_where_the_telling_clause_is_not_asked_nothing_passes() -> None:
 
     view = View(CASE, flood(99), ROWS)
     view.budget = Budget(responses=0, spare=0)
-    refined = refine(CASE, view.exchange, verdicts, view.obstacle)
+    refined = refine(CASE, view.exchange, verdicts, view.reason_not_judged)
     assert [(one.clause, one.outcome) for one in refined] == [
         ("rows.none-is-missing", Outcome.UNTESTABLE),
         ("types.int64", Outcome.UNTESTABLE),
@@ -203,9 +203,9 @@ class TestRows:
         """Values are compared no more, and what the case is for depends on it."""
         verdicts = judged(_served(CASE, SCHEMA, [BATCH] * 3), Budget(rows=0))
 
-        told, named = sorted(verdicts, key=lambda one: one.clause)
-        assert (told.clause, told.outcome, told.findings[0].call) == (TELLS, Outcome.FAIL, 1)
-        assert told.findings[0].observed == "9 rows or more of a table of 3, of which at most 6 are judged"
+        reported, named = sorted(verdicts, key=lambda one: one.clause)
+        assert (reported.clause, reported.outcome, reported.findings[0].call) == (TELLS, Outcome.FAIL, 1)
+        assert reported.findings[0].observed == "9 rows or more of a table of 3, of which at most 6 are judged"
         assert (named.clause, named.outcome) == ("rows.none-is-missing", Outcome.DEPENDENCY_FAILED)
 
     def test_rows_multiply_as_calls_do(self) -> None:

@@ -74,9 +74,9 @@ def test_a_deviation_of_the_framing_is_told_once(clause_id: str) -> None:
     """What is wrong with a field is told by one clause, and not by its neighbours too."""
     (message,) = framed_messages(clause_id)
 
-    told = {clause.id for clause in ON_MESSAGES if "bq-arrow" in clause.profiles and violations(clause, message)}
+    found_by = {clause.id for clause in ON_MESSAGES if "bq-arrow" in clause.profiles and violations(clause, message)}
 
-    assert told == {clause_id}
+    assert found_by == {clause_id}
 
 
 @pytest.mark.parametrize("rule", broken_messages())
@@ -86,10 +86,10 @@ def test_a_broken_rule_is_told_by_clauses_that_name_it(rule: wire.Rule) -> None:
     rules = {(fault.path, fault.start, fault.observed): fault.rule for fault in message.faults}
     found = [(clause, one) for clause in ON_MESSAGES if clause.rules for one in violations(clause, message)]
 
-    told = [(clause, rules[one.field, one.start, one.observed]) for clause, one in found]
+    found_by = [(clause, rules[one.field, one.start, one.observed]) for clause, one in found]
 
-    assert all(reported in clause.rules for clause, reported in told)
-    assert rule in {reported for _, reported in told} or rule in NOT_ASKED
+    assert all(reported in clause.rules for clause, reported in found_by)
+    assert rule in {reported for _, reported in found_by} or rule in NOT_ASKED
 
 
 @pytest.mark.parametrize("clause", OURS, ids=lambda clause: clause.id)

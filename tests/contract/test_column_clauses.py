@@ -100,10 +100,10 @@ OWN: Mapping[str, Serializer] = {
 
 
 @functools.cache
-def told() -> Mapping[str, frozenset[str]]:
+def reported() -> Mapping[str, frozenset[str]]:
     """For each lie, the clauses that fail it."""
-    lies = {name: mutant.serializer for name, mutant in MUTANTS.items() if mutant.serializer is not None} | OWN
-    return {name: frozenset(failed(serialized(lie))) for name, lie in lies.items()}
+    faults = {name: mutant.serializer for name, mutant in MUTANTS.items() if mutant.serializer is not None} | OWN
+    return {name: frozenset(failed(serialized(fault))) for name, fault in faults.items()}
 
 
 BY_SERVERS = {"values.json-compact", "values.geography-form"}
@@ -132,26 +132,26 @@ ELSEWHERE = BY_SERVERS | OF_LOOSE_BATCHES | {"schema.little-endian", "schema.no-
 )
 def test_a_lie_fails_the_clause(clause_id: str) -> None:
     """For every clause there is a serializer that it fails."""
-    lies = [name for name, clauses in told().items() if clause_id in clauses]
+    faults = [name for name, clauses in reported().items() if clause_id in clauses]
 
-    assert lies
+    assert faults
 
 
 @pytest.mark.parametrize("clause_id", OWN)
 def test_a_lie_of_this_module_is_told_once(clause_id: str) -> None:
     """Each lie made here fails the clause it is about, and no other."""
-    assert told()[clause_id] == {clause_id}
+    assert reported()[clause_id] == {clause_id}
 
 
 def test_schema_flags_are_told_once() -> None:
     """A big-endian flag and metadata of the schema's own fail one clause each."""
-    assert told()["schema.big-endian"] == {"schema.little-endian"}
-    assert told()["schema.own-metadata"] == {"schema.no-metadata"}
+    assert reported()["schema.big-endian"] == {"schema.little-endian"}
+    assert reported()["schema.own-metadata"] == {"schema.no-metadata"}
 
 
 def test_exchanged_columns_are_told_once() -> None:
     """Two columns that keep their names and exchange their values fail the clause on that, and none on values."""
-    assert told()["columns.values-swapped"] == {"values.follow-names"}
+    assert reported()["columns.values-swapped"] == {"values.follow-names"}
 
 
 # --- what stays open ------------------------------------------------------------------------------------

@@ -54,8 +54,8 @@ def size(value: int | None) -> Spoil:
         response = read(answers).responses[0]
         if value is None:
             data = response.arrow_record_batch.serialized_record_batch
-            announced = response.uncompressed_byte_size
-            raw = pa.Codec("lz4_raw").decompress(data, decompressed_size=announced, asbytes=True)
+            declared = response.uncompressed_byte_size
+            raw = pa.Codec("lz4_raw").decompress(data, decompressed_size=declared, asbytes=True)
             response.arrow_record_batch.serialized_record_batch = raw
             response.ClearField("uncompressed_byte_size")
         else:

@@ -38,7 +38,7 @@ NAMES = {
 }
 
 
-def lie(clause: str, request: str, spoil: Spoil, **more: Any) -> Deviation:
+def fault(clause: str, request: str, spoil: Spoil, **more: Any) -> Deviation:
     """A deviation from the refusal of one bad request."""
     return Deviation(f"errors.{clause}", case_of(REQUESTS[request]), spoil, **more)
 
@@ -77,26 +77,26 @@ OWN = ("unspecified-format", "bad-parent", "malformed-table", "missing-table", "
        "negative-stream-count", "long-trace-id")  # fmt: skip
 
 DEVIATIONS = (
-    *(lie(f"{name}-is-refused", name, accepted) for name in OWN),
-    *(lie(f"{name}-has-its-code", name, lambda a: setattr(create(a), "status", "UNIMPLEMENTED")) for name in CODED),
+    *(fault(f"{name}-is-refused", name, accepted) for name in OWN),
+    *(fault(f"{name}-has-its-code", name, lambda a: setattr(create(a), "status", "UNIMPLEMENTED")) for name in CODED),
     *(Deviation(f"errors.{reason}-is-refused", read_of(reason), read_accepted) for reason in NAMES),
     Deviation("errors.split-of-unknown-stream-is-refused", SPLIT, split_accepted),
-    lie(
+    fault(
         "unrecorded-refusal-has-a-fitting-code",
         "malformed-table",
         lambda a: setattr(create(a), "status", "UNIMPLEMENTED"),
     ),
     *(
-        lie("permanent-one-is-not-unknown", name, lambda a: setattr(create(a), "status", "UNKNOWN"))
+        fault("permanent-one-is-not-unknown", name, lambda a: setattr(create(a), "status", "UNKNOWN"))
         for name in REQUESTS
     ),
     *(
-        lie("permanent-one-is-not-retryable", name, lambda a: setattr(create(a), "status", "INTERNAL"))
+        fault("permanent-one-is-not-retryable", name, lambda a: setattr(create(a), "status", "INTERNAL"))
         for name in REQUESTS
     ),
-    lie("message-says-something", "bad-parent", lambda a: create(a).refuse(details=" ")),
-    lie("unknown-column-is-named", "unknown-column", lambda a: create(a).refuse(details="bad request")),
-    lie("missing-table-is-named", "missing-table", lambda a: create(a).refuse("NOT_FOUND", "bad request")),
+    fault("message-says-something", "bad-parent", lambda a: create(a).refuse(details=" ")),
+    fault("unknown-column-is-named", "unknown-column", lambda a: create(a).refuse(details="bad request")),
+    fault("missing-table-is-named", "missing-table", lambda a: create(a).refuse("NOT_FOUND", "bad request")),
     Deviation(
         "errors.permanent-one-is-not-unknown",
         case_of(CreateSession(selected_fields=("name", "name"), expect=Expect(codes=("OK", "INVALID_ARGUMENT")))),

@@ -58,7 +58,7 @@ def test_the_short_way_and_the_long_way_agree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"n": [1, None, 4]}, "values.int64"),
         ({"n": [1, 2, 3]}, "values.nulls"),
@@ -66,12 +66,12 @@ def test_the_short_way_and_the_long_way_agree() -> None:
         ({"f": [0.5, None, 0.0]}, "values.float64"),
     ],
 )
-def test_a_wrong_value_is_told_by_one_clause(changes: dict[str, list[object]], told: str) -> None:
+def test_a_wrong_value_is_told_by_one_clause(changes: dict[str, list[object]], reported: str) -> None:
     """One changed value fails one clause, whether the batch is cut up or not."""
     for chunks in (1, 3):
         verdicts = judge(CASE, exchange(rows(**changes), chunks=chunks), rows())
 
-        assert [one.clause for one in verdicts if one.outcome is Outcome.FAIL] == [told]
+        assert [one.clause for one in verdicts if one.outcome is Outcome.FAIL] == [reported]
 
 
 def test_findings_carry_their_place() -> None:

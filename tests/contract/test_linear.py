@@ -257,7 +257,7 @@ def comparisons(count: int) -> int:
     table = tuple(Column(Name(f"Column{place}"), BqType.INT64) for place in range(count))
     before = Name.compared
     pairing = Pairing(table, wire.Schema(fields), selected=False)
-    for check in Declarations.facet.checks:
+    for check in Declarations.aspect.checks:
         pairing.found(Declared(0, 0, pairing), check)
     return Name.compared - before
 

@@ -32,7 +32,7 @@ class Thing:
     response: int | None = None
 
 
-class Facet:
+class Aspect:
     """A facet whose state is always to be asked for, or raises."""
 
     def __init__(self, *, raises: bool) -> None:
@@ -48,8 +48,8 @@ class Facet:
 class Over:
     """A selector of things, under a facet."""
 
-    def __init__(self, facet: Facet, select: Callable[[View], Sequence[Thing]] = lambda _view: [Thing()]) -> None:
-        self.facet = facet
+    def __init__(self, aspect: Aspect, select: Callable[[View], Sequence[Thing]] = lambda _view: [Thing()]) -> None:
+        self.aspect = aspect
         self._select = select
 
     def __call__(self, view: View) -> Sequence[Thing]:
@@ -63,7 +63,7 @@ class Over:
 
 def made(clause_id: str, check: Callable[[Any], Any], over: Any = None) -> Clause:
     """A clause of the profile of exchanges."""
-    over = Over(Facet(raises=False)) if over is None else over
+    over = Over(Aspect(raises=False)) if over is None else over
     return Clause(clause_id, Level.MUST, "Text.", "https://example.org", "", ("bq-arrow",), over, check)
 
 
@@ -113,7 +113,7 @@ def test_a_selector_that_raises_costs_the_clauses_over_it() -> None:
     def broken(_view: View) -> Sequence[Thing]:
         raise KeyError("nothing")
 
-    over = Over(Facet(raises=False), broken)
+    over = Over(Aspect(raises=False), broken)
 
     verdicts = judged(made("x.a", fine, over), made("x.b", fine, over), made("x.c", fine))
 
@@ -122,18 +122,18 @@ def test_a_selector_that_raises_costs_the_clauses_over_it() -> None:
 
 def test_a_facet_that_raises_leaves_its_clauses_to_be_asked() -> None:
     """Where one of them raises, too, that has told it, and the others are judged."""
-    facet = Facet(raises=True)
+    aspect = Aspect(raises=True)
 
-    verdicts = judged(made("x.a", raising(LookupError()), Over(facet)), made("x.b", fine, Over(facet)))
+    verdicts = judged(made("x.a", raising(LookupError()), Over(aspect)), made("x.b", fine, Over(aspect)))
 
     assert outcomes(verdicts) == {"x.a": Outcome.ERROR, "x.b": Outcome.PASS}
 
 
 def test_a_facet_that_raises_alone_is_not_hidden() -> None:
     """Where no clause raises, none has passed: nobody knows what was wrong."""
-    facet = Facet(raises=True)
+    aspect = Aspect(raises=True)
 
-    verdicts = judged(made("x.a", fine, Over(facet)), made("x.b", fine))
+    verdicts = judged(made("x.a", fine, Over(aspect)), made("x.b", fine))
 
     assert outcomes(verdicts) == {"x.a": Outcome.ERROR, "x.b": Outcome.PASS}
     assert "LookupError: no state" in verdicts[0].reason
@@ -141,8 +141,8 @@ def test_a_facet_that_raises_alone_is_not_hidden() -> None:
 
 def test_what_a_facet_hides_is_no_pass() -> None:
     """Errors are told in full, and their clauses are not among those that passed."""
-    facet = Facet(raises=True)
-    clauses = (made("x.a", fine), made("x.b", raising(ValueError("no"))), made("x.c", fine, Over(facet)))
+    aspect = Aspect(raises=True)
+    clauses = (made("x.a", fine), made("x.b", raising(ValueError("no"))), made("x.c", fine, Over(aspect)))
 
     judged = Judge(clauses)(View(NAMED, exchange(rows()), rows()))
 
@@ -153,8 +153,8 @@ def test_what_a_facet_hides_is_no_pass() -> None:
 def test_an_obstacle_that_raises_costs_the_clause_that_asked() -> None:
     """A named clause without subjects asks what stood in the way."""
     spoilt = View(NAMED, exchange(rows()), rows())
-    spoilt.obstacle = lambda: 1 // 0  # type: ignore[method-assign]
-    none = Over(Facet(raises=False), lambda _view: [])
+    spoilt.reason_not_judged = lambda: 1 // 0  # type: ignore[method-assign]
+    none = Over(Aspect(raises=False), lambda _view: [])
 
     verdicts = judge_view(spoilt, [made("x.a", fine, none), made("x.b", fine)])
 
@@ -173,9 +173,9 @@ def test_a_step_that_does_not_exist_costs_the_clauses_on_calls() -> None:
 
 def test_one_check_of_columns_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that is remembered for its schema raises for its own clause, and values are compared all the same."""
-    facet = CLAUSES["types.int64"].over.facet  # type: ignore[attr-defined]
+    aspect = CLAUSES["types.int64"].over.aspect  # type: ignore[attr-defined]
     broken = made("x.a", lambda one: one.pairing.found(one, _explode), CLAUSES["types.int64"].over)
-    monkeypatch.setattr(facet, "checks", [*facet.checks, _explode])
+    monkeypatch.setattr(aspect, "checks", [*aspect.checks, _explode])
     clauses = [broken, CLAUSES["types.int64"], CLAUSES["values.int64"], CLAUSES["body.node-count"]]
     unseen = dataclasses.replace(CASE, table=Table((*CASE.table.columns, Column("new", BqType.BOOL))[:3], rows=()))
 
@@ -267,7 +267,7 @@ class TestReason:
             CLAUSES["no such clause"]
         except KeyError as error:
             text = reason_of(error)
-        (verdict,) = judged(made("x.a", lambda _thing: View.obstacle(None)))  # type: ignore[arg-type]
+        (verdict,) = judged(made("x.a", lambda _thing: View.reason_not_judged(None)))  # type: ignore[arg-type]
 
         assert text == "the suite raised KeyError: 'no such clause' (a defect of the suite, please report)"
         assert " at conformance.contract.view, line " in verdict.reason

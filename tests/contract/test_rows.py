@@ -31,7 +31,7 @@ def response(change: Callable[[Any], object], index: int = 0) -> Spoil:
     return lambda answers: change(read(answers).responses[index])
 
 
-def lie(name: str, spoil: Spoil, **more: Any) -> Deviation:
+def fault(name: str, spoil: Spoil, **more: Any) -> Deviation:
     """A deviation from the plain case."""
     return Deviation(f"rows.{name}", PLAIN, spoil, **more)
 
@@ -77,33 +77,33 @@ def progress(start: float, end: float) -> Callable[[Any], None]:
 
 
 DEVIATIONS = (
-    lie("read-is-served", lambda a: read(a).refuse("NOT_FOUND")),
-    lie("response-is-a-message", lambda a: read(a).responses.append(b"\x0a\xff")),
-    lie("every-response-has-a-payload", lambda a: read(a).responses.append(proto.ReadRowsResponse())),
+    fault("read-is-served", lambda a: read(a).refuse("NOT_FOUND")),
+    fault("response-is-a-message", lambda a: read(a).responses.append(b"\x0a\xff")),
+    fault("every-response-has-a-payload", lambda a: read(a).responses.append(proto.ReadRowsResponse())),
     Deviation(
         "rows.payload-is-of-the-format",
         case_of(CreateSession(), ReadRows(take=1)),
         response(lambda r: setattr(r.avro_rows, "serialized_binary_rows", b"\0")),
     ),
-    lie("every-batch-has-rows", empty_batch),
-    lie("row-count-is-true", response(lambda r: setattr(r, "row_count", 0))),
-    lie("row-count-is-true", response(lambda r: setattr(r, "row_count", 10), 1)),
-    lie("deprecated-count-is-zero-or-true", response(lambda r: setattr(r.arrow_record_batch, "row_count", 10))),
-    lie("uncompressed-size-is-unset", response(lambda r: setattr(r, "uncompressed_byte_size", -1))),
-    lie("first-response-has-the-schema", response(lambda r: r.ClearField("arrow_schema"))),
-    lie("schema-is-the-sessions", response(other_schema)),
-    lie("progress-is-a-fraction", response(progress(0, 1.5), 2)),
-    lie("progress-is-a-fraction", response(progress(float("nan"), 1), 2)),
-    lie("progress-starts-before-it-ends", response(progress(1, 0.9), 2)),
-    lie("progress-does-not-fall", response(progress(0, 0.1), 2)),
-    lie("throttling-is-a-percentage", response(lambda r: setattr(r.throttle_state, "throttle_percent", 101))),
-    lie("throttling-is-a-percentage", response(lambda r: setattr(r.throttle_state, "throttle_percent", -1))),
-    lie("none-is-missing", rows_changed(lambda t: t.slice(1))),
-    lie("none-is-missing", lambda a: read(a).responses.pop()),
-    lie("none-is-missing", rows_changed(lambda t: t.slice(0, 0))),
-    lie("none-is-repeated", rows_changed(lambda t: pa.concat_tables([t, t.slice(0, 1)]))),
-    lie("none-is-repeated", rows_changed(lambda t: pa.concat_tables([t, t]))),
-    lie("none-is-foreign", rows_changed(lambda t: with_row(t, 0, "id", 99))),
+    fault("every-batch-has-rows", empty_batch),
+    fault("row-count-is-true", response(lambda r: setattr(r, "row_count", 0))),
+    fault("row-count-is-true", response(lambda r: setattr(r, "row_count", 10), 1)),
+    fault("deprecated-count-is-zero-or-true", response(lambda r: setattr(r.arrow_record_batch, "row_count", 10))),
+    fault("uncompressed-size-is-unset", response(lambda r: setattr(r, "uncompressed_byte_size", -1))),
+    fault("first-response-has-the-schema", response(lambda r: r.ClearField("arrow_schema"))),
+    fault("schema-is-the-sessions", response(other_schema)),
+    fault("progress-is-a-fraction", response(progress(0, 1.5), 2)),
+    fault("progress-is-a-fraction", response(progress(float("nan"), 1), 2)),
+    fault("progress-starts-before-it-ends", response(progress(1, 0.9), 2)),
+    fault("progress-does-not-fall", response(progress(0, 0.1), 2)),
+    fault("throttling-is-a-percentage", response(lambda r: setattr(r.throttle_state, "throttle_percent", 101))),
+    fault("throttling-is-a-percentage", response(lambda r: setattr(r.throttle_state, "throttle_percent", -1))),
+    fault("none-is-missing", rows_changed(lambda t: t.slice(1))),
+    fault("none-is-missing", lambda a: read(a).responses.pop()),
+    fault("none-is-missing", rows_changed(lambda t: t.slice(0, 0))),
+    fault("none-is-repeated", rows_changed(lambda t: pa.concat_tables([t, t.slice(0, 1)]))),
+    fault("none-is-repeated", rows_changed(lambda t: pa.concat_tables([t, t]))),
+    fault("none-is-foreign", rows_changed(lambda t: with_row(t, 0, "id", 99))),
     Deviation("rows.streams-are-disjoint", PLAIN, shared_row, streams=2),
     Deviation("rows.rereading-repeats", TWICE, rows_changed(lambda t: t.take(list(range(9, -1, -1))), 1)),
     Deviation("rows.rereading-repeats", TWICE, rows_changed(lambda t: t.slice(5), 1)),

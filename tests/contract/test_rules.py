@@ -43,7 +43,7 @@ def subjects(clause: Clause, *faults: Fault) -> Iterator[Faulty]:
             yield MessageInBatches(b"", first, wire.BatchMessage(list(faults), first, (), SCHEMA), list(faults))
 
 
-def told(clause: Clause, rule: Rule) -> bool:
+def reports(clause: Clause, rule: Rule) -> bool:
     """Whether a clause reports a rule that is broken in something, where nothing else is."""
     return any(list(clause.check(subject)) for subject in subjects(clause, fault(rule)))
 
@@ -51,7 +51,7 @@ def told(clause: Clause, rule: Rule) -> bool:
 @pytest.mark.parametrize("clause", ON_FAULTS, ids=lambda clause: clause.id)
 def test_a_clause_reports_the_rules_that_it_names(clause: Clause) -> None:
     """Each rule is broken alone: the clauses that name it report it, and no others do."""
-    assert {rule for rule in Rule if told(clause, rule)} == set(clause.rules)
+    assert {rule for rule in Rule if reports(clause, rule)} == set(clause.rules)
 
 
 def test_every_rule_is_named_or_left_for_a_reason() -> None:

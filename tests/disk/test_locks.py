@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.disk.locks import InUseError, held, is_held
+from conformance.disk.locks import InUseError, held, is_locked
 
 HOLDER = """
 import sys
@@ -52,11 +52,11 @@ def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
     """The lock is the operating system's: the file that a killed process leaves locks nothing."""
     path = tmp_path / "run.jsonl"
     with holder(path) as other:
-        assert is_held(path)
+        assert is_locked(path)
         other.kill()
         other.wait()
 
-        assert not is_held(path)
+        assert not is_locked(path)
     assert names(tmp_path) == []
 
 
@@ -101,4 +101,4 @@ def test_whoever_waits_comes_next(tmp_path: Path) -> None:
 def test_a_device_has_no_lock() -> None:
     """Two runs may both throw their log away."""
     with held(Path("/dev/null")), held(Path("/dev/null")):
-        assert not is_held(Path("/dev/null"))
+        assert not is_locked(Path("/dev/null"))

@@ -142,9 +142,9 @@ class Desk:
         """Run the commands of a console block: each prints what stands below it and ends in the status told."""
         for step in steps(block):
             status, printed = self.run(step.command)
-            told = f"{block.where}: $ {step.command}\n{printed}"
-            assert status == step.status, told
-            assert matches(step.shown, printed), told
+            reported = f"{block.where}: $ {step.command}\n{printed}"
+            assert status == step.status, reported
+            assert matches(step.shown, printed), reported
 
     def run(self, command: str) -> tuple[int, str]:
         """The status of a command and what it printed, standard output first."""

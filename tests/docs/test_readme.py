@@ -87,9 +87,9 @@ def test_values_arrive_as_they_were_put_in(target: str) -> None:
 @pytest.mark.parametrize("target", REPORTS)
 def test_no_deviation_of_a_report_is_passed_over(target: str) -> None:
     """Every clause that fails in a published report belongs to a line of the README."""
-    told = {clause for finding in FINDINGS for clause in finding.clauses}
+    reported = {clause for finding in FINDINGS for clause in finding.clauses}
 
-    assert set(failing(target)) - told == set()
+    assert set(failing(target)) - reported == set()
 
 
 def test_every_command_has_its_statuses() -> None:

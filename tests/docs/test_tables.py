@@ -12,7 +12,7 @@ from conformance.records import Case
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
 from publish.tables.__main__ import main
-from publish.tables.defects import DEFECTS, Defect, told_by
+from publish.tables.defects import DEFECTS, Defect, reported_by
 from publish.tables.probes import PROBES, Probe
 from publish.tables.score import condensed
 from tests.fixtures import ROOT
@@ -35,7 +35,7 @@ def test_docs_holds_documents() -> None:
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda each: each.id)
 def test_a_defect_has_a_mutant_or_a_reason(defect: Defect) -> None:
     """A defect that a writer of responses can commit is committed by a mutant; any other says why not."""
-    assert bool(told_by(defect)) != bool(defect.apart)
+    assert bool(reported_by(defect)) != bool(defect.apart)
 
 
 def test_mutants_name_known_defects() -> None:

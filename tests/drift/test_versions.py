@@ -37,9 +37,9 @@ def test_an_interpreter_that_is_gone_is_told() -> None:
 
 def test_texts_lose_addresses_and_paths() -> None:
     """What differs between two processes or machines is taken out of an error, and nothing else."""
-    told = versions._normal("object at 0x7f00aabbccdd in /usr/lib/x86/arrow.cc:12, row 3/4 of\n  and/or")
+    reported = versions._normal("object at 0x7f00aabbccdd in /usr/lib/x86/arrow.cc:12, row 3/4 of\n  and/or")
 
-    assert told == "object at 0x… in /…:12, row 3/4 of and/or"
+    assert reported == "object at 0x… in /…:12, row 3/4 of and/or"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``python -m tests.engine``: ``liars.json`` written anew, the MUST clauses that each standing liar passes."""
+"""``python -m tests.engine``: ``faulty_servers.json`` written anew, the MUST clauses that each standing liar passes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 from conformance.engine.corpus import load_corpus
-from conformance.engine.proof import Stand, by_server
+from conformance.engine.proof import ProofFixture, by_server
 from conformance.engine.prove import passed
 from conformance.engine.selection import all_clauses
-from conformance.reference.mutants import LIARS
+from conformance.reference.mutants import FAULTY_SERVERS
 
 if __name__ == "__main__":
-    stand = Stand.of(load_corpus().values(), all_clauses().values())
-    known = {name: passed(by_server(stand, name)) for name in LIARS}
+    proof_fixture = ProofFixture.of(load_corpus().values(), all_clauses().values())
+    known = {name: passed(by_server(proof_fixture, name)) for name in FAULTY_SERVERS}
     text = json.dumps(known, indent=1, sort_keys=True) + "\n"
     (Path(__file__).parent / "liars.json").write_text(text, encoding="utf-8")

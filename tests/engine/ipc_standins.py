@@ -24,7 +24,7 @@ from conformance.readers.ipc import Decoded, IpcReaderInfo, IpcWriterInfo, Libra
 from conformance.wire import Kind
 from conformance.wire.integration import write_integration
 from tests.readers.ipc import absent_library
-from tests.readers.ipc.lying_library import DEEDS
+from tests.readers.ipc.faulty_library import DEEDS
 
 READER: Final = IpcReaderInfo(
     name="standin",
@@ -81,7 +81,7 @@ class Standin:
     def encode(self, kind: str, data: pa.RecordBatchReader, options: Mapping[str, Any]) -> bytes:
         """Write it; the type of the first column says what goes wrong."""
         (deed := _BY_TYPE.get(str(data.schema.types[0]), _nothing))()
-        if deed is _lie:
+        if deed is _fault:
             return b"no stream at all"
         how = pa.ipc.IpcWriteOptions(
             compression=options.get("codec") or None, use_legacy_format=options.get("legacy", False)
@@ -109,7 +109,7 @@ def _nothing() -> None:
     pass
 
 
-def _lie() -> None:
+def _fault() -> None:
     pass
 
 
@@ -124,7 +124,7 @@ def _lack() -> None:
 _BY_TYPE: Final[Mapping[str, Callable[[], None]]] = {
     "int8": DEEDS[b"segv"],
     "int16": DEEDS[b"block"],
-    "uint8": _lie,
+    "uint8": _fault,
     "uint16": _lose,
     "uint32": _lack,
     "uint64": DEEDS[b"refuse"],

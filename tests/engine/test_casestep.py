@@ -45,7 +45,7 @@ def taken(answer: Exchange | Exception, case: Case | None = None) -> CaseWork:
     return CaseStep((OK,), FakeTarget({"a": answer})).take(CaseWork(sample_case("a") if case is None else case))
 
 
-def told(step: CaseStep, work: CaseWork) -> list[tuple[str, Outcome]]:
+def reported(step: CaseStep, work: CaseWork) -> list[tuple[str, Outcome]]:
     """The clauses of a case and their outcomes."""
     return [(verdict.clause, verdict.outcome) for verdict in step.verdicts(work)]
 
@@ -57,8 +57,8 @@ def test_a_case_is_taken_as_far_as_is_asked() -> None:
     work = step.take(CaseWork(sample_case("a")), Phase.DRIVEN)
 
     assert (work.phase, work.judged, work.view) == (Phase.DRIVEN, None, None)
-    assert told(step, work) == []
-    assert told(step, step.take(work)) == [("calls.ok", Outcome.PASS)]
+    assert reported(step, work) == []
+    assert reported(step, step.take(work)) == [("calls.ok", Outcome.PASS)]
     assert target.driven == ["a"]
 
 
@@ -93,7 +93,7 @@ def test_a_pass_and_a_death_that_no_clause_saw_are_two_verdicts() -> None:
     answer = sample_exchange("a", sample_call(status="OK", end=CallEnd.CRASH))
     step = CaseStep((OK,), FakeTarget({"a": answer}))
 
-    assert told(step, step.take(CaseWork(sample_case("a")))) == [
+    assert reported(step, step.take(CaseWork(sample_case("a")))) == [
         ("calls.ok", Outcome.PASS),
         (WHOLE_CASE, Outcome.CRASH),
     ]
@@ -130,7 +130,7 @@ def test_a_reader_that_raises_costs_the_readings() -> None:
     step = CaseStep((OK,), FakeTarget({}), Broken(agrees=False))
     work = step.take(CaseWork(sample_case("a")))
 
-    assert told(step, work) == [("calls.ok", Outcome.PASS)]
+    assert reported(step, work) == [("calls.ok", Outcome.PASS)]
     assert work.view is not None
     with pytest.raises(MemoryError):
         _ = work.view.readings

@@ -146,8 +146,8 @@ def test_what_a_judged_refusal_hides_is_no_second_failure(call: int, outcome: Ou
         "a", "rows.none-is-missing", Outcome.REFUSED, reason="call 0, CreateReadSession: ended in UNKNOWN"
     )
     finding = Finding("session.plain-request-is-served", "status OK", "UNKNOWN", call=call)
-    told = Verdict("a", finding.clause, Outcome.FAIL, (finding,))
+    reported = Verdict("a", finding.clause, Outcome.FAIL, (finding,))
 
-    refined = refine(CASE, sample_exchange("a", sample_call(), sample_call()), [told, refusal], lambda: FINE)
+    refined = refine(CASE, sample_exchange("a", sample_call(), sample_call()), [reported, refusal], lambda: FINE)
 
     assert [verdict.outcome for verdict in refined] == [Outcome.FAIL, outcome]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from conformance.contract.clause import CLAUSES, Violation, load_chapters
-from conformance.engine.proof import Stand, Trial, by_bytes, by_readings, note_failures, try_mutant
+from conformance.engine.proof import ProofFixture, Trial, by_bytes, by_readings, note_failures, try_mutant
 from conformance.engine.selection import all_clauses
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import (
@@ -31,12 +31,12 @@ CASE = Case("rows.plain", "", Table(COLUMNS, recipe=Recipe(rows=9, seed=1)), cla
 HEAVY = Case("rows.many", "", Table(COLUMNS, recipe=Recipe(rows=5000)), clauses=("responses.many-*",))
 WIDE = Case("rows.wide", "", Table(COLUMNS, recipe=Recipe(rows=2, values=ValueProfile.WIDE)), clauses=("rows.*",))
 NEEDY = Case("rows.needy", "", Table(COLUMNS, recipe=Recipe(rows=1)), needs=("something",))
-STAND = Stand.of([CASE, HEAVY, WIDE, NEEDY], CLAUSES.values())
+PROOF_FIXTURE = ProofFixture.of([CASE, HEAVY, WIDE, NEEDY], CLAUSES.values())
 
 
 def names(kills: tuple[str, ...]) -> list[str]:
     """The cases that a server is asked for these clauses."""
-    return [tried.case.id for tried in STAND.served(kills)]
+    return [tried.case.id for tried in PROOF_FIXTURE.served(kills)]
 
 
 class TestTrial:
@@ -55,7 +55,7 @@ class TestTrial:
         assert trial.surplus == ("c.three",)
 
 
-class TestStand:
+class TestProofFixture:
     """Light cases are tried on every lie, heavy ones on lies about what they were made for."""
 
     def test_light_cases_are_tried_on_every_lie(self) -> None:
@@ -69,7 +69,7 @@ class TestStand:
 
     def test_a_process_gets_the_cases_made_for_it(self) -> None:
         """A lie that hangs costs its deadline in each case, so it gets few."""
-        made = [tried.case.id for tried in STAND.made_for(("rows.none-is-missing",))]
+        made = [tried.case.id for tried in PROOF_FIXTURE.made_for(("rows.none-is-missing",))]
 
         assert made == ["rows.plain", "rows.wide"]
 
@@ -79,22 +79,22 @@ class TestTrying:
 
     def test_the_reference_serializer_fails_nothing(self) -> None:
         """What obeys is not accused."""
-        assert by_bytes(STAND, REFERENCE) == {}
+        assert by_bytes(PROOF_FIXTURE, REFERENCE) == {}
 
     def test_true_readings_fail_nothing(self) -> None:
         """Two readers that find what the bytes hold pass."""
-        assert by_readings(STAND, lambda readings: readings) == {}
+        assert by_readings(PROOF_FIXTURE, lambda readings: readings) == {}
 
     @pytest.mark.parametrize("name", ["batch.end-of-stream", "value.int64-off-by-one", "reader.differs"])
     def test_a_lie_fails_its_clause_and_no_other(self, name: str) -> None:
         """A lie about bytes, about values, of a reader."""
-        trial = try_mutant(STAND, MUTANTS[name])
+        trial = try_mutant(PROOF_FIXTURE, MUTANTS[name])
 
         assert trial.survived == trial.surplus == ()
 
     def test_a_lie_of_a_server_is_told_by_a_server(self) -> None:
         """Behaviour shows in calls only."""
-        trial = try_mutant(STAND, MUTANTS["rows.count-zero"])
+        trial = try_mutant(PROOF_FIXTURE, MUTANTS["rows.count-zero"])
 
         assert set(trial.failures) == {"rows.row-count-is-true"}
         assert trial.failures["rows.row-count-is-true"] == ("rows.plain",)

@@ -1,6 +1,6 @@
 """The proof, sampled: what ``conformance prove`` shows in full is shown here for a part, chosen by a seed.
 
-The standing liars are asked in full: ``liars.json`` holds the MUST clauses that each passes, and ``python -m
+The standing liars are asked in full: ``faulty_servers.json`` holds the MUST clauses that each passes, and ``python -m
 tests.engine`` writes it. A change of that file is a change of what the suite lets pass, to be explained
 clause by clause.
 """
@@ -18,10 +18,10 @@ import pytest
 from conformance.contract import clause as register
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.corpus import load_corpus
-from conformance.engine.proof import Stand, try_mutant
+from conformance.engine.proof import ProofFixture, try_mutant
 from conformance.engine.prove import Proof, prove
 from conformance.records import Level
-from conformance.reference.mutants import LIARS, MUTANTS
+from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
 from conformance.reference.variations import VARIATIONS
 from tests.contract.exchanges import without_deviation
 
@@ -82,26 +82,26 @@ class TestSample:
 class TestLiars:
     """What a standing liar passes is known to the clause, and explained."""
 
-    @pytest.mark.parametrize("liar", LIARS)
-    def test_it_passes_the_must_clauses_that_are_known(self, proof: Proof, liar: str) -> None:
+    @pytest.mark.parametrize("faulty", FAULTY_SERVERS)
+    def test_it_passes_the_must_clauses_that_are_known(self, proof: Proof, faulty: str) -> None:
         """Neither one more nor one less."""
-        assert list(proof.liars[liar]) == KNOWN[liar]
+        assert list(proof.faulty_servers[faulty]) == KNOWN[faulty]
 
     def test_noise_passes_nothing_about_what_messages_hold(self, proof: Proof) -> None:
         """Bytes that are no message show nothing about metadata, bodies, schemas, types and values."""
-        chapters = {clause.partition(".")[0] for clause in proof.liars["liar.noise"]}
+        chapters = {clause.partition(".")[0] for clause in proof.faulty_servers["liar.noise"]}
 
         assert not chapters & {"structure", "body", "buffers", "layouts", "schema", "types", "values", "readers"}
 
     def test_who_answers_nothing_passes_nothing_about_rows(self, proof: Proof) -> None:
         """An empty answer shows nothing but that there was one."""
-        chapters = {clause.partition(".")[0] for clause in proof.liars["liar.null"]}
+        chapters = {clause.partition(".")[0] for clause in proof.faulty_servers["liar.null"]}
 
         assert not chapters & {"rows", "offsets", "split", "structure", "body", "schema", "types", "values"}
 
     def test_who_refuses_everything_passes_refusals_only(self, proof: Proof) -> None:
         """What has to be refused is, and nothing else is shown."""
-        refusals = [clause for clause in proof.liars["liar.always-refuse"] if not clause.startswith("calls.")]
+        refusals = [clause for clause in proof.faulty_servers["liar.always-refuse"] if not clause.startswith("calls.")]
 
         assert refusals
         assert all(clause.endswith("-is-refused") or "errors." in clause or "no-rows" in clause for clause in refusals)
@@ -110,7 +110,7 @@ class TestLiars:
         """No liar passes the whole suite."""
         musts = sum(clause.level is Level.MUST for clause in CLAUSES.values())
 
-        assert max(map(len, proof.liars.values())) < musts
+        assert max(map(len, proof.faulty_servers.values())) < musts
 
 
 class TestGutted:
@@ -122,9 +122,11 @@ class TestGutted:
         killers = [mutant for mutant in BYTES if name in MUTANTS[mutant].kills]
         gutted = dataclasses.replace(CLAUSES[name], check=lambda _subject: ())
         monkeypatch.setitem(register._REGISTER, name, gutted)
-        stand = Stand.of(itertools.islice((case for case in CASES if not case.isolated), 12), CLAUSES.values())
+        proof_fixture = ProofFixture.of(
+            itertools.islice((case for case in CASES if not case.isolated), 12), CLAUSES.values()
+        )
 
-        trials = tuple(try_mutant(stand, MUTANTS[mutant]) for mutant in killers)
+        trials = tuple(try_mutant(proof_fixture, MUTANTS[mutant]) for mutant in killers)
 
         assert [trial.survived for trial in trials] == [(name,)] * len(killers)
         assert not Proof(trials, {}, {}, (), (), {}, {}, (), (), 0).holds

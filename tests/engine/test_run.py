@@ -10,7 +10,7 @@ import pytest
 
 from conformance.contract.clause import Clause, Violation
 from conformance.engine.casestep import CaseStep
-from conformance.engine.counterexample import Hunt
+from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.run import CaseJob, run
@@ -156,7 +156,7 @@ def test_a_capability_that_is_there_and_not_declared_is_remarked_on() -> None:
     assert remarks(events)[-1] == (
         "split is not declared, but a passes: add it to the target's capabilities, so that it is judged"
     )
-    assert {outcome for told in outcomes(events).values() for _, outcome in told} == {Outcome.UNSUPPORTED}
+    assert {outcome for reported in outcomes(events).values() for _, outcome in reported} == {Outcome.UNSUPPORTED}
 
 
 @pytest.mark.parametrize("answer", [sample_exchange("a"), TargetError("no such thing"), RuntimeError("broke")])
@@ -229,7 +229,7 @@ def test_closing_a_run_stops_driving() -> None:
     assert len(target.driven) < 10
 
 
-class TestHunt:
+class TestShrinker:
     """Failing generated cases are shrunk and saved, once per distinct failure."""
 
     @pytest.fixture
@@ -237,20 +237,20 @@ class TestHunt:
         """A target that refuses everything."""
         return RefusingTarget({})
 
-    def hunt(self, target: FakeTarget, directory: Path, *, shrinking: bool = True, expected: str = "") -> Hunt:
+    def shrinker(self, target: FakeTarget, directory: Path, *, shrinking: bool = True, expected: str = "") -> Shrinker:
         """A hunt in ``directory``."""
         expectations = [ExpectedFailure(expected, "*")] if expected else []
-        return Hunt(CaseStep((OK,), target), directory, expectations=expectations, shrinking=shrinking)
+        return Shrinker(CaseStep((OK,), target), directory, expectations=expectations, shrinking=shrinking)
 
-    def saved(self, target: FakeTarget, hunt: Hunt, *, generated: bool = True) -> list[CounterexampleSaved]:
+    def saved(self, target: FakeTarget, shrinker: Shrinker, *, generated: bool = True) -> list[CounterexampleSaved]:
         """What a run of two failing cases saves."""
         work = jobs(sample_case("a"), sample_case("b"), generated=generated)
-        events = run(started(), work, CaseStep((OK,), target), hunt=hunt)
+        events = run(started(), work, CaseStep((OK,), target), shrinker=shrinker)
         return [event for event in events if isinstance(event, CounterexampleSaved)]
 
     def test_the_saved_case_is_smaller_and_reads_back(self, target: FakeTarget, tmp_path: Path) -> None:
         """Two cases that fail alike leave one file."""
-        (saved,) = self.saved(target, self.hunt(target, tmp_path))
+        (saved,) = self.saved(target, self.shrinker(target, tmp_path))
 
         case = load_case(Path(saved.file))
         assert (saved.case_id, saved.clause) == ("a", "calls.ok")
@@ -259,18 +259,18 @@ class TestHunt:
 
     def test_without_shrinking_the_case_is_saved_as_drawn(self, target: FakeTarget, tmp_path: Path) -> None:
         """No further request is made of the target."""
-        (saved,) = self.saved(target, self.hunt(target, tmp_path, shrinking=False))
+        (saved,) = self.saved(target, self.shrinker(target, tmp_path, shrinking=False))
 
         assert load_case(Path(saved.file)) == sample_case("a")
         assert target.driven == ["a", "b"]
 
     def test_expected_failures_are_not_hunted(self, target: FakeTarget, tmp_path: Path) -> None:
         """Nobody wants a counterexample of a known defect in each run."""
-        assert self.saved(target, self.hunt(target, tmp_path, expected="calls.*")) == []
+        assert self.saved(target, self.shrinker(target, tmp_path, expected="calls.*")) == []
 
     def test_corpus_cases_are_not_hunted(self, target: FakeTarget, tmp_path: Path) -> None:
         """They are small and have names already."""
-        assert self.saved(target, self.hunt(target, tmp_path), generated=False) == []
+        assert self.saved(target, self.shrinker(target, tmp_path), generated=False) == []
 
 
 class RefusingTarget(FakeTarget):

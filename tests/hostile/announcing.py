@@ -88,11 +88,11 @@ def announces_only_absurd_ports(host: Host) -> None:
 @life("life.announces-the-port-of-another", NOT_STARTED)
 def announces_the_port_of_another(host: Host) -> None:
     """The port of another process is announced, which accepts connections and says nothing."""
-    ready, told = os.pipe()
+    ready, reported = os.pipe()
 
     def listen() -> None:
         listener = socket.create_server(("127.0.0.1", 0))
-        os.write(told, str(listener.getsockname()[1]).encode())
+        os.write(reported, str(listener.getsockname()[1]).encode())
         while True:
             listener.accept()
 

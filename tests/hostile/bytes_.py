@@ -77,7 +77,7 @@ def sixty_four_bombs() -> Any:
 
 
 @_bytes("bytes.bomb-that-lies")
-def bomb_that_lies() -> Any:
+def bomb_with_wrong_length() -> Any:
     """A buffer says that it has 2^60 bytes uncompressed."""
     data = bytearray(_stream(_zeros(0).schema, _zeros(1024), compression="zstd"))
     at = bytes(data).index(struct.pack("<q", 8192))

@@ -51,8 +51,8 @@ def write(answer: Any) -> None:
 
 def welcome(request: dict[str, Any]) -> dict[str, Any]:
     """The answer to hello."""
-    told = {"protocol": 1, "name": "hostile", "version": "1", "capabilities": ["arrow"], "input": "arrow"}
-    return {"id": request["id"], "status": "ok", **told}
+    reported = {"protocol": 1, "name": "hostile", "version": "1", "capabilities": ["arrow"], "input": "arrow"}
+    return {"id": request["id"], "status": "ok", **reported}
 
 
 def serialized(request: dict[str, Any]) -> dict[str, Any]:
@@ -314,21 +314,23 @@ def answers_before_the_question(serve: Any) -> None:
 @_life("program.million-capabilities", Expected(status=(0, 1, 2)), deadline=15.0)
 def million_capabilities(serve: Any) -> None:
     """The program declares a million capabilities."""
-    serve(hello=lambda told: {**told, "capabilities": ["arrow", *(f"c{number}" for number in range(1_000_000))]})
+    serve(
+        hello=lambda reported: {**reported, "capabilities": ["arrow", *(f"c{number}" for number in range(1_000_000))]}
+    )
 
 
 @_life("program.capability-of-20-mib", Expected(status=(0, 1, 2)))
 def capability_of_20_mib(serve: Any) -> None:
     """The program's name, its version and a capability have 20 MiB each."""
     long = "v" * (20 * MIB)
-    serve(hello=lambda told: {**told, "name": long, "version": long, "capabilities": ["arrow", long]})
+    serve(hello=lambda reported: {**reported, "name": long, "version": long, "capabilities": ["arrow", long]})
 
 
 @_life("program.hostile-version", SERVED)
 def hostile_version(serve: Any) -> None:
     """The program's version is made of commands to terminals and builds, and a lone surrogate."""
     words = "1\n::error::HOSTILE\n##vso[task.complete]\x1b[2J\u202e\ud800</script><img src=x onerror=alert(1)>"
-    serve(hello=lambda told: {**told, "version": words, "name": words})
+    serve(hello=lambda reported: {**reported, "version": words, "name": words})
 
 
 @_life("program.hello-of-gibs", NO_HELLO)

@@ -31,18 +31,18 @@ def main(name: str) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         if request["op"] == "hello":
-            told: Any = {"id": request["id"], **WELCOME}
+            reported: Any = {"id": request["id"], **WELCOME}
             if name.startswith("reader.hello-"):
-                told = DEEDS[name](told)
-            if told is not None:
-                _write(told)
+                reported = DEEDS[name](reported)
+            if reported is not None:
+                _write(reported)
             continue
-        told = {"id": request["id"], "status": "error", "class": "ValueError", "message": "no reader at all"}
+        reported = {"id": request["id"], "status": "error", "class": "ValueError", "message": "no reader at all"}
         if not (place() / "events" / "attacked").exists():
             note("events", "attacked")
-            told = DEEDS[name](told)
-        if told is not None:
-            _write(told)
+            reported = DEEDS[name](reported)
+        if reported is not None:
+            _write(reported)
 
 
 DEEDS: Final[dict[str, Callable[[Any], Any]]] = {}
@@ -60,8 +60,8 @@ WELCOME: Final = {
 }
 
 
-def _write(told: Any) -> None:
-    sys.stdout.buffer.write(told if isinstance(told, bytes) else json.dumps(told).encode() + b"\n")
+def _write(reported: Any) -> None:
+    sys.stdout.buffer.write(reported if isinstance(reported, bytes) else json.dumps(reported).encode() + b"\n")
     sys.stdout.flush()
 
 
@@ -172,19 +172,19 @@ def library_forks_at_import() -> str:
 
 
 @_reader("reader.hangs", BROKEN, "no answer within")
-def hangs(told: dict[str, Any]) -> None:
+def hangs(reported: dict[str, Any]) -> None:
     """The program never answers."""
     threading.Event().wait()
 
 
 @_reader("reader.segfaults", BROKEN, "SIGSEGV|signal")
-def segfaults(told: dict[str, Any]) -> None:
+def segfaults(reported: dict[str, Any]) -> None:
     """The program dies of SIGSEGV."""
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
 @_reader("reader.allocates", BROKEN, "MiB|memory")
-def allocates(told: dict[str, Any]) -> None:
+def allocates(reported: dict[str, Any]) -> None:
     """The program takes 6 GiB of memory in steps, and touches all of it."""
     kept = []
     for _ in range(96):
@@ -194,7 +194,7 @@ def allocates(told: dict[str, Any]) -> None:
 
 
 @_reader("reader.child-allocates", BROKEN)
-def child_allocates(told: dict[str, Any]) -> None:
+def child_allocates(reported: dict[str, Any]) -> None:
     """A child of the program takes 6 GiB of memory in a session of its own."""
 
     def take() -> None:
@@ -209,7 +209,7 @@ def child_allocates(told: dict[str, Any]) -> None:
 
 
 @_reader("reader.spins", BROKEN, "processor|within")
-def spins(told: dict[str, Any]) -> None:
+def spins(reported: dict[str, Any]) -> None:
     """The program loops in eight threads."""
     until = time.monotonic() + 30
 
@@ -223,116 +223,130 @@ def spins(told: dict[str, Any]) -> None:
 
 
 @_reader("reader.rubbish", ("untestable", "fail"), "protocol")
-def rubbish(told: dict[str, Any]) -> bytes:
+def rubbish(reported: dict[str, Any]) -> bytes:
     """The program answers with bytes that are no JSON."""
     return b"\x00\xff\x1b[2J::error::HOSTILE\n"
 
 
 @_reader("reader.deep-json", ("untestable", "fail"), "protocol")
-def deep_json(told: dict[str, Any]) -> bytes:
+def deep_json(reported: dict[str, Any]) -> bytes:
     """The program's answer nests 100,000 levels deep."""
-    return b'{"id":%d,"status":"ok","columns":' % told["id"] + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
+    return b'{"id":%d,"status":"ok","columns":' % reported["id"] + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
 
 
 @_reader("reader.deep-values", ("untestable", "fail"), "")
-def deep_values(told: dict[str, Any]) -> dict[str, Any]:
+def deep_values(reported: dict[str, Any]) -> dict[str, Any]:
     """A value of the program's answer nests 200 levels deep."""
     value: Any = 1
     for _ in range(200):
         value = [value]
-    return {"id": told["id"], "status": "ok", "names": ["a"], "types": ["x"], "rows": 1, "columns": [[value]]}
+    return {"id": reported["id"], "status": "ok", "names": ["a"], "types": ["x"], "rows": 1, "columns": [[value]]}
 
 
 @_reader("reader.line-without-end", BROKEN, "more than|within")
-def line_without_end(told: dict[str, Any]) -> None:
+def line_without_end(reported: dict[str, Any]) -> None:
     """The program's answer is a line that never ends."""
     _flood(b"[" * MIB)
 
 
 @_reader("reader.million-columns", ("untestable", "fail"), "", deadline=20.0)
-def million_columns(told: dict[str, Any]) -> dict[str, Any]:
+def million_columns(reported: dict[str, Any]) -> dict[str, Any]:
     """The program's answer has a million columns without rows."""
     names = [f"c{number}" for number in range(1_000_000)]
-    return {"id": told["id"], "status": "ok", "names": names, "types": names, "rows": 0, "columns": [[]] * 1_000_000}
+    return {
+        "id": reported["id"],
+        "status": "ok",
+        "names": names,
+        "types": names,
+        "rows": 0,
+        "columns": [[]] * 1_000_000,
+    }
 
 
 @_reader("reader.ten-million-values", ("untestable", "fail", "hang"), "", deadline=20.0)
-def ten_million_values(told: dict[str, Any]) -> dict[str, Any]:
+def ten_million_values(reported: dict[str, Any]) -> dict[str, Any]:
     """The program's answer has ten million values, where the vector has a few."""
     count = 10_000_000
-    return {"id": told["id"], "status": "ok", "names": ["a"], "types": ["x"], "rows": count, "columns": [[1] * count]}
+    return {
+        "id": reported["id"],
+        "status": "ok",
+        "names": ["a"],
+        "types": ["x"],
+        "rows": count,
+        "columns": [[1] * count],
+    }
 
 
 @_reader("reader.rows-of-2-to-the-60", ("untestable", "fail"), "")
-def rows_of_2_to_the_60(told: dict[str, Any]) -> dict[str, Any]:
+def rows_of_2_to_the_60(reported: dict[str, Any]) -> dict[str, Any]:
     """The program's answer says that it has 2^60 rows, and no column."""
-    return {"id": told["id"], "status": "ok", "names": [], "types": [], "rows": 1 << 60, "columns": []}
+    return {"id": reported["id"], "status": "ok", "names": [], "types": [], "rows": 1 << 60, "columns": []}
 
 
 @_reader("reader.number-of-a-million-digits", ("untestable", "fail"), "")
-def number_of_a_million_digits(told: dict[str, Any]) -> bytes:
+def number_of_a_million_digits(reported: dict[str, Any]) -> bytes:
     """A value of the program's answer is a number of a million digits."""
-    head = b'{"id":%d,"status":"ok","names":["a"],"types":["x"],"rows":1,"columns":[[' % told["id"]
+    head = b'{"id":%d,"status":"ok","names":["a"],"types":["x"],"rows":1,"columns":[[' % reported["id"]
     return head + b"9" * 1_000_000 + b"]]}\n"
 
 
 @_reader("reader.hostile-words", ("fail",), "")
-def hostile_words(told: dict[str, Any]) -> dict[str, Any]:
+def hostile_words(reported: dict[str, Any]) -> dict[str, Any]:
     """An error's class and message are commands to terminals and builds, with lone surrogates."""
     words = "\n::error::HOSTILE\n##vso[task.complete]\x1b[2J\u202e\ud800</td><script>alert(1)</script>"
-    return {**told, "class": words, "message": words}
+    return {**reported, "class": words, "message": words}
 
 
 @_reader("reader.message-of-64-mib", ("fail",), "")
-def message_of_64_mib(told: dict[str, Any]) -> dict[str, Any]:
+def message_of_64_mib(reported: dict[str, Any]) -> dict[str, Any]:
     """An error's message has 64 MiB."""
-    return {**told, "message": "m" * (64 * MIB)}
+    return {**reported, "message": "m" * (64 * MIB)}
 
 
 @_reader("reader.leaves-a-daemon", ("fail",), "")
-def leaves_a_daemon(told: dict[str, Any]) -> dict[str, Any]:
+def leaves_a_daemon(reported: dict[str, Any]) -> dict[str, Any]:
     """The program leaves a child in a session of its own, which holds its pipes open."""
     sleeper(before=os.setsid)
-    return told
+    return reported
 
 
 @_reader("reader.dies-and-child-holds-the-pipes", BROKEN, "")
-def dies_and_child_holds_the_pipes(told: dict[str, Any]) -> None:
+def dies_and_child_holds_the_pipes(reported: dict[str, Any]) -> None:
     """The program dies, and a child in a session of its own holds its pipes open."""
     sleeper(before=os.setsid)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @_reader("reader.floods-stderr", ("fail",), "")
-def floods_stderr(told: dict[str, Any]) -> dict[str, Any]:
+def floods_stderr(reported: dict[str, Any]) -> dict[str, Any]:
     """The program prints 512 MiB to its standard error, without a line end."""
     for _ in range(512):
         os.write(2, b"x" * MIB)
-    return told
+    return reported
 
 
 @_reader("reader.closes-its-input", ("fail",), "")
-def closes_its_input(told: dict[str, Any]) -> dict[str, Any]:
+def closes_its_input(reported: dict[str, Any]) -> dict[str, Any]:
     """The program closes its standard input before it answers."""
     os.close(0)
-    return told
+    return reported
 
 
 @_no_reader("reader.hello-is-rubbish")
-def hello_is_rubbish(told: dict[str, Any]) -> bytes:
+def hello_is_rubbish(reported: dict[str, Any]) -> bytes:
     """The program answers hello with hostile rubbish."""
     return b"\x1b[2J::error::HOSTILE\xff\n"
 
 
 @_no_reader("reader.hello-of-million-options", deadline=20.0)
-def hello_of_million_options(told: dict[str, Any]) -> dict[str, Any]:
+def hello_of_million_options(reported: dict[str, Any]) -> dict[str, Any]:
     """The program declares a million options with a million kinds of data that no schema knows."""
-    return {**told, "reads": ["stream"] * 1_000_000, "read_options": {f"o{n}": True for n in range(1_000_000)}}
+    return {**reported, "reads": ["stream"] * 1_000_000, "read_options": {f"o{n}": True for n in range(1_000_000)}}
 
 
 @_no_reader("reader.hello-then-nothing")
-def hello_then_nothing(told: dict[str, Any]) -> bytes:
+def hello_then_nothing(reported: dict[str, Any]) -> bytes:
     """The program dies in the middle of its answer to hello."""
-    sys.stdout.buffer.write(json.dumps(told).encode()[:30])
+    sys.stdout.buffer.write(json.dumps(reported).encode()[:30])
     sys.stdout.flush()
     os._exit(0)

@@ -122,13 +122,13 @@ def returns_none(schema: Any) -> None:
     """The function returns None."""
 
 
-class _Liar:
+class _FaultyObject:
     """An object whose every method attacks."""
 
-    def _lie(self, *_: object) -> NoReturn:
+    def _fault(self, *_: object) -> NoReturn:
         raise SystemExit("HOSTILE")
 
-    __repr__ = __str__ = __eq__ = __hash__ = __len__ = __iter__ = __bytes__ = __bool__ = _lie
+    __repr__ = __str__ = __eq__ = __hash__ = __len__ = __iter__ = __bytes__ = __bool__ = _fault
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -136,9 +136,9 @@ class _Liar:
 
 
 @_serializer("serializer.returns-a-liar", Expected(("refused", "fail", "crash")))
-def returns_a_liar(schema: Any) -> _Liar:
+def returns_a_faulty_object(schema: Any) -> _FaultyObject:
     """The function returns an object whose class, text, length and truth all raise."""
-    return _Liar()
+    return _FaultyObject()
 
 
 class _Growing(bytes):

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
-from conformance.readers.whole import WholeRead
 
 INFO = ReaderInfo(
     name="misbehaving", title="a reader that aborts, loops, allocates …", package="none", takes=Takes.MESSAGES
@@ -80,6 +80,6 @@ def load() -> Read:
     return read
 
 
-def read(whole: WholeRead) -> pa.Table:
+def read(whole: FullRead) -> pa.Table:
     """Act."""
     return ACTS[whole.label]()

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.generate.materialise import materialise
 from conformance.readers import READERS, ReaderPool, Takes
-from conformance.readers.compare import Camp, DifferenceKind, Disagreement, differences, disagreements, told
+from conformance.readers.compare import Camp, DifferenceKind, Disagreement, differences, disagreements, reported
 from conformance.readers.tables import from_pandas, to_stream_bytes
 from conformance.records import (
     BqType,
@@ -273,9 +273,9 @@ def test_readings_are_told_how_they_differ(pool: ReaderPool) -> None:
     """A compared reading carries its differences and its camp; one that nothing is known about stays as it is."""
     readings = pool.read(case(rows=2), exchange(bytes_of(batch(1)) + EOS, bytes_of(batch(2)), counts=[1, 1]))
 
-    found = {one.reader: one for one in told(readings, {"s": pa.Table.from_batches([batch(1, 2)])})}
+    found = {one.reader: one for one in reported(readings, {"s": pa.Table.from_batches([batch(1, 2)])})}
 
     assert {name for name, one in found.items() if one.differences} == STREAMS
     assert {one.camp for name, one in found.items() if name in STREAMS} == {"arro3.stream"}
     assert len({one.camp for one in found.values()}) == 2
-    assert told(readings, {}) == readings
+    assert reported(readings, {}) == readings

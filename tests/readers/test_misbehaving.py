@@ -14,8 +14,8 @@ import pytest
 from conformance.campaign import rows
 from conformance.campaign.layout import SCHEMAS, Stage
 from conformance.contain.text import safe
-from conformance.readers import READERS, ReaderPool, WholeRead, whole_reads
-from conformance.readers.compare import told
+from conformance.readers import READERS, FullRead, ReaderPool, full_reads
+from conformance.readers.compare import reported
 from conformance.readers.process import WorkerProcess
 from conformance.records import Reading, ReadingOutcome
 from tests.readers.recorded import (
@@ -82,7 +82,7 @@ def test_what_a_reader_says_is_text(fragile: ReaderPool, act: str) -> None:
     recorded = exchange(bytes_of(batch(1, 2, 3)))
     held = {act: pa.Table.from_batches([batch(1, 2, 3)])}
 
-    (reading,) = told(fragile.read(case(label=act), recorded, ["misbehaving"]), held, readers=fragile.readers)
+    (reading,) = reported(fragile.read(case(label=act), recorded, ["misbehaving"]), held, readers=fragile.readers)
 
     said = [reading.error_class, reading.error_text, *reading.differences]
     assert any(":error::x" in text for text in said)
@@ -111,7 +111,7 @@ def test_deadline_is_kept(fragile: ReaderPool) -> None:
 
 def test_looping_worker_does_not_outlive_its_pool() -> None:
     """A worker that loops while its pool is gone is ended by its limit on processor time."""
-    (whole,) = whole_reads(case(label="loop"), exchange(bytes_of(batch(1))))
+    (whole,) = full_reads(case(label="loop"), exchange(bytes_of(batch(1))))
     process = WorkerProcess({"misbehaving": "tests.readers.misbehaving"}, deadline=0.2, memory=1 << 30)
     process.loaded()
     process.ask(whole, ["misbehaving"])
@@ -127,7 +127,7 @@ def test_closing_ends_a_reading_under_way(monkeypatch: pytest.MonkeyPatch) -> No
     """A pool that is closed does not wait for a reader that hangs."""
     asked, ask = threading.Event(), WorkerProcess.ask
 
-    def ask_and_tell(process: WorkerProcess, whole: WholeRead, readers: Sequence[str]) -> None:
+    def ask_and_tell(process: WorkerProcess, whole: FullRead, readers: Sequence[str]) -> None:
         ask(process, whole, readers)
         asked.set()
 

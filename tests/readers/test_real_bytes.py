@@ -8,7 +8,7 @@ import pytest
 from conformance.readers import READERS, ReaderPool
 from conformance.readers.compare import differences, disagreements
 from conformance.readers.decoders import pyarrow_slots
-from conformance.readers.whole import whole_reads
+from conformance.readers.fullread import full_reads
 from conformance.records import ReadingOutcome
 from tests.fixtures import real_bigquery
 from tests.readers.recorded import case, exchange
@@ -30,7 +30,7 @@ def test_real_bytes_are_read_alike(pool: ReaderPool, schema: str, batch: str) ->
 
     readings = pool.read(case(rows=rows), recorded)
 
-    expected = pyarrow_slots.read(whole_reads(case(rows=rows), recorded)[0])
+    expected = pyarrow_slots.read(full_reads(case(rows=rows), recorded)[0])
     assert [reading.reader for reading in readings if reading.outcome is not ReadingOutcome.TABLE] == []
     assert [str(one) for reading in readings for one in differences(reading, expected)] == []
     assert disagreements(readings) == []

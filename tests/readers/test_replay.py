@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from conformance.contract import proto
-from conformance.readers import whole_reads
+from conformance.readers import full_reads
 from conformance.readers.replay import ReplayServer
 from tests.readers.recorded import EOS, SCHEMA, TABLE, batch, bytes_of, case, exchange, stream
 
@@ -19,7 +19,7 @@ RECORDED = exchange(bytes_of(batch(1, 2, 3)) + EOS, bytes_of(batch(4)), counts=[
 def server() -> Iterator[ReplayServer]:
     """A server that plays RECORDED."""
     one = ReplayServer()
-    one.play(whole_reads(case(), RECORDED)[0])
+    one.play(full_reads(case(), RECORDED)[0])
     yield one
     one.close()
 
@@ -88,7 +88,7 @@ def test_splits_are_not_recorded(channel: grpc.Channel) -> None:
 def test_responses_beyond_the_default_message_size(server: ReplayServer) -> None:
     """A response larger than gRPC's default of 4 MiB is served."""
     large = exchange(bytes_of(batch(*range(300_000))), counts=[300_000])
-    server.play(whole_reads(case(), large)[0])
+    server.play(full_reads(case(), large)[0])
 
     with grpc.insecure_channel(server.address, options=[("grpc.max_receive_message_length", -1)]) as channel:
         (answer,) = rows(channel, stream())

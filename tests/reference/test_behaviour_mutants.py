@@ -52,7 +52,7 @@ def _compressed_size(client: Client) -> Any:
 
 
 # What is asked, what the reference answers, what the mutant answers.
-LIES: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
+FAULTS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
     "session.no-streams": (lambda client: len(client.session("t").streams), 2, 0),
     "session.one-stream-only": (lambda client: _code(lambda: client.session("t", max_streams=2)), "OK", "UNKNOWN"),
     "session.no-expire-time": (_expires, True, False),
@@ -100,14 +100,14 @@ def answer(mutant: str | None, question: Callable[[Client], Any]) -> Any:
     raise AssertionError("a server gives one client")
 
 
-@pytest.mark.parametrize("name", LIES)
+@pytest.mark.parametrize("name", FAULTS)
 def test_mutant_tells_its_lie(name: str) -> None:
     """The mutant's answer differs from the reference's as its docstring says."""
-    question, truth, lie = LIES[name]
+    question, truth, fault = FAULTS[name]
 
     answers = answer(None, question), answer(name, question)
 
-    assert answers == (truth, lie)
+    assert answers == (truth, fault)
 
 
 def test_byte_mutants_are_served() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.reference.message import Message
-from conformance.reference.mutants import LIARS, MUTANTS, Mutant, service_class
-from conformance.reference.mutants.register import batch_lie, fields_lie, first, rows_lie
+from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, Mutant, service_class
+from conformance.reference.mutants.register import batch_mutant, fields_mutant, first, rows_mutant
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.variations import VARIATIONS
 
@@ -30,7 +30,7 @@ def _register_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_mutant_states_its_lie_and_names_clauses_that_exist(mutant: Mutant) -> None:
     """A mutant has a sentence, a dotted name, clauses to kill it, and ids of public defects."""
     assert re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+", mutant.name)
-    assert mutant.lie.endswith(".")
+    assert mutant.fault.endswith(".")
     assert mutant.kills
     assert set(mutant.kills) <= set(CLAUSES)
     assert all(len(reason) > 20 for reason in mutant.also.values())
@@ -49,7 +49,7 @@ def test_there_are_enough_of_them() -> None:
     """The catalogue keeps its size: mutants, legal variations and standing liars."""
     assert len(MUTANTS) >= 300
     assert len(VARIATIONS) >= 20
-    assert len(LIARS) == 8
+    assert len(FAULTY_SERVERS) == 8
 
 
 def test_a_lie_without_a_sentence_is_refused() -> None:
@@ -59,7 +59,7 @@ def test_a_lie_without_a_sentence_is_refused() -> None:
         return message
 
     with pytest.raises(ValueError, match="expected a docstring that states the lie"):
-        batch_lie("test.silent", kills="body.node-count")(silent)
+        batch_mutant("test.silent", kills="body.node-count")(silent)
 
 
 def test_a_name_is_taken_once() -> None:
@@ -70,14 +70,14 @@ def test_a_name_is_taken_once() -> None:
         return message
 
     with pytest.raises(ValueError, match="the name is taken"):
-        batch_lie("batch.empty", kills="body.node-count")(again)
+        batch_mutant("batch.empty", kills="body.node-count")(again)
 
 
 def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
     """A lie about lists says nothing where there is no list."""
     from conformance.reference.mutants import register  # noqa: PLC0415  # as above
 
-    @batch_lie("test.patient", kills="body.node-count")
+    @batch_mutant("test.patient", kills="body.node-count")
     def about_lists(message: Message) -> Message:
         """A lie about lists."""
         raise LookupError(f"no list in {len(message.parts)} buffers")
@@ -92,7 +92,7 @@ def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
     """What a lie about rows makes of the batch, the schema message says too."""
     from conformance.reference.mutants import register  # noqa: PLC0415  # as above
 
-    @rows_lie("test.renamed", kills="schema.names")
+    @rows_mutant("test.renamed", kills="schema.names")
     def renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
         """Columns have other names."""
         return batch.rename_columns([f"{name}_" for name in batch.schema.names])
@@ -107,9 +107,9 @@ def test_a_lie_may_be_stated_in_the_call() -> None:
     """Lies that share their code have no docstring each, and are told by an argument."""
     from conformance.reference.mutants import register  # noqa: PLC0415  # as above
 
-    batch_lie("test.stated", kills="body.node-count", lie="Nothing is said.")(lambda _: b"")
+    batch_mutant("test.stated", kills="body.node-count", fault="Nothing is said.")(lambda _: b"")
 
-    assert register._REGISTER["test.stated"].lie == "Nothing is said."  # what the fixture replaced
+    assert register._REGISTER["test.stated"].fault == "Nothing is said."  # what the fixture replaced
 
 
 def test_a_lie_about_fields_is_told_of_those_inside_others() -> None:
@@ -118,8 +118,8 @@ def test_a_lie_about_fields_is_told_of_those_inside_others() -> None:
 
     seen = []
 
-    @fields_lie("test.fields", kills="schema.names")
-    def told(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+    @fields_mutant("test.fields", kills="schema.names")
+    def reported(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
         """Nothing is changed."""
         seen.append(field.name)
         return field, array

@@ -98,11 +98,13 @@ def test_every_clause_on_accepting_and_refusing_has_a_vector() -> None:
 def test_what_is_legal_is_told_as_legal() -> None:
     """Samples and variations are valid, or permitted where the texts conflict; samples have their rows."""
     legal = {draft.id for make in (samples, variations) for draft in make()}
-    told = committed().vectors
+    reported = committed().vectors
 
-    assert [name for name in legal if told[name].result is Validity.INVALID] == []
+    assert [name for name in legal if reported[name].result is Validity.INVALID] == []
     assert [
-        draft.id for draft in samples() if not told[draft.id].rows or told[draft.id].result is not Validity.VALID
+        draft.id
+        for draft in samples()
+        if not reported[draft.id].rows or reported[draft.id].result is not Validity.VALID
     ] == []
 
 
@@ -116,8 +118,8 @@ def test_what_is_broken_in_structure_tells_no_rows() -> None:
 
 def test_most_mutants_are_told_as_invalid() -> None:
     """A mutant that readers may read says for which feature, or which text leaves it open."""
-    told = committed().vectors
-    legal = [told[draft.id] for draft in mutants() if told[draft.id].result is not Validity.INVALID]
+    reported = committed().vectors
+    legal = [reported[draft.id] for draft in mutants() if reported[draft.id].result is not Validity.INVALID]
 
     assert [vector.id for vector in legal if not vector.reason] == []
     assert len(legal) < 50

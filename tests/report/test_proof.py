@@ -13,7 +13,7 @@ from conformance.report.proof import as_json, as_text
 GOOD = Trial("batch.empty", {"framing.batch-not-empty": ("a", "b")}, kills=("framing.batch-not-empty",))
 HOLDS = Proof(
     trials=(GOOD,),
-    liars={"liar.null": ("calls.end-in-time",)},
+    faulty_servers={"liar.null": ("calls.end-in-time",)},
     alarms={},
     unproven=(),
     unknown=(),

@@ -185,12 +185,12 @@ def crash(fake: FakeServer) -> None:
 
 def crash_on_odd_tables(fake: FakeServer) -> None:
     """ReadRows kills the process for tables of cases whose id says so."""
-    honest = fake.session
+    well_behaved = fake.session
 
     def session(request: bytes, context: grpc.ServicerContext) -> bytes:
         if b"odd" in request:
             os._exit(42)
-        return honest(request, context)
+        return well_behaved(request, context)
 
     fake.session = session
 

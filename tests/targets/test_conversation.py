@@ -201,11 +201,11 @@ def test_rows_are_appended_in_their_turn(fake: FakeServer) -> None:
     """AppendRows happens between the calls before it and those after it."""
     events: list[str] = []
     plan = dataclasses.replace(PLAN, append=lambda count: events.append(f"append {count}"))
-    honest = fake.session
+    well_behaved = fake.session
 
     def session(request: bytes, context: grpc.ServicerContext) -> bytes:
         events.append("session")
-        return honest(request, context)
+        return well_behaved(request, context)
 
     fake.session = session
 

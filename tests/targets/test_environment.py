@@ -132,14 +132,14 @@ def made_with_copy(target_file: Write, source: str, target: str) -> TargetSpec:
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every environment hold an installed package ``pack`` with one file."""
-    honest = environments._make
+    well_behaved = environments._make
 
     def make(spec: TargetSpec, wanted: object, root: Path, say: environments.Say) -> None:
         pack = root / "venv" / "lib" / "python3.11" / "site-packages" / "pack"
         pack.mkdir(parents=True)
         (pack / "data.bin").write_bytes(b"data")
         assert spec.environment is not None
-        honest(spec, spec.environment, root, say)
+        well_behaved(spec, spec.environment, root, say)
 
     monkeypatch.setattr(environments, "_make", make)
 

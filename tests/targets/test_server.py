@@ -33,14 +33,14 @@ def ends(exchange: Exchange) -> list[tuple[str, CallEnd]]:
     return [(call.method, call.end) for call in exchange.calls]
 
 
-HONEST = [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.COMPLETE)]
+WELL_BEHAVED = [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.COMPLETE)]
 
 
 def test_a_case_becomes_an_exchange(endpoint: TargetSpec, fake: FakeServer) -> None:
     """A case is seeded, asked for, and recorded with the names that it was seeded under."""
     exchange = drive(endpoint, case_of())[0]
 
-    assert ends(exchange) == HONEST
+    assert ends(exchange) == WELL_BEHAVED
     assert (exchange.case_id, exchange.target, exchange.untestable) == ("a-case", "fake", "")
     asked = fake.seen("CreateReadSession")[0].read_session.table
     assert asked == f"projects/{exchange.project}/datasets/{exchange.dataset}/tables/{exchange.table}"
@@ -163,7 +163,7 @@ def test_a_server_is_started_and_stopped(started: Started) -> None:
         process = os.pidfd_open(target._shared.now.process.pid)
         exchange = target.drive(case_of(), table_of(case_of()))
 
-    assert ends(exchange) == HONEST
+    assert ends(exchange) == WELL_BEHAVED
     assert select.select([process], [], [], 0)[0] == [process]
     os.close(process)
 
@@ -184,9 +184,9 @@ def test_a_crash_costs_its_own_case_only(started: Started) -> None:
         started("crash_on_odd_tables"), case_of(case_id="even-1"), case_of(case_id="odd"), case_of(case_id="even-2")
     )
 
-    assert ends(exchanges[0]) == HONEST
+    assert ends(exchanges[0]) == WELL_BEHAVED
     assert ends(exchanges[1]) == [("CreateReadSession", CallEnd.CRASH)]
-    assert ends(exchanges[2]) == HONEST
+    assert ends(exchanges[2]) == WELL_BEHAVED
 
 
 def test_a_hang_costs_its_deadline_and_a_new_process(started: Started) -> None:
@@ -220,7 +220,7 @@ def test_an_isolated_case_has_a_process_of_its_own(started: Started) -> None:
         exchange = target.drive(odd, table_of(odd))
 
         assert target._shared.now is shared
-        assert ends(target.drive(case_of(), table_of(case_of()))) == HONEST
+        assert ends(target.drive(case_of(), table_of(case_of()))) == WELL_BEHAVED
     assert exchange.calls[-1].end is CallEnd.CRASH
 
 
@@ -324,11 +324,11 @@ def test_a_server_that_does_not_start_again_makes_cases_untestable(
         target.drive(case_of(), table_of(case_of()))
         tries: list[int] = []
 
-        def start(_self: ServerTarget) -> None:
+        def start() -> None:
             tries.append(1)
             raise TargetUnavailable("out of cheese")
 
-        monkeypatch.setattr(ServerTarget, "_open", start)
+        monkeypatch.setattr(target._shared, "_start", start)
         later = [target.drive(case_of(), table_of(case_of())).untestable for _ in range(2)]
 
     assert later == ["the server did not start again: out of cheese"] * 2
@@ -349,5 +349,5 @@ def test_the_version_is_in_the_file_or_asked_for(started: Started) -> None:
     spec = started()
     asked = dataclasses.replace(spec, version_command=("{python}", "-c", "print('7.1'); print('more')"))
 
-    with open_target(dataclasses.replace(spec, version="1.2")) as fixed, open_target(asked) as told:
-        assert (fixed.version, told.version) == ("1.2", "7.1")
+    with open_target(dataclasses.replace(spec, version="1.2")) as fixed, open_target(asked) as reported:
+        assert (fixed.version, reported.version) == ("1.2", "7.1")

@@ -167,12 +167,12 @@ def batch_message(
 
     ``places`` replaces the announced offsets and lengths, ``body`` the bytes; ``batch`` and ``message`` slots.
     """
-    laid, announced = bytearray(), []
+    laid, declared = bytearray(), []
     for buffer in buffers:
-        announced.append((len(laid), len(buffer)))
+        declared.append((len(laid), len(buffer)))
         laid += buffer + bytes(-len(buffer) % 8)
     made = bytes(laid) if body is None else body
-    header = {"length": length, "nodes": list(nodes), "buffers": list(places or announced)} | dict(batch or {})
+    header = {"length": length, "nodes": list(nodes), "buffers": list(places or declared)} | dict(batch or {})
     root = {"version": 4, "header_type": RECORD_BATCH, "header": header, "bodyLength": len(made)}
     return encapsulate(Forge().root("Message", root | dict(message or {})), made)
 

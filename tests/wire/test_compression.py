@@ -53,11 +53,11 @@ def test_frames_are_walked_to_their_end() -> None:
 
 @pytest.mark.parametrize("announced", [0, 1, 399, 401, 1 << 16])
 @pytest.mark.parametrize("codec", [0, 1])
-def test_announced_size_is_exact(announced: int, codec: int) -> None:
+def test_announced_size_is_exact(declared: int, codec: int) -> None:
     """One byte more or less than the frame holds is a mismatch."""
     frame = (lz4, zstd)[codec](VALUES)
 
-    assert _read(i8(announced) + frame, codec) == [Rule.COMPRESSION_SIZE_MISMATCH]
+    assert _read(i8(declared) + frame, codec) == [Rule.COMPRESSION_SIZE_MISMATCH]
 
 
 @pytest.mark.parametrize("codec", [0, 1])

@@ -19,7 +19,7 @@ from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import first_read, responses_with_schema, schema_differs
 from conformance.contract.endings import beyond_its_end
 from conformance.contract.sources import JAVA_LIVE_TEST, OFFSETS, STORAGE_PROTO
-from conformance.contract.subjects import answered, is_child, once_per_view, refused, refused_as, served, whole_reads
+from conformance.contract.subjects import answered, full_reads, is_child, once_per_view, refused, refused_as, served
 from conformance.contract.view import CallView, ReadView, ResponseView, View
 from conformance.records import Level
 
@@ -39,7 +39,7 @@ class Resumed(AtCall):
 @once_per_view
 def resumed(view: View) -> list[Resumed]:
     """Every answered read of a session's stream from an offset above zero whose stream was also read wholly."""
-    streams = {read.stream for read in whole_reads(view)}
+    streams = {read.stream for read in full_reads(view)}
     found = []
     for read in view.reads:
         if read.offset > 0 and answered(read) and read.stream in streams and not is_child(read):

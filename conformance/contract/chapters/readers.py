@@ -50,7 +50,7 @@ class ShownReadings(NamedTuple):
     several: bool
 
 
-class ReadingFacet:
+class ReadingAspect:
     """The readings of an exchange; they are clean if all of them are tables, without differences, in one camp."""
 
     def state(self, view: View) -> Hashable | None:
@@ -71,7 +71,7 @@ def _is_shared(read: Read) -> bool:
 class Reads:
     """The selector of whole reads that satisfy a condition; ``clean`` says whether clean ones do."""
 
-    facet = ReadingFacet()
+    aspect = ReadingAspect()
 
     def __init__(self, shows: Callable[[Read], bool], clean: Callable[[ShownReadings], bool]) -> None:
         self._shows = shows

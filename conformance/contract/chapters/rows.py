@@ -28,13 +28,13 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import (
     OPEN_OPTIONS,
+    full_reads,
     is_child,
     once_per_view,
     read_feature,
     served,
     valid_reads,
     was_split,
-    whole_reads,
 )
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import AppendRows, Level
@@ -351,7 +351,7 @@ def _rereads(view: View, *, together: bool) -> list[ReadView]:
     appends = [index for index, step in enumerate(view.case.steps) if isinstance(step, AppendRows)]
     return [
         read
-        for read in whole_reads(view)
+        for read in full_reads(view)
         if read.step.together == together
         and not was_split(read)
         and not any(index < read.raw.step for index in appends)

@@ -20,7 +20,7 @@ from conformance.records import BqType, Mode
 
 MAX_LISTED: Final = 100
 """Names that a finding lists: nobody reads more, and each of very many findings would carry them all."""
-MARKS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
+FIELD_METADATA_KEYS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
 """The keys by which the service tells types apart that share an Arrow type."""
 
 
@@ -147,12 +147,12 @@ def _unmarked(declared: Declared, kind: BqType) -> Iterator[Violation]:
     """A violation for each column of a marked type whose marks are missing or others; their place is not judged."""
     for pair in declared.of(kind):
         wanted = dict(field_metadata(pair.column))
-        if wanted not in (_marks(pair.field), _marks(pair.element)):
-            yield Violation(_written(wanted), _written(_marks(pair.field)), pair.path)
+        if wanted not in (_field_metadata(pair.field), _field_metadata(pair.element)):
+            yield Violation(_written(wanted), _written(_field_metadata(pair.field)), pair.path)
 
 
-def _marks(field: wire.Field) -> dict[str | None, str | None]:
-    return {key: value for key, value in field.metadata if key in MARKS}
+def _field_metadata(field: wire.Field) -> dict[str | None, str | None]:
+    return {key: value for key, value in field.metadata if key in FIELD_METADATA_KEYS}
 
 
 def _written(pairs: object) -> str:
@@ -199,8 +199,8 @@ _marked("schema.metadata-range", BqType.RANGE,
 def metadata_on_list(declared: Declared) -> Iterator[Violation]:
     """The mark of a REPEATED column stands on the list, not on its item."""
     for pair in _repeated(declared):
-        if marks := _marks(pair.element):
-            yield Violation("an item without metadata", _written(marks), f"{pair.path}.{pair.element.name}")
+        if present := _field_metadata(pair.element):
+            yield Violation("an item without metadata", _written(present), f"{pair.path}.{pair.element.name}")
 
 
 def _repeated(declared: Declared) -> Iterator[ColumnPair]:
@@ -213,8 +213,8 @@ def _repeated(declared: Declared) -> Iterator[ColumnPair]:
 def metadata_plain(declared: Declared) -> Iterator[Violation]:
     """A type that Arrow knows by itself carries no mark: INT64, STRING, BYTES, NUMERIC, TIMESTAMP, RECORD …"""
     for pair in declared.pairs:
-        if not field_metadata(pair.column) and (marks := _marks(pair.field)):
-            yield Violation("no metadata", _written(marks), pair.path)
+        if not field_metadata(pair.column) and (present := _field_metadata(pair.field)):
+            yield Violation("no metadata", _written(present), pair.path)
 
 
 @clause("schema.metadata-keys", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
@@ -222,8 +222,8 @@ def metadata_plain(declared: Declared) -> Iterator[Violation]:
 def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
     """Fields carry no metadata of the server's own: no key beside those that mark a type."""
     for path, field in schema.walk():
-        if foreign := {key: value for key, value in field.metadata if key not in MARKS}:
-            yield Violation(f"no keys beside {', '.join(sorted(MARKS))}", _written(foreign), path)
+        if foreign := {key: value for key, value in field.metadata if key not in FIELD_METADATA_KEYS}:
+            yield Violation(f"no keys beside {', '.join(sorted(FIELD_METADATA_KEYS))}", _written(foreign), path)
 
 
 @clause("schema.no-metadata", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")

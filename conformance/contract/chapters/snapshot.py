@@ -19,11 +19,11 @@ from conformance.contract.sources import GUIDE, JAVA_LIVE_TEST, MEASURED, NODE_L
 from conformance.contract.subjects import (
     created,
     feature,
+    full_reads,
     once_per_view,
     refused_as,
     served,
     valid_sessions,
-    whole_reads,
 )
 from conformance.contract.view import ReadView, SessionView, View
 from conformance.records import AppendRows, Level
@@ -110,7 +110,7 @@ def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
 def _reread_after_an_append(view: View) -> list[ReadView]:
     return [
         read
-        for read in whole_reads(view)
+        for read in full_reads(view)
         if _appends_before(view, read.raw.step) > _appends_before(view, first_read(read).raw.step)
     ]
 

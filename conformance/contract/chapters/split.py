@@ -105,7 +105,7 @@ class Family(AtCall):
     remainder: ReadView
 
 
-def _whole_read_of(view: View, stream: str) -> ReadView | None:
+def _full_read_of(view: View, stream: str) -> ReadView | None:
     """The first whole read of a stream, own or child, whose rows could be decoded."""
     return next(
         (read for read in view.reads if read.stream == stream and read.whole and rows_of(read) is not None), None
@@ -117,7 +117,7 @@ def families(view: View) -> list[Family]:
     """Every split whose parent and both children were read wholly."""
     found = []
     for split in _divided(view):
-        parent, primary, remainder = (_whole_read_of(view, n) for n in (split.request.name, *children_of(split)))
+        parent, primary, remainder = (_full_read_of(view, n) for n in (split.request.name, *children_of(split)))
         if parent is not None and primary is not None and remainder is not None:
             found.append(Family(split.index, split, parent, primary, remainder))
     return found
@@ -159,17 +159,14 @@ def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
     over=lambda view: [
         read
         for read in view.reads
-        if read.whole
-        and was_split(read)
-        and rows_of(read) is not None
-        and _whole_read_of(view, read.stream) is not read
+        if read.whole and was_split(read) and rows_of(read) is not None and _full_read_of(view, read.stream) is not read
     ],
     source=STORAGE_PROTO,
     breaks="readers that go on with the parent while another splits it",
 )
 def parent_is_unchanged(read: ReadView) -> Iterator[Violation]:
     """A stream that was split gives all its rows, in the order in which it gave them before."""
-    before = _whole_read_of(read.view, read.stream)
+    before = _full_read_of(read.view, read.stream)
     assert before is not None
     yield from rows_differ(before, read)
 
@@ -201,7 +198,7 @@ def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
         found = []
         for read in view.reads:
             if is_child(read) and read.offset > 0 and answered(read):
-                whole = _whole_read_of(view, read.stream)
+                whole = _full_read_of(view, read.stream)
                 rows = None if whole is None else rows_of(whole)
                 if rows is not None and (read.offset > len(rows)) == beyond:
                     found.append(ChildResumed(read.index, read, len(rows)))
@@ -222,7 +219,7 @@ def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
     Offsets count from the child's own first row.
     """
     yield from served(resume.read, f"offset {resume.read.offset} of a child of {resume.rows} rows")
-    whole, rest = _whole_read_of(resume.read.view, resume.read.stream), rows_of(resume.read)
+    whole, rest = _full_read_of(resume.read.view, resume.read.stream), rows_of(resume.read)
     rows = None if whole is None else rows_of(whole)
     if (
         resume.read.ok
@@ -280,7 +277,7 @@ def _chains(view: View) -> list[Chain]:
         length, first = 1, last
         while first.request.name in before and length <= len(view.splits):
             length, first = length + 1, before[first.request.name]
-        read = _whole_read_of(view, first.request.name)
+        read = _full_read_of(view, first.request.name)
         rows = None if read is None else rows_of(read)
         if rows is not None and length > 1 and (length > len(rows) or not any(children_of(last))):
             found.append(Chain(last.index, last, len(rows), length))

@@ -19,7 +19,7 @@ def bit_for_bit(view: View) -> bool:
 
     Such a batch need not be decoded. Other bits say nothing: padding, absent bitmaps and what lies under NULL are free.
     """
-    if len(view.serialized) != 1 or len(declared(view)) != 1 or Declarations.facet.state(view) is None:
+    if len(view.serialized) != 1 or len(declared(view)) != 1 or Declarations.aspect.state(view) is None:
         return False
     batch = view.serialized[0]
     message = batch.message

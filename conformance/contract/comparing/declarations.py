@@ -216,7 +216,7 @@ def _declared(
     return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema, selected=selected))
 
 
-class DeclaredFacet:
+class DeclaredAspect:
     """The declared schemas of an exchange; they are clean if no clause about columns finds anything in them."""
 
     def __init__(self) -> None:
@@ -224,7 +224,7 @@ class DeclaredFacet:
 
     def state(self, view: View) -> frozenset[BqType | None] | None:
         """The BigQuery types of the columns, and None beside them for any schema at all, where all is clean."""
-        return view.once(DeclaredFacet, lambda: self._state(view))
+        return view.once(DeclaredAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> frozenset[BqType | None] | None:
         found = declared(view)
@@ -236,7 +236,7 @@ class DeclaredFacet:
 class Declarations:
     """The selector of declared schemas, or of those that have columns of a type at any depth."""
 
-    facet = DeclaredFacet()
+    aspect = DeclaredAspect()
 
     def __init__(self, kind: BqType | None = None) -> None:
         self._kind = kind
@@ -266,7 +266,7 @@ def about_columns(
     over = _ANY if kind is None else Declarations(kind)
 
     def register(check: Check) -> Check:
-        Declarations.facet.checks.append(check)
+        Declarations.aspect.checks.append(check)
 
         @functools.wraps(check)
         def remembered(one: Declared) -> Iterable[Violation]:

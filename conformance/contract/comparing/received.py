@@ -315,12 +315,12 @@ class ShownValues:
     counted: bool = False
 
 
-class ValueFacet:
+class ValueAspect:
     """The values of an exchange; they are clean if all are what and where they should be."""
 
     def state(self, view: View) -> ShownValues | None:
         """What is shown, where all of it is clean."""
-        return view.once(ValueFacet, lambda: self._state(view))
+        return view.once(ValueAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownValues | None:
         if bit_for_bit(view):
@@ -342,7 +342,7 @@ class ValueFacet:
 class Values:
     """A selector of comparisons that show something: values of a type, lists, anything."""
 
-    facet = ValueFacet()
+    aspect = ValueAspect()
 
     def __init__(self, shows: Callable[[ShownValues], bool]) -> None:
         self._shows = shows
@@ -359,7 +359,7 @@ class Values:
 class Counts:
     """The selector of what serializers made."""
 
-    facet = Values.facet
+    aspect = Values.aspect
 
     def __call__(self, view: View) -> Sequence[Serialized]:
         """Each serializer's batches."""

@@ -18,11 +18,11 @@ from conformance.contract.subjects import (
     after_abandoned,
     created,
     feature,
+    full_reads,
     once_per_view,
     read_feature,
     valid_reads,
     valid_sessions,
-    whole_reads,
 )
 from conformance.contract.view import CallView, ReadView, SessionView, View
 
@@ -94,7 +94,7 @@ def whole_sessions(view: View) -> list[SessionRead]:
     """Every session of known columns that has streams, all of which were read wholly and under one schema."""
     found = []
     for session in created(view):
-        first = {read.stream: read for read in reversed(whole_reads(view)) if read.session is session}
+        first = {read.stream: read for read in reversed(full_reads(view)) if read.session is session}
         names = [stream.name for stream in session.session.streams]
         if names and all(name in first for name in names) and has_columns(session):
             reads = tuple(first[name] for name in dict.fromkeys(names))

@@ -26,7 +26,7 @@ def _loose(view: View) -> list[BatchBytes]:
     return [batch for batch in view.batches if (rows := batch.arrow()) is not None and rows.num_rows]
 
 
-class LooseFacet:
+class LooseAspect:
     """The loose batches of an exchange: where there are any, each clause is asked."""
 
     def state(self, view: View) -> Hashable | None:
@@ -37,7 +37,7 @@ class LooseFacet:
 class Loose:
     """The selector of loose batches that hold values of a type at any depth."""
 
-    facet = LooseFacet()
+    aspect = LooseAspect()
 
     def __init__(self, of_type: Callable[[pa.DataType], bool]) -> None:
         self._of_type = of_type

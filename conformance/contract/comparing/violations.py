@@ -14,7 +14,7 @@ from conformance.contract.clause import Violation
 from conformance.contract.comparing.expected import expected_columns, expected_rows, project, visible_rows
 from conformance.contract.comparing.matching import match_rows, show_row
 from conformance.contract.comparing.sessions import SessionRead, rows_of
-from conformance.contract.subjects import once_per_view, whole_reads
+from conformance.contract.subjects import full_reads, once_per_view
 from conformance.contract.view import ReadView, ResponseView, View
 from conformance.wire import Field, Schema
 
@@ -40,7 +40,7 @@ def first_read(read: ReadView) -> ReadView:
 
 @once_per_view
 def _first_reads(view: View) -> dict[str, ReadView]:
-    return {read.stream: read for read in reversed(whole_reads(view))}
+    return {read.stream: read for read in reversed(full_reads(view))}
 
 
 def rows_differ(one: ReadView, other: ReadView) -> Iterator[Violation]:

@@ -51,7 +51,7 @@ class ReadingView(View):
         self.read = Read(expectation, answer)
 
 
-class _Facet:
+class _Aspect:
     """Where there is a reading, each clause is asked."""
 
     def state(self, view: View) -> Hashable | None:
@@ -62,7 +62,7 @@ class _Facet:
 class Asked:
     """The selector of readings that show something: an end, a refusal, rows."""
 
-    facet = _Facet()
+    aspect = _Aspect()
 
     def __init__(self, *outcomes: str, clause: str = "") -> None:
         self._outcomes = frozenset(outcomes)

@@ -33,7 +33,7 @@ __all__ = [
 S = TypeVar("S", bound=Subject)
 
 
-class WholeFacet:
+class WholeAspect:
     """The whole of a stream, file or tensor; it is clean if the wire has nothing to remark on it."""
 
     def state(self, view: View) -> Hashable | None:
@@ -42,17 +42,17 @@ class WholeFacet:
             return frozenset()
         if view.whole.faults:
             return None
-        return view.once(WholeFacet, lambda: frozenset(name for name, shown in _SHOWS.items() if shown(view)))
+        return view.once(WholeAspect, lambda: frozenset(name for name, shown in _SHOWS.items() if shown(view)))
 
 
 _SHOWS: Final[dict[str, Callable[[IpcView], bool]]] = {}
-_FACET: Final = WholeFacet()
+_ASPECT: Final = WholeAspect()
 
 
 class Wholes:
     """A selector of wholes that show something: a stream, dictionaries, a file's footer, a tensor."""
 
-    facet = _FACET
+    aspect = _ASPECT
 
     def __init__(self, name: str, shows: Callable[[IpcView], bool]) -> None:
         self.name = name
@@ -67,7 +67,7 @@ class Wholes:
         return self.name in state
 
 
-class DataFacet:
+class DataAspect:
     """What a stream or file says, whether or not its form is sound: each clause is asked."""
 
     def state(self, view: View) -> Hashable | None:
@@ -78,7 +78,7 @@ class DataFacet:
 class AsData(Generic[S]):
     """A selector of what a stream or file says."""
 
-    facet = DataFacet()
+    aspect = DataAspect()
 
     def __init__(self, select: Callable[[IpcView], Sequence[S]]) -> None:
         self._select = select

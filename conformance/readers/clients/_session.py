@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
-from conformance.readers.whole import WholeRead
 
 if TYPE_CHECKING:
     from conformance.readers.replay import ReplayServer
@@ -66,7 +66,7 @@ def storage_client() -> Any:
     return client(transport=transports.BigQueryReadGrpcTransport(channel=channel))
 
 
-def replayed_session(read: WholeRead) -> Any:
+def replayed_session(read: FullRead) -> Any:
     """Play a read and create its session through the client, with the recorded request."""
     from google.cloud.bigquery_storage_v1 import types  # noqa: PLC0415  # only a worker imports a library under test
 
@@ -80,7 +80,7 @@ def rows_of(stream: str) -> Any:
     return storage_client().read_rows(stream, retry=None, timeout=CALL_SECONDS)
 
 
-def each_stream(read: WholeRead, do: Callable[[Any, Any], T]) -> list[T]:
+def each_stream(read: FullRead, do: Callable[[Any, Any], T]) -> list[T]:
     """What ``do`` makes of each stream of the replayed session, given the client's ReadRowsStream and the session."""
     with without_deprecations():
         session = replayed_session(read)

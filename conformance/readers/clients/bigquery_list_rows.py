@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.readers.clients import _session
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
-from conformance.readers.whole import WholeRead
 
 if TYPE_CHECKING:
     from conformance.readers.clients._rest import TablesGet
@@ -68,7 +68,7 @@ def load() -> Read:
     return read
 
 
-def read(whole: WholeRead) -> pa.Table:
+def read(whole: FullRead) -> pa.Table:
     """Read the whole table as a user of google-cloud-bigquery does.
 
     Raises:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.readers.clients import _session
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, Rewrite
 from conformance.readers.tables import from_pandas
-from conformance.readers.whole import WholeRead
 
 _ARROW_TO_PANDAS = "https://arrow.apache.org/docs/python/pandas.html#type-differences"
 
@@ -32,7 +32,7 @@ def load() -> Read:
 
     _session.storage_client()
 
-    def read(whole: WholeRead) -> pa.Table:
+    def read(whole: FullRead) -> pa.Table:
         made = _session.each_stream(whole, lambda rows, session: rows.to_dataframe(session))
         frames = [frame for frame in made if len(frame)] or made[:1]
         return from_pandas(pd.concat(frames, ignore_index=True)) if frames else pa.table({})

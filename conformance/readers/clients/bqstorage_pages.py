@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.readers.clients import _session
-from conformance.readers.whole import WholeRead
+from conformance.readers.fullread import FullRead
 
 INFO = _session.client_info(
     name="bqstorage.pages",
@@ -17,7 +17,7 @@ class RowCountMismatch(Exception):  # noqa: N818  # it becomes a reading's error
     """A page says that it holds another number of rows than were decoded from it."""
 
 
-def read(whole: WholeRead) -> pa.Table:
+def read(whole: FullRead) -> pa.Table:
     """Read every page of every stream; a read without pages gives a table without columns.
 
     Raises:

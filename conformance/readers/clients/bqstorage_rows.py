@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.readers.clients import _session
-from conformance.readers.whole import WholeRead
+from conformance.readers.fullread import FullRead
 
 INFO = _session.client_info(
     name="bqstorage.rows-to-arrow",
@@ -13,7 +13,7 @@ INFO = _session.client_info(
 )
 
 
-def read(whole: WholeRead) -> pa.Table:
+def read(whole: FullRead) -> pa.Table:
     """Read each stream against the session's schema; a session without streams gives a table without columns."""
     tables = _session.each_stream(whole, lambda rows, session: rows.rows(session).to_arrow())
     return pa.concat_tables(tables) if tables else pa.table({})

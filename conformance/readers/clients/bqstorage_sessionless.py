@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.readers.clients import _session
-from conformance.readers.whole import WholeRead
+from conformance.readers.fullread import FullRead
 
 INFO = _session.client_info(
     name="bqstorage.to-arrow-sessionless",
@@ -13,7 +13,7 @@ INFO = _session.client_info(
 )
 
 
-def read(whole: WholeRead) -> pa.Table:
+def read(whole: FullRead) -> pa.Table:
     """Read each stream against the schema in its first response; a stream without responses has no columns."""
     made = _session.each_stream(whole, lambda rows, _: rows.to_arrow())
     tables = [table for table in made if table.num_columns] or made[:1]

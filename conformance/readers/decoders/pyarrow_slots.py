@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.messages import messages
-from conformance.readers.whole import WholeRead
 
 INFO = ReaderInfo(
     name="pyarrow.slots",
@@ -24,7 +24,7 @@ def load() -> Read:
     return read
 
 
-def read(whole: WholeRead) -> pa.Table:
+def read(whole: FullRead) -> pa.Table:
     """Decode each slot by itself."""
     cut = messages(whole)
     schema = pa.ipc.read_schema(pa.py_buffer(cut.schema))

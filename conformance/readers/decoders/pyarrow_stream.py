@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.messages import stream_bytes
-from conformance.readers.whole import WholeRead
 
 INFO = ReaderInfo(
     name="pyarrow.stream",
@@ -21,7 +21,7 @@ def load() -> Read:
     return read
 
 
-def read(whole: WholeRead) -> pa.Table:
+def read(whole: FullRead) -> pa.Table:
     """Decode all messages as one stream."""
     with pa.ipc.open_stream(stream_bytes(whole)) as reader:
         return reader.read_all()

@@ -67,16 +67,16 @@ def shipped() -> dict[str, Adapter]:
 def load_adapter(file: Path) -> Adapter:
     """Read the names in an ``adapter.toml``. Raises :class:`AdapterError`."""
     try:
-        told: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        reported: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise AdapterError(f"{file}: {error}") from None
     for key in ("name", "title", "language"):
-        if not isinstance(told.get(key), str) or not told[key]:
-            raise AdapterError(f"{file}: expected {key} to be a text but got {told.get(key)!r}")
-    sources = told.get("sources", [])
+        if not isinstance(reported.get(key), str) or not reported[key]:
+            raise AdapterError(f"{file}: expected {key} to be a text but got {reported.get(key)!r}")
+    sources = reported.get("sources", [])
     if not isinstance(sources, list) or not all(isinstance(pattern, str) for pattern in sources):
         raise AdapterError(f"{file}: expected sources to be a list of texts but got {sources!r}")
-    return Adapter(told["name"], told["title"], told["language"], file.parent, tuple(sources))
+    return Adapter(reported["name"], reported["title"], reported["language"], file.parent, tuple(sources))
 
 
 def ready_command(adapter: Adapter) -> list[str]:

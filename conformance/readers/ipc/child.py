@@ -67,14 +67,14 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
         made = library.decode(asked["kind"], data, schema, asked["options"])
         channel.send({"at": Stage.VALUES})
         stage = Stage.VALUES
-        told, table = _rows(library.hand_over(made), asked["values"])
+        reported, table = _rows(library.hand_over(made), asked["values"])
     except Unsupported as error:
         return {"outcome": JobOutcome.UNSUPPORTED, "stage": stage, "error_text": str(error)}, b"", None
     except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
         text = str(error)[:MAX_ERROR_TEXT]
         kind = type(error).__qualname__
         return {"outcome": JobOutcome.REFUSED, "stage": stage, "error_class": kind, "error_text": text}, b"", None
-    return told, b"", table
+    return reported, b"", table
 
 
 def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | None]:

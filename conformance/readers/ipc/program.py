@@ -74,8 +74,8 @@ class ProgramRunner(Runner["_Running"]):
         make = functools.partial(JobAnswer, job.id, self.name, stage=Stage.LIBRARY)
         try:
             with watch:
-                told = process.ask(op, job, limits=self._limits)
-            return _answered(job, self.name, told, time.monotonic() - began)
+                reported = process.ask(op, job, limits=self._limits)
+            return _answered(job, self.name, reported, time.monotonic() - began)
         except LostError as error:
             outcome, error_class, text = self._broken(process, error, watch.reason)
         except ProtocolError as error:
@@ -115,18 +115,18 @@ class _Running:
     def hello(self) -> Hello:
         """Raises LostError, ProtocolError."""
         if self._hello is None:
-            told = self._exchange(
+            reported = self._exchange(
                 {"op": "hello"}, kinds=("welcome",), seconds=START_SECONDS, limit=MAX_HELLO, values=HELLO_VALUES
             )
             self._hello = Hello(
-                implementation=told["implementation"],
-                title=told["title"],
-                language=told["language"],
-                version=told["version"],
-                reads=tuple(told["reads"]),
-                writes=tuple(told["writes"]),
-                read_options=_space(told.get("read_options", {})),
-                write_options=_space(told.get("write_options", {})),
+                implementation=reported["implementation"],
+                title=reported["title"],
+                language=reported["language"],
+                version=reported["version"],
+                reads=tuple(reported["reads"]),
+                writes=tuple(reported["writes"]),
+                read_options=_space(reported.get("read_options", {})),
+                write_options=_space(reported.get("write_options", {})),
             )
         return self._hello
 
@@ -156,27 +156,29 @@ class _Running:
         return PROTOCOL.decode(line, request=self._asked, kinds=kinds, values=values)
 
 
-def _answered(job: Job, name: str, told: Mapping[str, Any], seconds: float) -> JobAnswer:
+def _answered(job: Job, name: str, reported: Mapping[str, Any], seconds: float) -> JobAnswer:
     """Raises ProtocolError."""
     make = functools.partial(JobAnswer, job.id, name, seconds=seconds)
-    if told["status"] == "unsupported":
-        return make(JobOutcome.UNSUPPORTED, error_text=told["message"])
-    if told["status"] == "error":
-        kind, text = told["class"], told["message"]
-        broken = bool(told.get("panicked", panicked(kind)))
-        stage = Stage(told.get("stage", Stage.LIBRARY))
+    if reported["status"] == "unsupported":
+        return make(JobOutcome.UNSUPPORTED, error_text=reported["message"])
+    if reported["status"] == "error":
+        kind, text = reported["class"], reported["message"]
+        broken = bool(reported.get("panicked", panicked(kind)))
+        stage = Stage(reported.get("stage", Stage.LIBRARY))
         return make(refused(kind, text), error_class=kind, error_text=text, panicked=broken, stage=stage)
-    if "data" in told:
-        return make(JobOutcome.WRITTEN, data=decode_base64(told["data"], "data"))
-    if len(told["columns"]) != len(told["names"]):
-        raise ProtocolError(f"{len(told['columns'])} columns for {len(told['names'])} names")
+    if "data" in reported:
+        return make(JobOutcome.WRITTEN, data=decode_base64(reported["data"], "data"))
+    if len(reported["columns"]) != len(reported["names"]):
+        raise ProtocolError(f"{len(reported['columns'])} columns for {len(reported['names'])} names")
     try:
-        table = PlainTable.from_json(told)
+        table = PlainTable.from_json(reported)
     except PlainError as error:  # the library took a batch whose columns do not go together
         return make(JobOutcome.REFUSED, error_class="PlainError", error_text=str(error), stage=Stage.VALUES)
-    return make(JobOutcome.ROWS, table=table, rows=table.rows, types=tuple(told.get("types", ())), stage=Stage.VALUES)
+    return make(
+        JobOutcome.ROWS, table=table, rows=table.rows, types=tuple(reported.get("types", ())), stage=Stage.VALUES
+    )
 
 
-def _space(told: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+def _space(reported: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
     """Option values as they are declared; empty for any."""
-    return {name: () if values is True else tuple(values) for name, values in told.items()}
+    return {name: () if values is True else tuple(values) for name, values in reported.items()}

@@ -138,15 +138,15 @@ def _request(op: Op, job: Job, limits: Limits) -> dict[str, Any]:
 
 def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> JobAnswer:
     """What the end of a job in its fork means."""
-    told = frame.header
-    end, answer = told["end"], told["answer"]
+    reported = frame.header
+    end, answer = reported["end"], reported["answer"]
     if answer is not None:
         try:
             return _answered(name, job, answer, *frame.blobs)
         except (KeyError, TypeError, ValueError):
             end = "garbage"
-    stage = Stage(told["stage"] or (Stage.SOURCE if op == "write" else Stage.LIBRARY))
-    said = words(told["said"])
+    stage = Stage(reported["stage"] or (Stage.SOURCE if op == "write" else Stage.LIBRARY))
+    said = words(reported["said"])
     ending = functools.partial(JobAnswer, job.id, name, stage=stage)
     if end == "late":
         text = f"no answer within {limits.seconds:g} s{said}"
@@ -155,7 +155,7 @@ def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> JobAns
         text = f"the process answered with what is no answer{said}"
         return ending(JobOutcome.DIED, error_class="frame", error_text=text)
     number = signal_name(end)
-    outcome = ended(number, told["said"]) if number else JobOutcome.DIED
+    outcome = ended(number, reported["said"]) if number else JobOutcome.DIED
     return ending(outcome, error_class=number or "exit", error_text=f"{in_words(end)}{said}")
 
 

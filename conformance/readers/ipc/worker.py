@@ -39,7 +39,7 @@ IMPORT_MEMORY: Final = 1 << 30
 STDERR_BYTES: Final = 64 << 20
 """Bound in bytes on the file behind standard error, which belongs to one job."""
 
-_Told = tuple[dict[str, Any], Sequence[bytes]]
+_Reported = tuple[dict[str, Any], Sequence[bytes]]
 
 
 class _Fork(Fork):
@@ -49,7 +49,7 @@ class _Fork(Fork):
         super().__init__(lambda channel: child.serve(library, first, channel), leaving=[worker])
         self.done = 0
 
-    def answer(self, until: float) -> _Told:
+    def answer(self, until: float) -> _Reported:
         """Wait for the answer to the job that the fork has; where none comes, the fork is gone."""
         self.done += 1
         stage = ""
@@ -99,13 +99,13 @@ class IpcLoop:
         gc.freeze()  # a collection in a fork would otherwise write to, and so copy, every page
         return {"absent": "", "version": self._library.version}
 
-    def _run(self, job: Frame) -> _Told:
+    def _run(self, job: Frame) -> _Reported:
         used = self._fork is not None
-        told = self._try(job)
-        blame_is_open = used and told[0]["answer"] is None
-        return self._try(job) if blame_is_open else told
+        reported = self._try(job)
+        blame_is_open = used and reported[0]["answer"] is None
+        return self._try(job) if blame_is_open else reported
 
-    def _try(self, job: Frame) -> _Told:
+    def _try(self, job: Frame) -> _Reported:
         """Do the job in the fork that waits for one, or else in a new one."""
         assert self._library is not None
         os.ftruncate(2, 0)  # what is said from now on is about this job
@@ -117,14 +117,14 @@ class IpcLoop:
         else:
             with contextlib.suppress(OSError):  # it is gone: the answer tells how
                 fork.channel.send(job.header, job.blobs, seconds=job.header["seconds"])
-        told = fork.answer(until)
-        answer = told[0]["answer"]
+        reported = fork.answer(until)
+        answer = reported[0]["answer"]
         if answer is not None:
             if fork.done < job.header["reuse"] and not answer["retiring"]:
                 self._fork = fork
             else:
                 fork.wait()
-        return told
+        return reported
 
 
 def _said() -> str:

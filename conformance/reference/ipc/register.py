@@ -66,7 +66,7 @@ class IpcVariation:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IpcMutant:
-    """One deviation: the ``lie``, and the rules that it breaks.
+    """One deviation: the ``fault``, and the rules that it breaks.
 
     A judge has to report one of ``rules``, and no violation of any other but those in ``also``, each with the reason
     why it may honestly be found too. ``beyond`` are clauses on what no rule of the wire is about; a mutant that names
@@ -74,7 +74,7 @@ class IpcMutant:
     """
 
     name: str
-    lie: str
+    fault: str
     rules: tuple[Rule, ...]
     also: Mapping[Rule, str]
     source: str
@@ -85,8 +85,8 @@ class IpcMutant:
     @property
     def kills(self) -> tuple[str, ...]:
         """The clauses that tell of the rules: one of them has to fail. Empty for what is a note to every clause."""
-        told = clauses_of_rules(f"ipc-{self.kind}")
-        return tuple(dict.fromkeys((*(told[rule] for rule in self.rules if rule in told), *self.beyond)))
+        reported = clauses_of_rules(f"ipc-{self.kind}")
+        return tuple(dict.fromkeys((*(reported[rule] for rule in self.rules if rule in reported), *self.beyond)))
 
 
 _VARIATIONS: dict[str, IpcVariation] = {}
@@ -122,16 +122,16 @@ def variation(
     on: Sequence[str] = STANDARD,
     grade: Grade = "required",
     choices: Choices = _NONE,
-    told: bool = True,
+    reported: bool = True,
 ) -> Callable[[F], F]:
     """Registers a function from a model to a model, to bytes, or to nothing where it changed the model in place.
 
-    Without ``told``, it is not defined which batches the bytes hold.
+    Without ``reported``, it is not defined which batches the bytes hold.
     """
 
     def register(vary: F) -> F:
         _free(name, _VARIATIONS)
-        make = _maker(kind, on, choices, vary, told=told)
+        make = _maker(kind, on, choices, vary, reported=reported)
         _VARIATIONS[name] = IpcVariation(name, _docstring(name, vary), source, kind, make, grade)
         return vary
 
@@ -148,20 +148,20 @@ def mutant(
     source: str = "",
     choices: Choices = _NONE,
     beyond: tuple[str, ...] = (),
-    lie: str = "",
+    fault: str = "",
 ) -> Callable[[F], F]:
-    """Registers a lie: a function as :func:`variation` takes it; ``lie`` is given where it has no docstring."""
+    """Registers a lie: a function as :func:`variation` takes it; ``fault`` is given where it has no docstring."""
 
-    def register(told: F) -> F:
+    def register(reported: F) -> F:
         _free(name, _MUTANTS)
         broken = (rules,) if isinstance(rules, Rule) else rules
-        make = _maker(kind, on, choices, told, told=False)
+        make = _maker(kind, on, choices, reported, reported=False)
         if not broken and not beyond:
             raise ValueError(f"{name}: expected a rule or a clause that it breaks, got none")
         _MUTANTS[name] = IpcMutant(
-            name, lie or _docstring(name, told), broken, dict(also or {}), source, kind, make, beyond
+            name, fault or _docstring(name, reported), broken, dict(also or {}), source, kind, make, beyond
         )
-        return told
+        return reported
 
     return register
 
@@ -171,8 +171,8 @@ def _free(name: str, taken: Mapping[str, object]) -> None:
         raise ValueError(f"{name}: the name is taken")
 
 
-def _docstring(name: str, told: Callable[..., Any]) -> str:
-    text = inspect.cleandoc(told.__doc__ or "")
+def _docstring(name: str, reported: Callable[..., Any]) -> str:
+    text = inspect.cleandoc(reported.__doc__ or "")
     if not text:
         raise ValueError(f"{name}: expected a docstring that says what it does, got none")
     return text
@@ -194,7 +194,7 @@ def _model(kind: ContainerKind, sample: str, choices: Choices) -> tuple[Model, l
 
 
 def _maker(
-    kind: ContainerKind, on: Sequence[str], choices: Choices, change: Callable[[Any], Any], *, told: bool
+    kind: ContainerKind, on: Sequence[str], choices: Choices, change: Callable[[Any], Any], *, reported: bool
 ) -> Callable[[], Iterator[Made]]:
     def make() -> Iterator[Made]:
         for sample in on:
@@ -206,6 +206,6 @@ def _maker(
             except LookupError:
                 continue
             data = changed if isinstance(changed, bytes) else (model if changed is None else changed).encode()
-            yield Made(sample, data, batches if told else None)
+            yield Made(sample, data, batches if reported else None)
 
     return make

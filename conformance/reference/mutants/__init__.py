@@ -31,12 +31,12 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     types,
     values,
 )
-from conformance.reference.mutants.liars import LIARS
+from conformance.reference.mutants.faulty_servers import FAULTY_SERVERS
 from conformance.reference.mutants.register import MUTANTS, Mutant
 from conformance.reference.serializer import Serializer
 from conformance.reference.service import Service
 
-__all__ = ["LIARS", "MUTANTS", "Mutant", "service_class"]
+__all__ = ["FAULTY_SERVERS", "MUTANTS", "Mutant", "service_class"]
 
 
 def service_class(name: str | None) -> type[Service]:
@@ -47,10 +47,10 @@ def service_class(name: str | None) -> type[Service]:
     """
     if name is None:
         return Service
-    if name in LIARS:
-        return LIARS[name]
+    if name in FAULTY_SERVERS:
+        return FAULTY_SERVERS[name]
     if name not in MUTANTS:
-        raise KeyError(f"expected a mutant out of {', '.join(sorted([*MUTANTS, *LIARS]))}, got {name!r}")
+        raise KeyError(f"expected a mutant out of {', '.join(sorted([*MUTANTS, *FAULTY_SERVERS]))}, got {name!r}")
     mutant = MUTANTS[name]
     if mutant.service is not None:
         return mutant.service

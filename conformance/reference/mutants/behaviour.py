@@ -13,7 +13,7 @@ from conformance.contract import mapping
 from conformance.records import Column, Mode
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.mutants.changed import IN_EVERY_SESSION
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
@@ -35,7 +35,7 @@ _BQEMULATOR_SERVICER = (
 _JAVA_5658 = "https://github.com/googleapis/google-cloud-java/pull/5658"
 
 
-@behaviour_lie("session.no-streams", kills="session.rows-have-a-stream", defects=("B-10",), source=_GOCCY_409)
+@behaviour_mutant("session.no-streams", kills="session.rows-have-a-stream", defects=("B-10",), source=_GOCCY_409)
 class NoStreamsByDefault(Service):
     """A session without a maximum of streams gets none, although the table has rows."""
 
@@ -43,7 +43,7 @@ class NoStreamsByDefault(Service):
         return super().plan_streams(snapshot, request) if request.max_stream_count else []
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "session.one-stream-only",
     kills="session.several-streams-may-be-asked",
     also={"session.preferred-count-may-be-asked": "a preferred count comes with a maximum above one"},
@@ -59,7 +59,7 @@ class OneStreamOnly(Service):
             raise Refusal(grpc.StatusCode.UNKNOWN, "currently supported only one stream")
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "offset.ignored",
     kills=("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row", "offsets.end-yields-nothing"),
     defects=("B-11",),
@@ -72,7 +72,7 @@ class OffsetIgnored(Service):
         return stream.rows
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "offset.beyond-accepted", kills="offsets.beyond-the-end-is-refused", defects=("B-12",), source=_GOCCY_507
 )
 class OffsetBeyondAccepted(Service):
@@ -82,7 +82,7 @@ class OffsetBeyondAccepted(Service):
         super().check_offset(stream, min(offset, stream.rows.num_rows))
 
 
-@behaviour_lie("rows.count-unset", kills="rows.row-count-is-true", defects=("B-13",), source=_JAVA_5658)
+@behaviour_mutant("rows.count-unset", kills="rows.row-count-is-true", defects=("B-13",), source=_JAVA_5658)
 class RowCountUnset(Service):
     """The row_count of every response is 0."""
 
@@ -90,7 +90,7 @@ class RowCountUnset(Service):
         return 0
 
 
-@behaviour_lie("rows.schema-never", kills="rows.first-response-has-the-schema")
+@behaviour_mutant("rows.schema-never", kills="rows.first-response-has-the-schema")
 class SchemaNever(Service):
     """No response carries the schema; only the session does."""
 
@@ -98,7 +98,7 @@ class SchemaNever(Service):
         return False
 
 
-@behaviour_lie("rows.last-response-missing", kills="rows.none-is-missing", also=IN_EVERY_SESSION)
+@behaviour_mutant("rows.last-response-missing", kills="rows.none-is-missing", also=IN_EVERY_SESSION)
 class LastResponseMissing(Service):
     """The last response of every read of several is not sent."""
 
@@ -107,7 +107,7 @@ class LastResponseMissing(Service):
         yield from parts[:-1] if len(parts) > 1 else parts
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "projection.values-swapped",
     kills="projection.values-follow-their-names",
     also={"values.follow-names": "the same requirement, asked of whole rows"},
@@ -131,7 +131,7 @@ def _in_order(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
     return sorted(columns, key=lambda column: names.index(column.name.lower()))
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "projection.unknown-ignored",
     kills="projection.unknown-column-is-refused",
     defects=("B-45",),
@@ -145,7 +145,7 @@ class UnknownFieldsIgnored(Service):
         return super().resolve_columns(snapshot, [name for name in selected if name.lower().split(".")[0] in known])
 
 
-@behaviour_lie("schema.all-nullable", kills="schema.required-not-nullable", defects=("B-53",))
+@behaviour_mutant("schema.all-nullable", kills="schema.required-not-nullable", defects=("B-53",))
 class AllNullable(Service):
     """REQUIRED columns are advertised as nullable."""
 
@@ -157,7 +157,7 @@ class AllNullable(Service):
         return mapping.arrow_schema(relaxed)
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "restriction.refused-ignored",
     kills=("restriction.malformed-is-refused", "restriction.bad-one-yields-no-rows"),
     also={"restriction.*-is-refused": "whatever is wrong with it, it is ignored"},
@@ -172,7 +172,7 @@ class BadRestrictionIgnored(Service):
             return None
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "compression.not-applied",
     kills=("compression.lz4-frame-is-applied", "compression.zstd-is-applied"),
     defects=("B-90",),
@@ -185,7 +185,7 @@ class CompressionNotApplied(Service):
         return super().encode_batch(part, "")
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "errors.all-unknown",
     kills="errors.permanent-one-is-not-unknown",
     also=dict.fromkeys(
@@ -214,7 +214,7 @@ class EverythingUnknown(Service):
         raise Refusal(grpc.StatusCode.UNKNOWN, REFUSALS[reason][1].format(**facts))
 
 
-@behaviour_lie("split.overlapping", kills="split.children-are-the-parent")
+@behaviour_mutant("split.overlapping", kills="split.children-are-the-parent")
 class SplitOverlaps(Service):
     """The remainder of a split begins with the last row of the primary."""
 

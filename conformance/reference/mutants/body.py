@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.reference.body import Part
 from conformance.reference.message import Message, frame
-from conformance.reference.mutants.register import batch_lie, first
+from conformance.reference.mutants.register import batch_mutant, first
 
 _LIST_VIEWS = {"layouts.list-views-inside": "the offsets of a list-view have a clause of their own"}
 _ARROW_31566 = "https://github.com/apache/arrow/issues/31566"
@@ -73,14 +73,14 @@ def _setting(**slots: int) -> Callable[[Message], Message]:
     return change
 
 
-@batch_lie("body.length-negative", kills="body.length-not-negative", defects=("I-104",))
+@batch_mutant("body.length-negative", kills="body.length-not-negative", defects=("I-104",))
 def body_length_negative(message: Message) -> Message:
     """The body length is negative."""
     message.tree["bodyLength"] = -8
     return message
 
 
-@batch_lie(
+@batch_mutant(
     "body.length-short",
     kills="framing.batch-without-trailing-bytes",
     also={
@@ -100,16 +100,16 @@ def body_length_short(message: Message) -> bytes:
 
 
 # fmt: off
-batch_lie("body.length-unaligned", kills="body.length-multiple-of-8",
-          lie="The body is 4 bytes longer than a multiple of 8, and says so.")(_lengthened(4))
-batch_lie("body.forgotten-bytes", kills="body.no-unused-bytes",
-          lie="The body has 128 zeros behind its last buffer.")(_lengthened(128))
-batch_lie("batch.length-negative", kills="body.batch-length-not-negative",
-          lie="The batch says that it has minus one rows.")(_setting(length=-1))
+batch_mutant("body.length-unaligned", kills="body.length-multiple-of-8",
+          fault="The body is 4 bytes longer than a multiple of 8, and says so.")(_lengthened(4))
+batch_mutant("body.forgotten-bytes", kills="body.no-unused-bytes",
+          fault="The body has 128 zeros behind its last buffer.")(_lengthened(128))
+batch_mutant("batch.length-negative", kills="body.batch-length-not-negative",
+          fault="The batch says that it has minus one rows.")(_setting(length=-1))
 # fmt: on
 
 
-@batch_lie(
+@batch_mutant(
     "batch.length-long",
     kills="body.column-lengths",
     also={"values.serialized-rows": "a batch without columns has as many rows as it says"},
@@ -120,14 +120,14 @@ def batch_length_long(message: Message) -> Message:
     return message
 
 
-@batch_lie("batch.node-missing", kills="body.node-count", defects=("I-109",))
+@batch_mutant("batch.node-missing", kills="body.node-count", defects=("I-109",))
 def node_missing(message: Message) -> Message:
     """The last field has no node."""
     message.nodes.pop()
     return message
 
 
-@batch_lie(
+@batch_mutant(
     "batch.node-surplus",
     kills="body.node-count",
     also={"body.buffer-count": "a column has buffers as well"},
@@ -141,7 +141,7 @@ def node_surplus(message: Message) -> Message:
     return message
 
 
-@batch_lie(
+@batch_mutant(
     "batch.buffer-missing",
     kills="body.buffer-count",
     also={"layouts.views-inside": "the last buffer may be the one that a view's bytes lie in"},
@@ -153,21 +153,21 @@ def buffer_missing(message: Message) -> Message:
     return message
 
 
-@batch_lie("batch.buffer-surplus", kills="body.buffer-count", defects=("I-42",))
+@batch_mutant("batch.buffer-surplus", kills="body.buffer-count", defects=("I-42",))
 def buffer_surplus(message: Message) -> Message:
     """One empty buffer more than the schema asks for."""
     message.parts.append(Part("surplus", "data", b""))
     return message
 
 
-@batch_lie("node.length-negative", kills="body.node-length-not-negative")
+@batch_mutant("node.length-negative", kills="body.node-length-not-negative")
 def node_length_negative(message: Message) -> Message:
     """The first node's length is negative."""
     message.nodes[0].length = -1
     return message
 
 
-@batch_lie(
+@batch_mutant(
     "node.null-count-surplus",
     kills="body.null-count-range",
     also={
@@ -181,7 +181,7 @@ def null_count_surplus(message: Message) -> Message:
     return message
 
 
-@batch_lie("node.null-count-zero", kills="body.null-count-matches", defects=("I-37",))
+@batch_mutant("node.null-count-zero", kills="body.null-count-matches", defects=("I-37",))
 def null_count_zero(message: Message) -> Message:
     """A column with nulls keeps its validity bitmap and says that it has none."""
     counting = (node for node in message.nodes if node.null_count > 0 and _has_bitmap(message, node.path))
@@ -194,14 +194,14 @@ def _has_bitmap(message: Message, path: str) -> bool:
     return any(part.path == path and part.role == "validity" and part.data for part in message.parts)
 
 
-@batch_lie("validity.absent", kills="body.validity-present")
+@batch_mutant("validity.absent", kills="body.validity-present")
 def validity_absent(message: Message) -> Message:
     """A column with nulls has no validity bitmap."""
     message.part("validity").data = b""
     return message
 
 
-@batch_lie("validity.short", kills="body.validity-size")
+@batch_mutant("validity.short", kills="body.validity-size")
 def validity_short(message: Message) -> Message:
     """A validity bitmap lacks its last byte."""
     long = (part for part in message.parts if part.role == "validity" and len(part.data) > 1)
@@ -210,7 +210,7 @@ def validity_short(message: Message) -> Message:
     return message
 
 
-@batch_lie("offsets.short", kills="body.offsets-size", defects=("I-106",))
+@batch_mutant("offsets.short", kills="body.offsets-size", defects=("I-106",))
 def offsets_short(message: Message) -> Message:
     """An offsets buffer lacks its last entry."""
     part = message.part("offsets")
@@ -218,7 +218,7 @@ def offsets_short(message: Message) -> Message:
     return message
 
 
-@batch_lie("data.short", kills="body.data-size", defects=("I-106",))
+@batch_mutant("data.short", kills="body.data-size", defects=("I-106",))
 def data_short(message: Message) -> Message:
     """A fixed-width column's data buffer is empty although it has rows."""
     offsets = {part.path for part in message.parts if part.role == "offsets"}
@@ -229,19 +229,19 @@ def data_short(message: Message) -> Message:
 
 
 # fmt: off
-batch_lie("buffer.offset-negative", kills="body.buffer-offset-not-negative", defects=("I-104",),
-          lie="A buffer stands 8 bytes before the body.")(
+batch_mutant("buffer.offset-negative", kills="body.buffer-offset-not-negative", defects=("I-104",),
+          fault="A buffer stands 8 bytes before the body.")(
     _first_buffer(lambda _, length: (-8, length)))
-batch_lie("buffer.length-negative", kills="body.buffer-length-not-negative", defects=("I-104",),
-          lie="A buffer's length is negative.")(
+batch_mutant("buffer.length-negative", kills="body.buffer-length-not-negative", defects=("I-104",),
+          fault="A buffer's length is negative.")(
     _first_buffer(lambda offset, _: (offset, -8)))
-batch_lie("buffer.beyond-body", kills="body.buffers-inside", defects=("I-06", "I-102"),
-          lie="A buffer begins beyond the end of the body.")(
+batch_mutant("buffer.beyond-body", kills="body.buffers-inside", defects=("I-06", "I-102"),
+          fault="A buffer begins beyond the end of the body.")(
     _first_buffer(lambda _, length: (1 << 40, length)))
 # fmt: on
 
 
-@batch_lie("buffer.unaligned", kills="body.buffers-aligned", defects=("I-25",))
+@batch_mutant("buffer.unaligned", kills="body.buffers-aligned", defects=("I-25",))
 def buffer_unaligned(message: Message) -> bytes:
     """Every buffer of the body stands 4 bytes off a multiple of 8."""
 
@@ -255,7 +255,7 @@ def buffer_unaligned(message: Message) -> bytes:
     return _framed(message, shift)
 
 
-@batch_lie("buffer.overlap", kills="body.buffers-apart")
+@batch_mutant("buffer.overlap", kills="body.buffers-apart")
 def buffer_overlap(message: Message) -> bytes:
     """Two buffers of equal length share their bytes, and the bytes of one are not sent at all."""
 
@@ -271,7 +271,7 @@ def buffer_overlap(message: Message) -> bytes:
     return _buffers(message, stack)
 
 
-@batch_lie(
+@batch_mutant(
     "offsets.negative",
     kills="body.offsets-not-negative",
     also=_LIST_VIEWS,
@@ -284,7 +284,7 @@ def offsets_negative(message: Message) -> Message:
     return message
 
 
-@batch_lie("offsets.decreasing", kills="body.offsets-monotonic", defects=("I-106", "I-107"))
+@batch_mutant("offsets.decreasing", kills="body.offsets-monotonic", defects=("I-106", "I-107"))
 def offsets_decreasing(message: Message) -> Message:
     """Two offsets in the middle are swapped, so that a value ends before it begins."""
     for part in message.parts:
@@ -297,7 +297,7 @@ def offsets_decreasing(message: Message) -> Message:
     raise LookupError("no two offsets differ")
 
 
-@batch_lie(
+@batch_mutant(
     "offsets.beyond-data",
     kills="body.offsets-within-data",
     also=_LIST_VIEWS,
@@ -311,7 +311,7 @@ def offsets_beyond(message: Message) -> Message:
     return message
 
 
-@batch_lie("struct.child-short", kills="body.child-lengths", defects=("I-108",))
+@batch_mutant("struct.child-short", kills="body.child-lengths", defects=("I-108",))
 def child_short(message: Message) -> Message:
     """The first child of a struct is one slot shorter than the struct."""
     roles: dict[str, set[str]] = {}
@@ -328,7 +328,7 @@ def child_short(message: Message) -> Message:
     raise LookupError("no struct has rows")
 
 
-@batch_lie("body.stale-padding", kills="body.padding-zero")
+@batch_mutant("body.stale-padding", kills="body.padding-zero")
 def stale_padding(message: Message) -> bytes:
     """The padding between two buffers is left over from something else."""
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.reference.message import Message, frame
-from conformance.reference.mutants.register import batch_lie
+from conformance.reference.mutants.register import batch_mutant
 
 _BLOCK: Final = 128 << 10
 """Bytes that one block of a ZSTD frame holds at most."""
@@ -25,7 +25,7 @@ def _framed(message: Message, change: Callable[[dict[str, Any]], None]) -> bytes
     return frame(tree, body)
 
 
-@batch_lie("compression.codec-unknown", kills="buffers.codec-known")
+@batch_mutant("compression.codec-unknown", kills="buffers.codec-known")
 def codec_unknown(message: Message) -> bytes:
     """The header names a codec that the format does not define."""
 
@@ -35,7 +35,7 @@ def codec_unknown(message: Message) -> bytes:
     return _framed(message, name)
 
 
-@batch_lie("compression.method-unknown", kills="buffers.method-known")
+@batch_mutant("compression.method-unknown", kills="buffers.method-known")
 def method_unknown(message: Message) -> bytes:
     """The header names a compression method that the format does not define."""
 
@@ -58,26 +58,26 @@ def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Messag
     return message
 
 
-@batch_lie("compression.prefix-missing", kills="buffers.prefix", defects=("I-70",))
+@batch_mutant("compression.prefix-missing", kills="buffers.prefix", defects=("I-70",))
 def prefix_missing(message: Message) -> Message:
     """Compressed buffers are cut to 4 bytes, too few for their length prefix."""
     return _repacked(message, lambda raw, _frame: struct.pack("<i", len(raw)))
 
 
-@batch_lie("compression.prefix-negative", kills="buffers.prefix-not-negative", defects=("I-70",))
+@batch_mutant("compression.prefix-negative", kills="buffers.prefix-not-negative", defects=("I-70",))
 def prefix_negative(message: Message) -> Message:
     """The announced uncompressed length is -2."""
     return _repacked(message, lambda _raw, squeezed: struct.pack("<q", -2) + squeezed)
 
 
-@batch_lie("compression.raw-block", kills="buffers.frame", defects=("I-67",))
+@batch_mutant("compression.raw-block", kills="buffers.frame", defects=("I-67",))
 def raw_block(message: Message) -> Message:
     """LZ4_FRAME is announced and raw LZ4 blocks are sent."""
     raw = pa.Codec("lz4_raw")
     return _repacked(message, lambda data, _frame: struct.pack("<q", len(data)) + raw.compress(data, asbytes=True))
 
 
-@batch_lie("compression.two-frames", kills="buffers.one-frame", defects=("I-67",))
+@batch_mutant("compression.two-frames", kills="buffers.one-frame", defects=("I-67",))
 def two_frames(message: Message) -> Message:
     """A buffer is split into two LZ4 frames."""
     codec = pa.Codec("lz4")
@@ -91,13 +91,13 @@ def two_frames(message: Message) -> Message:
     return _repacked(message, split)
 
 
-@batch_lie("compression.size-wrong", kills="buffers.size")
+@batch_mutant("compression.size-wrong", kills="buffers.size")
 def size_wrong(message: Message) -> Message:
     """The announced uncompressed length is 8 bytes more than there are."""
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data) + 8) + squeezed)
 
 
-@batch_lie("compression.padding-in-length", kills="buffers.frame-length")
+@batch_mutant("compression.padding-in-length", kills="buffers.frame-length")
 def padding_in_length(message: Message) -> Message:
     """The length of a compressed buffer counts the padding behind its frame."""
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data)) + squeezed + bytes(3))
@@ -110,7 +110,7 @@ def _bomb() -> bytes:
     return bytes.fromhex("28b52ffd0038") + repeated * (_BOMB // _BLOCK - 1) + last
 
 
-@batch_lie("compression.bomb", kills="buffers.expansion")
+@batch_mutant("compression.bomb", kills="buffers.expansion")
 def bomb(message: Message) -> Message:
     """A buffer of a quarter of a megabyte inflates to eight gigabytes."""
     for index, part in enumerate(part for part in message.parts if part.data):

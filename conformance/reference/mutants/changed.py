@@ -14,7 +14,7 @@ from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 
-__all__ = ["IN_EVERY_SESSION", "Accepted", "ChangedResponse", "Lenient", "coded", "session_lie"]
+__all__ = ["IN_EVERY_SESSION", "Accepted", "ChangedResponse", "Lenient", "coded", "session_mutant"]
 
 
 IN_EVERY_SESSION: Final = {
@@ -39,7 +39,7 @@ def _of_sessions(change: Callable[[Any, Session], None]) -> dict[str, Any]:
     return {"service": ChangedSession}
 
 
-session_lie: Final = decorator(_of_sessions)
+session_mutant: Final = decorator(_of_sessions)
 """Register a function that changes a ReadSession in place once it is made."""
 
 

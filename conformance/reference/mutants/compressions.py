@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
@@ -15,7 +15,7 @@ from conformance.reference.session import Stream
 _PAYLOAD_CODEC = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1222"
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "compression.buffers-refused",
     kills="compression.request-is-served",
     also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
@@ -30,7 +30,7 @@ class BuffersRefused(Service):
         return codec, lz4
 
 
-@behaviour_lie("compression.other-codec", kills="compression.codec-is-the-one-asked-for")
+@behaviour_mutant("compression.other-codec", kills="compression.codec-is-the-one-asked-for")
 class OtherCodec(Service):
     """Buffers are compressed with ZSTD, whichever codec was asked for."""
 
@@ -38,7 +38,7 @@ class OtherCodec(Service):
         return super().encode_batch(part, "ZSTD" if codec else "")
 
 
-@behaviour_lie("compression.always", kills="compression.none-without-asking")
+@behaviour_mutant("compression.always", kills="compression.none-without-asking")
 class AlwaysCompressed(Service):
     """Buffers are compressed though nobody asked for it."""
 
@@ -50,7 +50,7 @@ def _without_last(rows: pa.Table, stream: Stream) -> pa.Table:
     return rows.slice(0, rows.num_rows - 1) if stream.rows.num_rows > 1 and rows.num_rows else rows
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "compression.buffers-lose-a-row",
     kills="compression.rows-are-the-same",
     also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
@@ -63,7 +63,7 @@ class BuffersLoseRow(Service):
         return _without_last(rows, stream) if stream.session.buffer_codec and not offset else rows
 
 
-@behaviour_lie("compression.payloads-refused", kills="compression.payload-request-is-served", source=_PAYLOAD_CODEC)
+@behaviour_mutant("compression.payloads-refused", kills="compression.payload-request-is-served", source=_PAYLOAD_CODEC)
 class PayloadsRefused(Service):
     """A session that asks for compressed payloads is refused."""
 
@@ -79,7 +79,7 @@ def _plain(stream: Stream) -> Stream:
     return dataclasses.replace(stream, session=dataclasses.replace(stream.session, lz4_responses=False))
 
 
-@behaviour_lie("compression.payload-left", kills="compression.payload-size-is-set")
+@behaviour_mutant("compression.payload-left", kills="compression.payload-size-is-set")
 class PayloadLeft(Service):
     """A requested compression of payloads is echoed and not applied."""
 
@@ -87,7 +87,7 @@ class PayloadLeft(Service):
         return super().describe_rows(_plain(stream), part, start=start, first=first)
 
 
-@behaviour_lie("compression.payload-size-zero", kills="compression.payload-size-is-positive-or-minus-one")
+@behaviour_mutant("compression.payload-size-zero", kills="compression.payload-size-is-positive-or-minus-one")
 class PayloadSizeZero(Service):
     """A payload that was not compressed says the size 0 instead of -1."""
 
@@ -98,7 +98,7 @@ class PayloadSizeZero(Service):
         return answer
 
 
-@behaviour_lie("compression.payload-size-short", kills="compression.payload-has-its-size")
+@behaviour_mutant("compression.payload-size-short", kills="compression.payload-has-its-size")
 class PayloadSizeShort(Service):
     """The size of a compressed payload is said to be one byte less than it is."""
 
@@ -109,7 +109,7 @@ class PayloadSizeShort(Service):
         return answer
 
 
-@behaviour_lie("compression.payloads-lose-a-row", kills="compression.payload-rows-are-the-same")
+@behaviour_mutant("compression.payloads-lose-a-row", kills="compression.payload-rows-are-the-same")
 class PayloadsLoseRow(Service):
     """The last row of a stream is lost where payloads are compressed."""
 
@@ -118,7 +118,7 @@ class PayloadsLoseRow(Service):
         return _without_last(rows, stream) if stream.session.lz4_responses and not offset else rows
 
 
-@behaviour_lie("compression.both-accepted", kills="compression.both-are-refused")
+@behaviour_mutant("compression.both-accepted", kills="compression.both-are-refused")
 class BothAccepted(Service):
     """Asked for compressed buffers and payloads at once, the server compresses buffers."""
 

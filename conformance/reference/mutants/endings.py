@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 import grpc
 import pyarrow as pa
 
-from conformance.reference.mutants.register import behaviour_lie, process_lie
+from conformance.reference.mutants.register import behaviour_mutant, process_mutant
 from conformance.reference.refusals import Refusal
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
@@ -33,7 +33,7 @@ def _hang() -> NoReturn:
 # --- large tables ----------------------------------------------------------------------------------
 
 
-@behaviour_lie("responses.wide-row-exhausted", kills="responses.wide-rows-are-served")
+@behaviour_mutant("responses.wide-row-exhausted", kills="responses.wide-rows-are-served")
 class WideRowExhausted(Service):
     """A row of more than 4 MiB ends its read in RESOURCE_EXHAUSTED."""
 
@@ -44,7 +44,7 @@ class WideRowExhausted(Service):
             yield part
 
 
-@behaviour_lie("responses.wide-row-left-out", kills="responses.wide-rows-arrive")
+@behaviour_mutant("responses.wide-row-left-out", kills="responses.wide-rows-arrive")
 class WideRowLeftOut(Service):
     """A response that would be larger than 4 MiB is left out, if it is the last."""
 
@@ -62,7 +62,7 @@ class _ManyRows(Service):
         return bool(rows.nbytes > 2 * _FOUR_MIB and rows.nbytes / rows.num_rows < _FOUR_MIB / 8)
 
 
-@behaviour_lie("responses.large-table-exhausted", kills="responses.many-rows-are-served")
+@behaviour_mutant("responses.large-table-exhausted", kills="responses.many-rows-are-served")
 class LargeTableExhausted(_ManyRows):
     """A table beyond 8 MiB ends its read in RESOURCE_EXHAUSTED."""
 
@@ -72,7 +72,7 @@ class LargeTableExhausted(_ManyRows):
         return super().rows_at_offset(stream, offset)
 
 
-@behaviour_lie("responses.large-table-cut", kills="responses.many-rows-arrive")
+@behaviour_mutant("responses.large-table-cut", kills="responses.many-rows-arrive")
 class LargeTableCut(_ManyRows):
     """Of a table beyond 8 MiB the last row does not arrive."""
 
@@ -81,7 +81,7 @@ class LargeTableCut(_ManyRows):
         return rows.slice(0, rows.num_rows - 1) if rows.num_rows and self.is_many(rows) else rows
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "responses.above-the-limit",
     kills="responses.stay-within-128-mb",
     also={
@@ -102,7 +102,7 @@ class AboveLimit(Service):
 # --- calls that do not end -------------------------------------------------------------------------
 
 
-@process_lie("calls.split-hangs", kills="calls.end-in-time", source=_ENDLESS)
+@process_mutant("calls.split-hangs", kills="calls.end-in-time", source=_ENDLESS)
 class SplitHangs(Service):
     """A split of a stream that cannot be split is never answered."""
 
@@ -113,7 +113,7 @@ class SplitHangs(Service):
         return super().split_read_stream(request)
 
 
-@process_lie("calls.dies-without-options", kills="calls.leave-the-server-alive", defects=("B-15",), source=_DEAD)
+@process_mutant("calls.dies-without-options", kills="calls.leave-the-server-alive", defects=("B-15",), source=_DEAD)
 class DiesWithoutOptions(Service):
     """A session without read_options ends the server's process."""
 
@@ -123,7 +123,7 @@ class DiesWithoutOptions(Service):
         super().check_request(request)
 
 
-@behaviour_lie("calls.endless-stream", kills="calls.stay-within-reason", source=_ENDLESS)
+@behaviour_mutant("calls.endless-stream", kills="calls.stay-within-reason", source=_ENDLESS)
 class EndlessStream(Service):
     """A read of a table of one row sends that row for ever."""
 
@@ -190,7 +190,7 @@ class _Starved(_Counting):
         """Deal with a read that is one too many."""
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "abandon.readers-counted-for-ever",
     kills="abandon.later-read-is-served",
     also={"rows.read-is-served": "a server that is full refuses whoever comes, before or after others have left"},
@@ -202,7 +202,7 @@ class ReadersCounted(_Starved):
         raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many readers")
 
 
-@process_lie(
+@process_mutant(
     "abandon.threads-kept",
     kills="abandon.later-calls-end-in-time",
     also={"calls.end-in-time": "of forty reads at once some wait before any has been abandoned"},
@@ -214,7 +214,7 @@ class ThreadsKept(_Starved):
         _hang()
 
 
-@process_lie("abandon.dies", kills="abandon.server-lives-on")
+@process_mutant("abandon.dies", kills="abandon.server-lives-on")
 class DiesOfAbandoned(_Counting):
     """Once 20 reads have been abandoned, the server dies at the first read of another session."""
 
@@ -226,7 +226,7 @@ class DiesOfAbandoned(_Counting):
         self.last = session
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "abandon.goes-on",
     kills="abandon.later-read-is-whole",
     also={"rows.rereading-repeats": "a stream that is read again after it was abandoned gives other rows"},

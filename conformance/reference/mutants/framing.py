@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from conformance.reference.flatbuffers import write
 from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message, batch_message, frame, schema_message
-from conformance.reference.mutants.register import batch_lie, schema_lie
+from conformance.reference.mutants.register import batch_mutant, schema_mutant
 
 _GOCCY_398 = "https://github.com/goccy/bigquery-emulator/issues/398"
 _GOCCY_493 = "https://github.com/goccy/bigquery-emulator/issues/493"
@@ -33,74 +33,74 @@ def _legacy(message: Message) -> Message:
 
 # What a field holds instead of its one message: the clause that this breaks, in words, and as bytes.
 # fmt: off
-batch_lie("batch.whole-stream", kills="framing.batch-without-schema",
+batch_mutant("batch.whole-stream", kills="framing.batch-without-schema",
           also={"framing.batch-single-message": "the batch follows the schema",
                 "framing.batch-without-end-of-stream": "a whole stream ends in a marker"},
           defects=("B-01",), source=_BQEMULATOR_15,
-          lie="The batch field holds a whole IPC stream: schema, batch, end-of-stream marker.")(
+          fault="The batch field holds a whole IPC stream: schema, batch, end-of-stream marker.")(
     lambda message: _SCHEMA + message.encode() + END_OF_STREAM)
-batch_lie("batch.schema-first", kills="framing.batch-without-schema",
+batch_mutant("batch.schema-first", kills="framing.batch-without-schema",
           also={"framing.batch-single-message": "the batch follows the schema"},
           defects=("B-01",), source=_GOCCY_398,
-          lie="The batch field holds the schema message and then the batch.")(
+          fault="The batch field holds the schema message and then the batch.")(
     lambda message: _SCHEMA + message.encode())
-batch_lie("batch.dictionary-first", kills="framing.batch-without-dictionary",
+batch_mutant("batch.dictionary-first", kills="framing.batch-without-dictionary",
           also={"framing.batch-single-message": "the batch follows the dictionary"},
           defects=("B-04",), source=_BQEMULATOR_31,
-          lie="The batch field holds a DictionaryBatch message and then the batch.")(
+          fault="The batch field holds a DictionaryBatch message and then the batch.")(
     lambda message: _dictionary() + message.encode())
-batch_lie("batch.end-of-stream", kills="framing.batch-without-end-of-stream",
+batch_mutant("batch.end-of-stream", kills="framing.batch-without-end-of-stream",
           defects=("B-01",), source=_BQEMULATOR_31,
-          lie="The batch field carries an end-of-stream marker after the batch.")(
+          fault="The batch field carries an end-of-stream marker after the batch.")(
     lambda message: message.encode() + END_OF_STREAM)
-batch_lie("batch.second-batch", kills="framing.batch-single-message",
-          lie="The batch field holds the same batch twice.")(
+batch_mutant("batch.second-batch", kills="framing.batch-single-message",
+          fault="The batch field holds the same batch twice.")(
     lambda message: 2 * message.encode())
-batch_lie("batch.trailing-bytes", kills="framing.batch-without-trailing-bytes",
-          lie="Eight bytes that are no message follow the batch.")(
+batch_mutant("batch.trailing-bytes", kills="framing.batch-without-trailing-bytes",
+          fault="Eight bytes that are no message follow the batch.")(
     lambda message: message.encode() + _STRAY)
-batch_lie("batch.legacy-framing", kills="framing.not-legacy", defects=("I-01",),
-          lie="The batch starts with its length, as before Arrow 0.15, without a continuation word.")(_legacy)
-batch_lie("batch.bare-flatbuffer", kills="framing.batch-prefix",
-          lie="The batch is the bare FlatBuffers message and the body, without the 8 bytes of prefix.")(
+batch_mutant("batch.legacy-framing", kills="framing.not-legacy", defects=("I-01",),
+          fault="The batch starts with its length, as before Arrow 0.15, without a continuation word.")(_legacy)
+batch_mutant("batch.bare-flatbuffer", kills="framing.batch-prefix",
+          fault="The batch is the bare FlatBuffers message and the body, without the 8 bytes of prefix.")(
     lambda message: message.encode()[8:])
-batch_lie("batch.empty", kills="framing.batch-not-empty",
-          lie="The batch field is there and holds no bytes.")(lambda _: b"")
-batch_lie("batch.end-of-stream-only", kills="framing.batch-without-end-of-stream", defects=("I-07",),
-          lie="The batch field holds an end-of-stream marker and nothing else.")(lambda _: END_OF_STREAM)
-batch_lie("batch.is-a-schema", kills="framing.batch-without-schema",
-          lie="The batch field holds a Schema message instead of a batch.")(lambda _: _SCHEMA)
-schema_lie("schema.legacy-framing", kills="framing.not-legacy", defects=("I-01",),
-           lie="The schema starts with its length, as before Arrow 0.15, without a continuation word.")(_legacy)
-schema_lie("schema.end-of-stream", kills="framing.schema-without-end-of-stream",
+batch_mutant("batch.empty", kills="framing.batch-not-empty",
+          fault="The batch field is there and holds no bytes.")(lambda _: b"")
+batch_mutant("batch.end-of-stream-only", kills="framing.batch-without-end-of-stream", defects=("I-07",),
+          fault="The batch field holds an end-of-stream marker and nothing else.")(lambda _: END_OF_STREAM)
+batch_mutant("batch.is-a-schema", kills="framing.batch-without-schema",
+          fault="The batch field holds a Schema message instead of a batch.")(lambda _: _SCHEMA)
+schema_mutant("schema.legacy-framing", kills="framing.not-legacy", defects=("I-01",),
+           fault="The schema starts with its length, as before Arrow 0.15, without a continuation word.")(_legacy)
+schema_mutant("schema.end-of-stream", kills="framing.schema-without-end-of-stream",
            defects=("B-03",), source=_BQEMULATOR_31,
-           lie="The schema field carries an end-of-stream marker after the schema.")(
+           fault="The schema field carries an end-of-stream marker after the schema.")(
     lambda message: message.encode() + END_OF_STREAM)
-schema_lie("schema.empty-batch", kills="framing.schema-without-batch",
+schema_mutant("schema.empty-batch", kills="framing.schema-without-batch",
            also={"framing.schema-without-end-of-stream": "the empty stream ends in a marker"},
            defects=("B-02",), source=_GOCCY_493,
-           lie="The schema field holds the schema, a batch without rows and an end-of-stream marker.")(
+           fault="The schema field holds the schema, a batch without rows and an end-of-stream marker.")(
     lambda message: message.encode() + _BATCH + END_OF_STREAM)
-schema_lie("schema.twice", kills="framing.schema-single-message",
-           lie="The schema field holds the schema twice.")(
+schema_mutant("schema.twice", kills="framing.schema-single-message",
+           fault="The schema field holds the schema twice.")(
     lambda message: 2 * message.encode())
-schema_lie("schema.trailing-bytes", kills="framing.schema-without-trailing-bytes",
-           lie="Eight bytes that are no message follow the schema.")(
+schema_mutant("schema.trailing-bytes", kills="framing.schema-without-trailing-bytes",
+           fault="Eight bytes that are no message follow the schema.")(
     lambda message: message.encode() + _STRAY)
-schema_lie("schema.bare-flatbuffer", kills="framing.schema-prefix", defects=("F-04",),
-           lie="The schema is the bare FlatBuffers message, without the 8 bytes of prefix.")(
+schema_mutant("schema.bare-flatbuffer", kills="framing.schema-prefix", defects=("F-04",),
+           fault="The schema is the bare FlatBuffers message, without the 8 bytes of prefix.")(
     lambda message: write("Message", message.tree))
-schema_lie("schema.empty", kills="framing.schema-not-empty",
-           lie="The schema field is there and holds no bytes.")(lambda _: b"")
-schema_lie("schema.is-a-batch", kills="framing.schema-header-kind",
-           lie="The schema field holds a record batch instead of a schema.")(lambda _: _BATCH)
-schema_lie("schema.with-body", kills="framing.schema-without-body",
-           lie="The schema message announces a body and has one.")(
+schema_mutant("schema.empty", kills="framing.schema-not-empty",
+           fault="The schema field is there and holds no bytes.")(lambda _: b"")
+schema_mutant("schema.is-a-batch", kills="framing.schema-header-kind",
+           fault="The schema field holds a record batch instead of a schema.")(lambda _: _BATCH)
+schema_mutant("schema.with-body", kills="framing.schema-without-body",
+           fault="The schema message announces a body and has one.")(
     lambda message: frame({**message.tree, "bodyLength": 16}, bytes(16)))
 # fmt: on
 
 
-@batch_lie("batch.truncated-body", kills="framing.batch-body-complete", defects=("I-04", "I-05"))
+@batch_mutant("batch.truncated-body", kills="framing.batch-body-complete", defects=("I-04", "I-05"))
 def truncated_body(message: Message) -> bytes:
     """The last 8 bytes of the body are missing."""
     if not message.complete()[1]:
@@ -108,21 +108,21 @@ def truncated_body(message: Message) -> bytes:
     return message.encode()[:-8]
 
 
-@batch_lie("batch.metadata-length-negative", kills="framing.metadata-length")
+@batch_mutant("batch.metadata-length-negative", kills="framing.metadata-length")
 def negative_metadata_length(message: Message) -> bytes:
     """The metadata length is negative."""
     data = message.encode()
     return data[:4] + struct.pack("<i", -16) + data[8:]
 
 
-@batch_lie("batch.metadata-length-beyond", kills="framing.metadata-length")
+@batch_mutant("batch.metadata-length-beyond", kills="framing.metadata-length")
 def metadata_length_beyond(message: Message) -> bytes:
     """The metadata length announces more bytes than there are."""
     data = message.encode()
     return data[:4] + struct.pack("<i", len(data) * 2) + data[8:]
 
 
-@batch_lie("batch.metadata-unaligned", kills="framing.metadata-alignment", defects=("I-25",))
+@batch_mutant("batch.metadata-unaligned", kills="framing.metadata-alignment", defects=("I-25",))
 def unaligned_metadata(message: Message) -> bytes:
     """Prefix, metadata and padding end 4 bytes off a multiple of 8, and the body begins there."""
     tree, body = message.complete()
@@ -131,7 +131,7 @@ def unaligned_metadata(message: Message) -> bytes:
     return CONTINUATION + struct.pack("<i", len(metadata)) + metadata + body
 
 
-@batch_lie("batch.is-a-tensor", kills="framing.batch-header-kind")
+@batch_mutant("batch.is-a-tensor", kills="framing.batch-header-kind")
 def batch_is_a_tensor(message: Message) -> bytes:
     """The message in the batch field is a Tensor of one number."""
     number = {"type_type": 2, "type": {"bitWidth": 64, "is_signed": 1}}

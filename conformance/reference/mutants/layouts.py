@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.reference.body import FieldNode, Part
 from conformance.reference.message import Message
-from conformance.reference.mutants.register import batch_lie, first, schema_lie
+from conformance.reference.mutants.register import batch_mutant, first, schema_mutant
 
 
 def _node(message: Message, path: str) -> FieldNode:
@@ -40,7 +40,7 @@ def _with(part: tuple[str, ...], form: str, at: int, value: int) -> Callable[[Me
 _MAP, _RUN_ENDS, _UNION = 17, 22, 14
 
 
-@batch_lie(
+@batch_mutant(
     "views.counts-missing",
     kills="layouts.view-buffer-counts",
     defects=("I-84",),
@@ -53,7 +53,7 @@ def counts_missing(message: Message) -> Message:
     return message
 
 
-@batch_lie(
+@batch_mutant(
     "views.counts-negative",
     kills="layouts.view-buffer-counts",
     defects=("I-103",),
@@ -67,44 +67,44 @@ def counts_negative(message: Message) -> Message:
 
 
 # fmt: off
-batch_lie("views.length-negative", kills="layouts.views-inside",
-          lie="A view's length is negative.")(_with(("views",), "i", 0, -1))
-batch_lie("views.buffer-unknown", kills="layouts.views-inside",
-          lie="A long view names a data buffer that its field does not have.")(_with(("views",), "i", 2 * 16 + 8, 7))
-batch_lie("views.beyond-buffer", kills="layouts.views-inside",
-          lie="A long view ends beyond its data buffer.")(_with(("views",), "i", 2 * 16 + 12, 1000))
-batch_lie("views.prefix-wrong", kills="layouts.view-prefix",
-          lie="The prefix in a long view is not that of its value.")(_with(("views",), "I", 2 * 16 + 4, 0x58585858))
-batch_lie("views.padding-not-zero", kills="layouts.view-prefix",
+batch_mutant("views.length-negative", kills="layouts.views-inside",
+          fault="A view's length is negative.")(_with(("views",), "i", 0, -1))
+batch_mutant("views.buffer-unknown", kills="layouts.views-inside",
+          fault="A long view names a data buffer that its field does not have.")(_with(("views",), "i", 2 * 16 + 8, 7))
+batch_mutant("views.beyond-buffer", kills="layouts.views-inside",
+          fault="A long view ends beyond its data buffer.")(_with(("views",), "i", 2 * 16 + 12, 1000))
+batch_mutant("views.prefix-wrong", kills="layouts.view-prefix",
+          fault="The prefix in a long view is not that of its value.")(_with(("views",), "I", 2 * 16 + 4, 0x58585858))
+batch_mutant("views.padding-not-zero", kills="layouts.view-prefix",
           defects=("I-85",), source="https://github.com/apache/arrow-julia/pull/548",
-          lie="The bytes after a short value in its view are not zero.")(_with(("views",), "B", 15, 0x58))
-batch_lie("list-views.beyond-child", kills="layouts.list-views-inside",
-          lie="A list-view's size reaches beyond its child.")(_with(("sizes",), "i", 0, 1000))
+          fault="The bytes after a short value in its view are not zero.")(_with(("views",), "B", 15, 0x58))
+batch_mutant("list-views.beyond-child", kills="layouts.list-views-inside",
+          fault="A list-view's size reaches beyond its child.")(_with(("sizes",), "i", 0, 1000))
 # fmt: on
 
 
-@batch_lie("fixed-size-list.child-short", kills="layouts.fixed-size-lists")
+@batch_mutant("fixed-size-list.child-short", kills="layouts.fixed-size-lists")
 def fixed_child_short(message: Message) -> Message:
     """The child of a fixed-size list lacks the slots of the last list."""
     _node(message, "fixed.item").length -= 2
     return message
 
 
-@schema_lie("map.key-nullable", kills="layouts.map-fields")
+@schema_mutant("map.key-nullable", kills="layouts.map-fields")
 def map_key_nullable(message: Message) -> Message:
     """A map's key is nullable."""
     _field(message, _MAP)["children"][0]["children"][0]["nullable"] = 1
     return message
 
 
-@schema_lie("map.entries-not-a-pair", kills="layouts.map-fields", defects=("I-110",))
+@schema_mutant("map.entries-not-a-pair", kills="layouts.map-fields", defects=("I-110",))
 def map_of_one(message: Message) -> Message:
     """A map's entries have a key and no value."""
     _field(message, _MAP)["children"][0]["children"].pop()
     return message
 
 
-@batch_lie("map.key-null", kills="layouts.map-entries")
+@batch_mutant("map.key-null", kills="layouts.map-entries")
 def map_key_null(message: Message) -> Message:
     """A map has a key that is null."""
     node = _node(message, "map.entries.key")
@@ -114,7 +114,7 @@ def map_key_null(message: Message) -> Message:
     return message
 
 
-@batch_lie("null.counted-none", kills="layouts.null-columns")
+@batch_mutant("null.counted-none", kills="layouts.null-columns")
 def null_counted_none(message: Message) -> Message:
     """A Null column says that none of its slots is null."""
     _node(message, "null").null_count = 0
@@ -122,15 +122,15 @@ def null_counted_none(message: Message) -> Message:
 
 
 # fmt: off
-batch_lie("date64.part-of-a-day", kills="layouts.whole-days",
-          lie="A date in milliseconds has an hour in it.")(_with(("data", "days"), "q", 0, 3_600_000))
-batch_lie("run-ends.decreasing", kills="layouts.run-ends",
+batch_mutant("date64.part-of-a-day", kills="layouts.whole-days",
+          fault="A date in milliseconds has an hour in it.")(_with(("data", "days"), "q", 0, 3_600_000))
+batch_mutant("run-ends.decreasing", kills="layouts.run-ends",
           defects=("I-86",), source="https://github.com/apache/arrow-go/pull/992",
-          lie="The second run ends before the first.")(_with(("data", "runs.run_ends"), "i", 0, 9))
+          fault="The second run ends before the first.")(_with(("data", "runs.run_ends"), "i", 0, 9))
 # fmt: on
 
 
-@batch_lie("run-ends.short", kills="layouts.run-ends")
+@batch_mutant("run-ends.short", kills="layouts.run-ends")
 def run_ends_short(message: Message) -> Message:
     """The last run ends before the field does."""
     part = message.part("data", "runs.run_ends")
@@ -139,14 +139,14 @@ def run_ends_short(message: Message) -> Message:
     return message
 
 
-@schema_lie("run-ends.unsigned", kills="layouts.run-end-type")
+@schema_mutant("run-ends.unsigned", kills="layouts.run-end-type")
 def run_ends_unsigned(message: Message) -> Message:
     """Run ends are unsigned."""
     _field(message, _RUN_ENDS)["children"][0]["type"]["is_signed"] = 0
     return message
 
 
-@schema_lie("union.type-id-twice", kills="layouts.union-type-ids")
+@schema_mutant("union.type-id-twice", kills="layouts.union-type-ids")
 def type_id_twice(message: Message) -> Message:
     """Two children of a union have the same type id."""
     _field(message, _UNION)["type"]["typeIds"] = [1, 1]
@@ -154,15 +154,15 @@ def type_id_twice(message: Message) -> Message:
 
 
 # fmt: off
-batch_lie("union.type-id-unknown", kills="layouts.union-slots",
+batch_mutant("union.type-id-unknown", kills="layouts.union-slots",
           defects=("I-87",), source="https://github.com/apache/arrow-rs/pull/3654",
-          lie="A slot of a union has a type id that the union does not declare.")(_with(("type ids",), "b", 0, 9))
-batch_lie("union.offset-beyond", kills="layouts.union-slots",
-          lie="A dense union's offset lies beyond its child.")(_with(("offsets", "dense"), "i", 0, 99))
+          fault="A slot of a union has a type id that the union does not declare.")(_with(("type ids",), "b", 0, 9))
+batch_mutant("union.offset-beyond", kills="layouts.union-slots",
+          fault="A dense union's offset lies beyond its child.")(_with(("offsets", "dense"), "i", 0, 99))
 # fmt: on
 
 
-@batch_lie("union.nulls-of-its-own", kills="layouts.union-nulls")
+@batch_mutant("union.nulls-of-its-own", kills="layouts.union-nulls")
 def union_nulls(message: Message) -> Message:
     """A union counts a null of its own."""
     _node(message, "sparse").null_count = 1

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.mutants.register import behaviour_lie, rows_lie
+from conformance.reference.mutants.register import behaviour_mutant, rows_mutant
 from conformance.reference.mutants.reshaping import change_fields, sql_type
 from conformance.reference.service import Service
 from conformance.reference.session import Session
@@ -45,13 +45,13 @@ def _first_word(batch: pa.RecordBatch, test: Test, dtype: str, change: Callable[
     return change_fields(batch, apply)
 
 
-@rows_lie("value.time-of-the-next-day", kills="body.times-within-day", also={"values.time": _COMPARED})
+@rows_mutant("value.time-of-the-next-day", kills="body.times-within-day", also={"values.time": _COMPARED})
 def time_of_next_day(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The first TIME is a day later than it should be, beyond midnight."""
     return _first_word(batch, lambda field: is_.is_time64(field.type), "<i8", lambda word: word + _DAY_MICROS)
 
 
-@rows_lie(
+@rows_mutant(
     "value.date-beyond-9999", kills="values.date-limits", also={"values.date": _COMPARED, "values.range": _COMPARED}
 )
 def date_beyond(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -59,7 +59,7 @@ def date_beyond(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _first_word(batch, lambda field: is_.is_date32(field.type), "<i4", lambda day: day + _TEN_THOUSAND_YEARS)
 
 
-@rows_lie(
+@rows_mutant(
     "value.timestamp-beyond-9999",
     kills="values.timestamp-limits",
     also=dict.fromkeys(("values.timestamp", "values.datetime"), _COMPARED),
@@ -70,7 +70,7 @@ def timestamp_beyond(batch: pa.RecordBatch) -> pa.RecordBatch:
     return _first_word(batch, lambda field: is_.is_timestamp(field.type), "<i8", lambda word: word + later)
 
 
-@rows_lie("value.text-not-utf8", kills="body.text-utf8", also={"values.*": _COMPARED})
+@rows_mutant("value.text-not-utf8", kills="body.text-utf8", also={"values.*": _COMPARED})
 def text_not_utf8(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Every text begins with a byte that no UTF-8 text has."""
 
@@ -84,7 +84,7 @@ def text_not_utf8(batch: pa.RecordBatch) -> pa.RecordBatch:
     return change_fields(batch, apply)
 
 
-@rows_lie(
+@rows_mutant(
     "value.numeric-of-too-many-digits",
     kills="body.decimals-within-precision",
     also={"values.numeric": _COMPARED},
@@ -104,7 +104,7 @@ def too_many_digits(batch: pa.RecordBatch) -> pa.RecordBatch:
     return change_fields(batch, apply)
 
 
-@rows_lie("value.null-in-required", kills="body.required-without-nulls", also={"values.nulls": _COMPARED})
+@rows_mutant("value.null-in-required", kills="body.required-without-nulls", also={"values.nulls": _COMPARED})
 def null_in_required(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The last value of a REQUIRED column is NULL."""
 
@@ -140,7 +140,7 @@ class _Rewriting(Service, abc.ABC):
         return change_fields(super().serve(session, rows), apply)
 
 
-@behaviour_lie("value.json-spaced", kills="values.json-compact")
+@behaviour_mutant("value.json-spaced", kills="values.json-compact")
 class JsonSpaced(_Rewriting):
     """JSON is written with a space after each comma and colon."""
 
@@ -150,7 +150,7 @@ class JsonSpaced(_Rewriting):
         return json.dumps(json.loads(text), ensure_ascii=False) if text[:1] in "[{" else text
 
 
-@behaviour_lie("value.geography-spaced", kills="values.geography-form")
+@behaviour_mutant("value.geography-spaced", kills="values.geography-form")
 class GeographySpaced(_Rewriting):
     """WKT is written with a space before its parentheses."""
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from conformance.reference.flatbuffers import TableLayout, write
 from conformance.reference.message import CONTINUATION, Message, frame
-from conformance.reference.mutants.register import batch_lie, first, message_lie, schema_lie
+from conformance.reference.mutants.register import batch_mutant, first, message_mutant, schema_mutant
 from conformance.reference.mutants.structure import Metadata
 
 _INT: Final = 2
@@ -27,7 +27,7 @@ def _whole_field(message: Message) -> dict[str, Any]:
     return first((field for field in message.header["fields"] if field["type_type"] == _INT), "no column is an integer")
 
 
-@schema_lie("metadata.boolean-of-two", kills="structure.booleans")
+@schema_mutant("metadata.boolean-of-two", kills="structure.booleans")
 def boolean_of_two(message: Message) -> Message:
     """A field's nullability is the byte 2."""
     first((field for field in message.header["fields"] if field.get("nullable")), "no column is nullable")[
@@ -36,7 +36,7 @@ def boolean_of_two(message: Message) -> Message:
     return message
 
 
-@schema_lie(
+@schema_mutant(
     "metadata.tensor-without-shape",
     kills="structure.required-slots",
     also={"framing.schema-header-kind": "only tensors have slots that are required"},
@@ -47,7 +47,7 @@ def tensor_without_shape(message: Message) -> Message:
     return message
 
 
-@schema_lie("metadata.too-deep", kills="structure.nesting")
+@schema_mutant("metadata.too-deep", kills="structure.nesting")
 def too_deep(message: Message) -> Message:
     """The first column is a list of lists, 130 deep."""
     field = message.header["fields"][0]
@@ -57,7 +57,7 @@ def too_deep(message: Message) -> Message:
     return message
 
 
-@schema_lie("metadata.one-field-for-all", kills="structure.table-count")
+@schema_mutant("metadata.one-field-for-all", kills="structure.table-count")
 def one_field_for_all(message: Message) -> bytes:
     """The schema lists one field six hundred times, by so many references to the one table."""
     message.header["fields"] = [message.header["fields"][0]] * _MANY
@@ -72,7 +72,7 @@ def one_field_for_all(message: Message) -> bytes:
     return CONTINUATION + struct.pack("<i", len(kept)) + bytes(kept)
 
 
-@schema_lie("metadata.stale-bytes", kills="structure.no-stale-bytes")
+@schema_mutant("metadata.stale-bytes", kills="structure.no-stale-bytes")
 def stale_bytes(message: Message) -> bytes:
     """The bytes behind a column's name, up to the next value, are left over from something else."""
     data = Metadata(message)
@@ -84,7 +84,7 @@ def stale_bytes(message: Message) -> bytes:
     return bytes(data.data)
 
 
-@batch_lie("metadata.stale-padding", kills="framing.metadata-padding")
+@batch_mutant("metadata.stale-padding", kills="framing.metadata-padding")
 def stale_padding(message: Message) -> bytes:
     """The padding between metadata and body is left over from something else."""
     tree, body = message.complete()
@@ -93,21 +93,21 @@ def stale_padding(message: Message) -> bytes:
     return CONTINUATION + struct.pack("<i", len(metadata)) + metadata + body
 
 
-@batch_lie("metadata.without-header", kills="structure.header-present")
+@batch_mutant("metadata.without-header", kills="structure.header-present")
 def without_header(message: Message) -> bytes:
     """The message of a batch has no header."""
     tree, body = message.complete()
     return frame({key: value for key, value in tree.items() if not key.startswith("header")}, body)
 
 
-@batch_lie("metadata.half-a-pair", kills="structure.metadata-pairs")
+@batch_mutant("metadata.half-a-pair", kills="structure.metadata-pairs")
 def half_a_pair(message: Message) -> Message:
     """The message of a batch carries a key without a value."""
     message.tree["custom_metadata"] = [{"key": "trace"}]
     return message
 
 
-@schema_lie("metadata.field-without-type", kills="structure.field-type")
+@schema_mutant("metadata.field-without-type", kills="structure.field-type")
 def field_without_type(message: Message) -> Message:
     """A column has no type at all."""
     field = _whole_field(message)
@@ -115,7 +115,7 @@ def field_without_type(message: Message) -> Message:
     return message
 
 
-@schema_lie("metadata.integer-with-child", kills="structure.child-count")
+@schema_mutant("metadata.integer-with-child", kills="structure.child-count")
 def integer_with_child(message: Message) -> Message:
     """A column of integers has a child."""
     field = _whole_field(message)
@@ -123,7 +123,7 @@ def integer_with_child(message: Message) -> Message:
     return message
 
 
-@schema_lie("metadata.integer-of-24-bits", kills="structure.type-parameters")
+@schema_mutant("metadata.integer-of-24-bits", kills="structure.type-parameters")
 def integer_of_24_bits(message: Message) -> Message:
     """A column of integers has 24 bits."""
     field = _whole_field(message)
@@ -131,7 +131,7 @@ def integer_of_24_bits(message: Message) -> Message:
     return message
 
 
-@message_lie("dictionary.index-negative", kills="layouts.dictionary-indices")
+@message_mutant("dictionary.index-negative", kills="layouts.dictionary-indices")
 def index_negative(message: Message) -> Message:
     """Codes are indices into a dictionary, and the first of them is -1."""
     if message.tree["header_type"] == 1:
@@ -146,21 +146,21 @@ def index_negative(message: Message) -> Message:
     return message
 
 
-@schema_lie("schema.big-endian", kills="schema.little-endian", also=_OTHER_ORDER, defects=("I-18",))
+@schema_mutant("schema.big-endian", kills="schema.little-endian", also=_OTHER_ORDER, defects=("I-18",))
 def big_endian(message: Message) -> Message:
     """The schema says that bodies are big-endian."""
     message.header["endianness"] = 1
     return message
 
 
-@schema_lie("schema.own-metadata", kills="schema.no-metadata", defects=("I-101",))
+@schema_mutant("schema.own-metadata", kills="schema.no-metadata", defects=("I-101",))
 def schema_metadata(message: Message) -> Message:
     """The schema carries key-value metadata of its own."""
     message.header["custom_metadata"] = [{"key": "BIGQUERY:origin", "value": "emulated"}]
     return message
 
 
-@schema_lie("schema.dictionary", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-04",))
+@schema_mutant("schema.dictionary", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-04",))
 def dictionary_column(message: Message) -> Message:
     """The first text column of the schema is declared dictionary-encoded."""
     for field in message.header["fields"]:
@@ -170,7 +170,7 @@ def dictionary_column(message: Message) -> Message:
     raise LookupError("no column is text")
 
 
-@schema_lie(
+@schema_mutant(
     "schema.dictionary-nested", kills="framing.schema-without-dictionary", also=_DICTIONARY, defects=("B-05", "I-54")
 )
 def dictionary_nested(message: Message) -> Message:

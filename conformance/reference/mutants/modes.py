@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY
-from conformance.reference.mutants.register import fields_lie, rows_lie
+from conformance.reference.mutants.register import fields_mutant, rows_mutant
 from conformance.reference.mutants.reshaping import Change, sql_type
 
 _PYTHON_894 = "https://github.com/googleapis/python-bigquery/issues/894"
@@ -46,7 +46,7 @@ def _under_extension_name(field: pa.Field) -> pa.Field:
     return field.with_metadata({EXTENSION_NAME: "google:sqlType:range"}) if marked else field
 
 
-@fields_lie(
+@fields_mutant(
     "mode.nullable-required",
     kills="schema.nullable-nullable",
     also={"body.required-without-nulls": "a schema is written before the batches that have nulls"},
@@ -60,39 +60,39 @@ def nullable_required(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Ar
 
 # Lies that change fields and leave values as they are: the clause that each breaks, in words, and as a change.
 # fmt: off
-fields_lie("mode.required-nullable", kills="schema.required-not-nullable",
-           lie="REQUIRED columns arrive as nullable.",
+fields_mutant("mode.required-nullable", kills="schema.required-not-nullable",
+           fault="REQUIRED columns arrive as nullable.",
            defects=("B-53",), source="https://github.com/jjviscomi/bqemulator/pull/63")(
     _flagged(lambda field: field if is_.is_list(field.type) else field.with_nullable(nullable=True)))
-fields_lie("mode.repeated-nullable", kills="schema.repeated-not-nullable",
-           lie="REPEATED columns arrive as nullable lists.",
+fields_mutant("mode.repeated-nullable", kills="schema.repeated-not-nullable",
+           fault="REPEATED columns arrive as nullable lists.",
            defects=("B-54",), source="https://github.com/googleapis/python-bigquery/issues/1998")(
     _flagged(lambda field: field.with_nullable(nullable=True) if is_.is_list(field.type) else field))
-fields_lie("item.named-element", kills="schema.item-name", lie="A list's child is called element.")(
+fields_mutant("item.named-element", kills="schema.item-name", fault="A list's child is called element.")(
     _items(lambda field, item: (field, item.with_name("element"))))
-fields_lie("item.not-nullable", kills="schema.item-nullable", lie="A list's child is not nullable.")(
+fields_mutant("item.not-nullable", kills="schema.item-nullable", fault="A list's child is not nullable.")(
     _items(lambda field, item: (field, item.with_nullable(nullable=False))))
 for _type in ("datetime", "json", "interval"):
-    fields_lie(f"metadata.{_type}-missing", kills=f"schema.metadata-{_type}",
-               lie=f"{_type.upper()} has no extension metadata.")(_unmarked(_type))
-fields_lie("metadata.geography-missing", kills="schema.metadata-geography", lie="GEOGRAPHY is bare text.",
+    fields_mutant(f"metadata.{_type}-missing", kills=f"schema.metadata-{_type}",
+               fault=f"{_type.upper()} has no extension metadata.")(_unmarked(_type))
+fields_mutant("metadata.geography-missing", kills="schema.metadata-geography", fault="GEOGRAPHY is bare text.",
            defects=("B-84",), source=_PYTHON_894)(_unmarked("geography"))
-fields_lie("metadata.geography-without-encoding", kills="schema.metadata-geography",
-           lie="GEOGRAPHY is named and its encoding is not.")(_flagged(_without_encoding))
-fields_lie("metadata.range-key", kills="schema.metadata-range",
-           lie="RANGE is marked like the other types, not under its own key.")(_flagged(_under_extension_name))
-fields_lie("metadata.on-item", kills="schema.metadata-on-list",
-           lie="The element's metadata stands on the list's child, not on the list field.",
+fields_mutant("metadata.geography-without-encoding", kills="schema.metadata-geography",
+           fault="GEOGRAPHY is named and its encoding is not.")(_flagged(_without_encoding))
+fields_mutant("metadata.range-key", kills="schema.metadata-range",
+           fault="RANGE is marked like the other types, not under its own key.")(_flagged(_under_extension_name))
+fields_mutant("metadata.on-item", kills="schema.metadata-on-list",
+           fault="The element's metadata stands on the list's child, not on the list field.",
            defects=("B-81",), source="https://github.com/adbc-drivers/bigquery/pull/8")(
     _items(lambda field, item: (field.with_metadata(None), item.with_metadata(field.metadata))))
-fields_lie("metadata.on-plain-type", kills="schema.metadata-plain",
-           lie="INT64 carries extension metadata, which no plain type has.")(
+fields_mutant("metadata.on-plain-type", kills="schema.metadata-plain",
+           fault="INT64 carries extension metadata, which no plain type has.")(
     _flagged(lambda field: field.with_metadata({EXTENSION_NAME: "google:sqlType:integer"})
              if is_.is_int64(field.type) else field))
 # fmt: on
 
 
-@rows_lie("name.upper-case", kills="schema.names")
+@rows_mutant("name.upper-case", kills="schema.names")
 def upper_case(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The first column's name arrives in upper case."""
     names = batch.schema.names
@@ -100,7 +100,7 @@ def upper_case(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields)) if names else batch
 
 
-@rows_lie("columns.reversed", kills="schema.order", defects=("B-41",))
+@rows_mutant("columns.reversed", kills="schema.order", defects=("B-41",))
 def columns_reversed(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Columns arrive in reverse order, names and values together."""
     if batch.num_columns < 2:
@@ -108,7 +108,7 @@ def columns_reversed(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(batch.columns[::-1], schema=pa.schema(list(batch.schema)[::-1]))
 
 
-@rows_lie("columns.missing", kills="schema.columns-present")
+@rows_mutant("columns.missing", kills="schema.columns-present")
 def column_missing(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The last column is not there."""
     if batch.num_columns < 2:
@@ -116,7 +116,7 @@ def column_missing(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(batch.columns[:-1], schema=pa.schema(list(batch.schema)[:-1]))
 
 
-@rows_lie("columns.surplus", kills="schema.columns-known")
+@rows_mutant("columns.surplus", kills="schema.columns-known")
 def column_surplus(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A column that the table does not have follows the others."""
     if not batch.num_columns:
@@ -126,7 +126,7 @@ def column_surplus(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([*batch.columns, surplus], schema=pa.schema(fields))
 
 
-@rows_lie("metadata.own-key", kills="schema.metadata-keys", defects=("I-101",))
+@rows_mutant("metadata.own-key", kills="schema.metadata-keys", defects=("I-101",))
 def own_key(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Every column carries a key of the server's own, as rows that went through Parquet do."""
     fields = [field.with_metadata({**(field.metadata or {}), "PARQUET:field_id": "1"}) for field in batch.schema]

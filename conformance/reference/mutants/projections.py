@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from conformance.records import Column
 from conformance.reference import projection
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.register import behaviour_lie, decorator
+from conformance.reference.mutants.register import behaviour_mutant, decorator
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 
@@ -33,11 +33,11 @@ def _choosing(choose: Callable[[_Asked], tuple[Column, ...]]) -> dict[str, Any]:
     return {"service": Choosing}
 
 
-_choice_lie: Final = decorator(_choosing)
+_choice_mutant: Final = decorator(_choosing)
 """Register what chooses other columns than the right ones; a request without selected fields is served rightly."""
 
 
-@behaviour_lie("projection.refused", kills="projection.known-columns-are-served")
+@behaviour_mutant("projection.refused", kills="projection.known-columns-are-served")
 class ProjectionRefused(Service):
     """Selecting columns by their names is refused; nested paths are served, and so are selections with a filter."""
 
@@ -55,7 +55,7 @@ class ProjectionRefused(Service):
         return right
 
 
-@_choice_lie(
+@_choice_mutant(
     "projection.one-more",
     kills="projection.only-the-selected",
     also={"projection.case-does-not-matter": "a column too many is so in any spelling"},
@@ -70,7 +70,7 @@ def one_column_more(asked: _Asked) -> tuple[Column, ...]:
     return tuple(column for column in asked.table if column in asked.right or column in other)
 
 
-@_choice_lie(
+@_choice_mutant(
     "projection.last-dropped",
     kills="projection.all-the-selected",
     also={"projection.case-does-not-matter": "a column too few is so in any spelling"},
@@ -80,14 +80,14 @@ def last_column_dropped(asked: _Asked) -> tuple[Column, ...]:
     return asked.right[:-1] if len(asked.right) > 1 else asked.right
 
 
-@_choice_lie("projection.order-of-request", kills="projection.order-is-the-tables")
+@_choice_mutant("projection.order-of-request", kills="projection.order-is-the-tables")
 def order_of_request(asked: _Asked) -> tuple[Column, ...]:
     """Columns, with their values, come in the order in which they were selected."""
     order = [path.lower().split(".")[0] for path in asked.selected]
     return tuple(sorted(asked.right, key=lambda column: order.index(column.name.lower())))
 
 
-@_choice_lie("projection.path-gives-record", kills="projection.nested-path-keeps-its-record", source=_NESTED)
+@_choice_mutant("projection.path-gives-record", kills="projection.nested-path-keeps-its-record", source=_NESTED)
 def path_gives_record(asked: _Asked) -> tuple[Column, ...]:
     """A path into a record gives the whole record."""
     parents = [path.rpartition(".")[0] for path in asked.selected]
@@ -96,14 +96,14 @@ def path_gives_record(asked: _Asked) -> tuple[Column, ...]:
     return projection.prune(asked.table, [path.split(".")[0] for path in asked.selected])
 
 
-@_choice_lie("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
+@_choice_mutant("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
 def last_path_wins(asked: _Asked) -> tuple[Column, ...]:
     """Of several paths into one record only the last counts."""
     last = {path.lower().split(".")[0]: path for path in asked.selected}
     return projection.prune(asked.table, list(last.values()))
 
 
-@_choice_lie("projection.record-cut", kills="projection.record-comes-whole")
+@_choice_mutant("projection.record-cut", kills="projection.record-comes-whole")
 def record_cut(asked: _Asked) -> tuple[Column, ...]:
     """A record that is selected by its name comes with its first field only."""
     names = {name.lower() for name in asked.selected}
@@ -113,7 +113,7 @@ def record_cut(asked: _Asked) -> tuple[Column, ...]:
     )
 
 
-@behaviour_lie("projection.case-matters", kills="projection.case-does-not-matter")
+@behaviour_mutant("projection.case-matters", kills="projection.case-does-not-matter")
 class CaseMatters(Service):
     """A selected field in another spelling than the table's does not exist."""
 
@@ -125,14 +125,14 @@ class CaseMatters(Service):
         return super().resolve_columns(snapshot, selected)
 
 
-@_choice_lie("projection.name-counted-twice", kills="projection.a-name-twice-gives-no-column-twice")
+@_choice_mutant("projection.name-counted-twice", kills="projection.a-name-twice-gives-no-column-twice")
 def name_counted_twice(asked: _Asked) -> tuple[Column, ...]:
     """A name that is selected twice gives its column twice."""
     names = [name.lower() for name in asked.selected]
     return tuple(column for column in asked.right for _ in range(max(names.count(column.name.lower()), 1)))
 
 
-@behaviour_lie("projection.filter-on-selected-only", kills="projection.filter-may-use-other-columns")
+@behaviour_mutant("projection.filter-on-selected-only", kills="projection.filter-may-use-other-columns")
 class FilterOnSelectedOnly(Service):
     """A restriction on a column that is not selected is refused."""
 

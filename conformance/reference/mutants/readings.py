@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from conformance.records import Reading, ReadingOutcome
-from conformance.reference.mutants.register import reading_lie
+from conformance.reference.mutants.register import reading_mutant
 
 
 def _last(readings: list[Reading], **changed: object) -> list[Reading]:
@@ -14,7 +14,7 @@ def _last(readings: list[Reading], **changed: object) -> list[Reading]:
     return [*others, dataclasses.replace(last, **changed)]  # type: ignore[arg-type]
 
 
-@reading_lie(
+@reading_mutant(
     "reader.refuses",
     kills="readers.read-without-error",
     also={"readers.agree": "a reader that refuses does not agree with those that read"},
@@ -25,7 +25,7 @@ def refuses(readings: list[Reading]) -> list[Reading]:
     return _last(readings, outcome=ReadingOutcome.ERROR, camp="error", **error)
 
 
-@reading_lie(
+@reading_mutant(
     "reader.crashes",
     kills="readers.read-without-crash",
     also={"readers.agree": "a reader that dies does not agree with those that read"},
@@ -35,7 +35,7 @@ def crashes(readings: list[Reading]) -> list[Reading]:
     return _last(readings, outcome=ReadingOutcome.CRASH, camp="crash", error_text="signal 11")
 
 
-@reading_lie(
+@reading_mutant(
     "reader.hangs",
     kills="readers.read-without-hang",
     also={"readers.agree": "a reader that never ends does not agree with those that read"},
@@ -45,13 +45,13 @@ def hangs(readings: list[Reading]) -> list[Reading]:
     return _last(readings, outcome=ReadingOutcome.HANG, camp="hang")
 
 
-@reading_lie("reader.loses-rows", kills="readers.find-the-values")
+@reading_mutant("reader.loses-rows", kills="readers.find-the-values")
 def loses_rows(readings: list[Reading]) -> list[Reading]:
     """All readers lose the same row of what the bytes hold."""
     return [dataclasses.replace(reading, differences=("the last row is missing",)) for reading in readings]
 
 
-@reading_lie("reader.differs", kills="readers.agree")
+@reading_mutant("reader.differs", kills="readers.agree")
 def differs(readings: list[Reading]) -> list[Reading]:
     """One of the readers makes something else of it than the others."""
     return _last(readings, camp="another")

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_EVERY_SESSION, ChangedResponse, session_lie
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.changed import IN_EVERY_SESSION, ChangedResponse, session_mutant
+from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
@@ -25,7 +25,7 @@ _LOST_TAILS: Final = "https://github.com/googleapis/google-cloud-python/issues/1
 _BUNDLED: Final = "https://github.com/apache/beam/issues/26354"
 
 
-@behaviour_lie("rows.count-zero", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
+@behaviour_mutant("rows.count-zero", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
 class CountZero(ChangedResponse):
     """row_count is 0; the count stands in the deprecated field only."""
 
@@ -34,7 +34,7 @@ class CountZero(ChangedResponse):
         answer.row_count = 0
 
 
-@behaviour_lie("rows.count-of-the-stream", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
+@behaviour_mutant("rows.count-of-the-stream", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
 class CountOfStream(Service):
     """Every response's row_count is that of the whole stream."""
 
@@ -44,7 +44,7 @@ class CountOfStream(Service):
         return answer
 
 
-@behaviour_lie("rows.deprecated-count-wrong", kills="rows.deprecated-count-is-zero-or-true")
+@behaviour_mutant("rows.deprecated-count-wrong", kills="rows.deprecated-count-is-zero-or-true")
 class DeprecatedCountWrong(ChangedResponse):
     """The deprecated count is one too large."""
 
@@ -52,7 +52,7 @@ class DeprecatedCountWrong(ChangedResponse):
         answer.arrow_record_batch.row_count = answer.row_count + 1
 
 
-@behaviour_lie("rows.uncompressed-size-set", kills="rows.uncompressed-size-is-unset")
+@behaviour_mutant("rows.uncompressed-size-set", kills="rows.uncompressed-size-is-unset")
 class UncompressedSizeSet(ChangedResponse):
     """uncompressed_byte_size is set although no response compression was asked for."""
 
@@ -61,7 +61,7 @@ class UncompressedSizeSet(ChangedResponse):
             answer.uncompressed_byte_size = -1
 
 
-@behaviour_lie("rows.other-schema", kills="rows.schema-is-the-sessions")
+@behaviour_mutant("rows.other-schema", kills="rows.schema-is-the-sessions")
 class OtherSchema(ChangedResponse):
     """The schema of a whole read's responses is not that of the session."""
 
@@ -72,7 +72,7 @@ class OtherSchema(ChangedResponse):
             answer.arrow_schema.serialized_schema = self.encode_schema(renamed)
 
 
-@behaviour_lie("rows.schema-only-response", kills="rows.every-response-has-a-payload")
+@behaviour_mutant("rows.schema-only-response", kills="rows.every-response-has-a-payload")
 class SchemaOnlyResponse(Service):
     """A read begins with a response that carries the schema and no rows."""
 
@@ -83,7 +83,7 @@ class SchemaOnlyResponse(Service):
             yield answer
 
 
-@behaviour_lie("rows.avro-payload", kills="rows.payload-is-of-the-format")
+@behaviour_mutant("rows.avro-payload", kills="rows.payload-is-of-the-format")
 class AvroPayload(ChangedResponse):
     """The second response of an ARROW session carries Avro rows."""
 
@@ -92,7 +92,7 @@ class AvroPayload(ChangedResponse):
             answer.avro_rows.serialized_binary_rows = b"\x02"
 
 
-@behaviour_lie("rows.empty-batch", kills="rows.every-batch-has-rows")
+@behaviour_mutant("rows.empty-batch", kills="rows.every-batch-has-rows")
 class EmptyBatch(Service):
     """A batch without rows ends each read."""
 
@@ -102,7 +102,7 @@ class EmptyBatch(Service):
             yield batch.slice(0, 0)
 
 
-@behaviour_lie("rows.progress-percent", kills="rows.progress-is-a-fraction")
+@behaviour_mutant("rows.progress-percent", kills="rows.progress-is-a-fraction")
 class ProgressPercent(Service):
     """Progress counts to 100."""
 
@@ -111,7 +111,7 @@ class ProgressPercent(Service):
         return 100 * first, 100 * last
 
 
-@behaviour_lie("rows.progress-swapped", kills="rows.progress-starts-before-it-ends")
+@behaviour_mutant("rows.progress-swapped", kills="rows.progress-starts-before-it-ends")
 class ProgressSwapped(Service):
     """A response's progress ends before it starts."""
 
@@ -120,7 +120,7 @@ class ProgressSwapped(Service):
         return last, first
 
 
-@behaviour_lie("rows.progress-falls", kills="rows.progress-does-not-fall")
+@behaviour_mutant("rows.progress-falls", kills="rows.progress-does-not-fall")
 class ProgressFalls(Service):
     """Progress counts down from response to response."""
 
@@ -129,7 +129,7 @@ class ProgressFalls(Service):
         return 1 - last, 1 - first
 
 
-@behaviour_lie("rows.throttle-above-hundred", kills="rows.throttling-is-a-percentage")
+@behaviour_mutant("rows.throttle-above-hundred", kills="rows.throttling-is-a-percentage")
 class ThrottleTooHigh(ChangedResponse):
     """throttle_percent is 250."""
 
@@ -137,7 +137,7 @@ class ThrottleTooHigh(ChangedResponse):
         answer.throttle_state.throttle_percent = 250
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "rows.tail-lost", kills="rows.none-is-missing", also=IN_EVERY_SESSION, defects=("B-14",), source=_LOST_TAILS
 )
 class TailLost(Service):
@@ -149,7 +149,7 @@ class TailLost(Service):
         return rows.slice(0, max(last - offset, 0)) if last else rows
 
 
-@behaviour_lie("rows.streams-overlap", kills="rows.streams-are-disjoint")
+@behaviour_mutant("rows.streams-overlap", kills="rows.streams-are-disjoint")
 class StreamsOverlap(Service):
     """Each stream begins with the last row of the one before it."""
 
@@ -157,7 +157,7 @@ class StreamsOverlap(Service):
         return [(max(start - 1, 0), stop) for start, stop in super().plan_streams(snapshot, request)]
 
 
-@behaviour_lie("rows.only-first-stream", kills="rows.none-is-missing", defects=("B-19",), source=_BUNDLED)
+@behaviour_mutant("rows.only-first-stream", kills="rows.none-is-missing", defects=("B-19",), source=_BUNDLED)
 class OnlyFirstStream(Service):
     """Only the first stream of a session yields its rows."""
 
@@ -166,7 +166,7 @@ class OnlyFirstStream(Service):
         return [*runs[:1], *((start, start) for start, _ in runs[1:])]
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "rows.order-changes",
     kills="rows.rereading-repeats",
     also={
@@ -185,7 +185,7 @@ class OrderChanges(Service):
         return super().serve(session, pa.concat_tables([rows.slice(turn), rows.slice(0, turn)]))
 
 
-@behaviour_lie("offset.rounded-down", kills="offsets.inside-a-response")
+@behaviour_mutant("offset.rounded-down", kills="offsets.inside-a-response")
 class OffsetRoundedDown(Service):
     """An offset inside a response starts at that response's first row."""
 
@@ -197,7 +197,7 @@ class OffsetRoundedDown(Service):
         return super().rows_at_offset(stream, start if inside else offset)
 
 
-@behaviour_lie("offset.boundary-skips", kills="offsets.between-responses")
+@behaviour_mutant("offset.boundary-skips", kills="offsets.between-responses")
 class BoundarySkips(Service):
     """A read from the first row of a response skips that row."""
 
@@ -206,7 +206,7 @@ class BoundarySkips(Service):
         return super().rows_at_offset(stream, skipped)
 
 
-@behaviour_lie("offset.last-skipped", kills="offsets.last-row")
+@behaviour_mutant("offset.last-skipped", kills="offsets.last-row")
 class LastSkipped(Service):
     """A read from the last row yields nothing."""
 
@@ -215,7 +215,7 @@ class LastSkipped(Service):
         return rows.slice(0, 0) if offset and rows.num_rows == 1 else rows
 
 
-@behaviour_lie("offset.end-refused", kills="offsets.end-is-served")
+@behaviour_mutant("offset.end-refused", kills="offsets.end-is-served")
 class EndRefused(Service):
     """A read from exactly the end is refused like one beyond it."""
 
@@ -225,7 +225,7 @@ class EndRefused(Service):
             self.refuse(Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
 
 
-@behaviour_lie("offset.end-repeats", kills="offsets.end-yields-nothing")
+@behaviour_mutant("offset.end-repeats", kills="offsets.end-yields-nothing")
 class EndRepeats(Service):
     """A read from exactly the end yields the last row again."""
 
@@ -234,7 +234,7 @@ class EndRepeats(Service):
         return super().rows_at_offset(stream, offset - 1 if at_end else offset)
 
 
-@behaviour_lie("offset.negative-accepted", kills="offsets.negative-is-refused")
+@behaviour_mutant("offset.negative-accepted", kills="offsets.negative-is-refused")
 class NegativeAccepted(Service):
     """A negative offset reads from the start."""
 
@@ -243,7 +243,7 @@ class NegativeAccepted(Service):
         return super().read_rows(proto.ReadRowsRequest(read_stream=request.read_stream, offset=offset))
 
 
-@behaviour_lie("offset.resumed-refused", kills="offsets.resumed-read-is-served")
+@behaviour_mutant("offset.resumed-refused", kills="offsets.resumed-read-is-served")
 class ResumedRefused(Service):
     """Every offset inside a stream is refused."""
 
@@ -253,7 +253,7 @@ class ResumedRefused(Service):
             self.refuse(Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "snapshot.live-table",
     kills=("snapshot.later-rows-stay-out", "snapshot.streams-share-one", "snapshot.rereading-repeats"),
 )
@@ -275,7 +275,7 @@ class LiveTable(Service):
         return rows.slice(offset)
 
 
-@behaviour_lie("snapshot.stale-table", kills="snapshot.earlier-rows-are-there")
+@behaviour_mutant("snapshot.stale-table", kills="snapshot.earlier-rows-are-there")
 class StaleTable(Service):
     """A session sees the table as it was when the first session of it was made."""
 
@@ -285,7 +285,7 @@ class StaleTable(Service):
         return kept.setdefault(asked.table, fresh)
 
 
-@behaviour_lie("snapshot.time-ignored", kills="snapshot.time-is-honoured")
+@behaviour_mutant("snapshot.time-ignored", kills="snapshot.time-is-honoured")
 class TimeIgnored(Service):
     """snapshot_time is ignored."""
 
@@ -294,7 +294,7 @@ class TimeIgnored(Service):
         return None
 
 
-@behaviour_lie("snapshot.window-ignored", kills="snapshot.time-outside-the-window-is-refused")
+@behaviour_mutant("snapshot.window-ignored", kills="snapshot.time-outside-the-window-is-refused")
 class WindowIgnored(Service):
     """A snapshot_time outside the time-travel window reads the table as of now."""
 
@@ -304,7 +304,7 @@ class WindowIgnored(Service):
         return None if old else super().snapshot_instant(asked)
 
 
-@behaviour_lie("snapshot.time-refused", kills="snapshot.time-is-served")
+@behaviour_mutant("snapshot.time-refused", kills="snapshot.time-is-served")
 class TimeRefused(Service):
     """A snapshot_time is refused, whatever it is."""
 
@@ -315,14 +315,14 @@ class TimeRefused(Service):
         return at
 
 
-@session_lie("snapshot.time-not-as-sent", kills="snapshot.time-is-echoed")
+@session_mutant("snapshot.time-not-as-sent", kills="snapshot.time-is-echoed")
 def time_not_as_sent(answer: Any, _session: Session) -> None:
     """The snapshot_time that comes back is a second later than the one that was sent."""
     if answer.HasField("table_modifiers"):
         answer.table_modifiers.snapshot_time.seconds += 1
 
 
-@behaviour_lie("rows.not-a-message", kills="rows.response-is-a-message")
+@behaviour_mutant("rows.not-a-message", kills="rows.response-is-a-message")
 class ResponseIsNoMessage(Service):
     """A read ends with a response that is no protobuf message."""
 
@@ -332,7 +332,7 @@ class ResponseIsNoMessage(Service):
             yield b"\x0a\xff"
 
 
-@behaviour_lie("session.not-a-message", kills="session.answer-is-a-session")
+@behaviour_mutant("session.not-a-message", kills="session.answer-is-a-session")
 class SessionIsNoMessage(Service):
     """The answer to CreateReadSession is no protobuf message."""
 
@@ -341,7 +341,7 @@ class SessionIsNoMessage(Service):
         return b"\x0a\xff"
 
 
-@behaviour_lie("rows.third-reader-short", kills="rows.reading-together-repeats")
+@behaviour_mutant("rows.third-reader-short", kills="rows.reading-together-repeats")
 class ThirdReaderShort(Service):
     """From its third reader on a stream lacks its first row."""
 
@@ -366,7 +366,7 @@ class _Rows(Service, abc.ABC):
         return self.change_rows(run) if mask is None and stop == rows.num_rows else run
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "rows.foreign",
     kills="rows.none-is-foreign",
     also={
@@ -386,7 +386,7 @@ class ForeignRow(_Rows):
         return pa.concat_tables([rows, other])
 
 
-@behaviour_lie("rows.repeated", kills="rows.none-is-repeated", also=IN_EVERY_SESSION)
+@behaviour_mutant("rows.repeated", kills="rows.none-is-repeated", also=IN_EVERY_SESSION)
 class RowRepeated(_Rows):
     """The last row of the table comes twice."""
 

@@ -14,7 +14,7 @@ from conformance.contract import proto
 from conformance.records import Column
 from conformance.reference.catalogue import MissingError, Snapshot, TableId, stored_schema
 from conformance.reference.mutants.changed import Accepted, Lenient, coded
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
 
@@ -26,7 +26,7 @@ _DOTTED: Final = re.compile(r"([^/.]+)\.([^/.]+)\.([^/.]+)")
 # --- served all the same ---------------------------------------------------------------------------
 
 
-@behaviour_lie("errors.format-defaults", kills="errors.unspecified-format-is-refused", source=_UNSPECIFIED)
+@behaviour_mutant("errors.format-defaults", kills="errors.unspecified-format-is-refused", source=_UNSPECIFIED)
 class FormatDefaults(Service):
     """A request without a data format gets ARROW."""
 
@@ -47,7 +47,7 @@ class _Reading(Service, abc.ABC):
         super().check_request(request)
 
 
-@behaviour_lie("errors.any-parent", kills="errors.bad-parent-is-refused")
+@behaviour_mutant("errors.any-parent", kills="errors.bad-parent-is-refused")
 class AnyParent(_Reading):
     """The parent may be anything: the project that it begins with counts, or that of the table."""
 
@@ -57,7 +57,7 @@ class AnyParent(_Reading):
         request.parent = f"projects/{parts[1] if named else 'unnamed'}"
 
 
-@behaviour_lie("errors.dotted-table", kills="errors.malformed-table-is-refused")
+@behaviour_mutant("errors.dotted-table", kills="errors.malformed-table-is-refused")
 class DottedTable(_Reading):
     """A table may be written as project.dataset.table."""
 
@@ -67,7 +67,7 @@ class DottedTable(_Reading):
             request.read_session.table = "projects/{}/datasets/{}/tables/{}".format(*match.groups())
 
 
-@behaviour_lie("errors.missing-table-is-empty", kills="errors.missing-table-is-refused")
+@behaviour_mutant("errors.missing-table-is-empty", kills="errors.missing-table-is-refused")
 class MissingTableIsEmpty(Service):
     """A table that does not exist is an empty one without columns."""
 
@@ -81,7 +81,7 @@ class MissingTableIsEmpty(Service):
         return super().take_snapshot(asked)
 
 
-@behaviour_lie("errors.preferred-cut", kills="errors.preferred-above-maximum-is-refused")
+@behaviour_mutant("errors.preferred-cut", kills="errors.preferred-above-maximum-is-refused")
 class PreferredCut(Service):
     """A preferred_min_stream_count above the maximum is cut down to it."""
 
@@ -89,7 +89,7 @@ class PreferredCut(Service):
         super().check_stream_counts(maximum, min(preferred, maximum) if maximum > 0 else preferred)
 
 
-@behaviour_lie("errors.negative-is-unset", kills="errors.negative-stream-count-is-refused")
+@behaviour_mutant("errors.negative-is-unset", kills="errors.negative-stream-count-is-refused")
 class NegativeIsUnset(_Reading):
     """A negative max_stream_count is taken for none."""
 
@@ -97,7 +97,7 @@ class NegativeIsUnset(_Reading):
         request.max_stream_count = max(request.max_stream_count, 0)
 
 
-@behaviour_lie("errors.any-trace-id", kills="errors.long-trace-id-is-refused")
+@behaviour_mutant("errors.any-trace-id", kills="errors.long-trace-id-is-refused")
 class AnyTraceId(Lenient):
     """A trace id of any length is taken."""
 
@@ -108,7 +108,7 @@ class AnyTraceId(Lenient):
             super().check_request(request)
 
 
-@behaviour_lie("errors.malformed-stream-is-empty", kills="errors.malformed-stream-is-refused")
+@behaviour_mutant("errors.malformed-stream-is-empty", kills="errors.malformed-stream-is-refused")
 class MalformedStreamIsEmpty(Service):
     """A stream name that is none reads like a stream without rows."""
 
@@ -116,7 +116,7 @@ class MalformedStreamIsEmpty(Service):
         return super().read_rows(request) if _STREAM.fullmatch(request.read_stream) else iter(())
 
 
-@behaviour_lie("errors.unknown-split-is-empty", kills="errors.split-of-unknown-stream-is-refused")
+@behaviour_mutant("errors.unknown-split-is-empty", kills="errors.split-of-unknown-stream-is-refused")
 class UnknownSplitIsEmpty(Service):
     """A split of a stream that does not exist is answered like one that cannot be split."""
 
@@ -132,7 +132,7 @@ class UnknownSplitIsEmpty(Service):
 def _refused(
     name: str,
     kills: str,
-    lie: str,
+    fault: str,
     wrong: Reason,
     *,
     code: grpc.StatusCode | None = None,
@@ -145,10 +145,10 @@ def _refused(
         def refuse(self, reason: Reason, **facts: object) -> NoReturn:
             if reason is not wrong:
                 super().refuse(reason, **facts)
-            right, told = REFUSALS[reason]
-            raise Refusal(code or right, told.format(**facts) if words is None else words)
+            right, reported = REFUSALS[reason]
+            raise Refusal(code or right, reported.format(**facts) if words is None else words)
 
-    behaviour_lie(name, kills=kills, lie=lie, source=source)(Refused)
+    behaviour_mutant(name, kills=kills, fault=fault, source=source)(Refused)
 
 
 # fmt: off
@@ -182,7 +182,7 @@ _refused("errors.stream-unimplemented", "errors.unrecorded-refusal-has-a-fitting
 # fmt: on
 
 
-@behaviour_lie("errors.parent-denied", kills="errors.bad-parent-has-its-code")
+@behaviour_mutant("errors.parent-denied", kills="errors.bad-parent-has-its-code")
 class ParentDenied(Service):
     """A parent that is no project is refused with PERMISSION_DENIED."""
 
@@ -195,7 +195,7 @@ class ParentDenied(Service):
             raise Refusal(grpc.StatusCode.PERMISSION_DENIED, refusal.details) from None
 
 
-@behaviour_lie("offset.beyond-out-of-range", kills="offsets.beyond-the-end-has-its-code")
+@behaviour_mutant("offset.beyond-out-of-range", kills="offsets.beyond-the-end-has-its-code")
 class OffsetOutOfRange(Service):
     """An offset beyond the end of a session's own stream is refused with OUT_OF_RANGE."""
 
@@ -222,7 +222,7 @@ _refused("errors.table-not-named", "errors.missing-table-is-named",
 # fmt: on
 
 
-@behaviour_lie("errors.rows-before-refusal", kills="errors.refused-read-has-no-rows")
+@behaviour_mutant("errors.rows-before-refusal", kills="errors.refused-read-has-no-rows")
 class RowsBeforeRefusal(Service):
     """A read from beyond the end delivers the last row before it is refused."""
 
@@ -234,7 +234,7 @@ class RowsBeforeRefusal(Service):
         yield from super().read_rows(request)
 
 
-@behaviour_lie("schema.resumed-differs", kills="offsets.resumed-schema-is-the-sessions")
+@behaviour_mutant("schema.resumed-differs", kills="offsets.resumed-schema-is-the-sessions")
 class ResumedSchemaDiffers(Service):
     """A resumed read carries a schema whose first column has another name."""
 

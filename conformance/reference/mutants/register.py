@@ -28,17 +28,17 @@ __all__ = [
     "MUTANTS",
     "Misread",
     "Mutant",
-    "batch_lie",
-    "behaviour_lie",
+    "batch_mutant",
+    "behaviour_mutant",
     "decorator",
-    "fields_lie",
+    "fields_mutant",
     "first",
     "in_fields",
-    "message_lie",
-    "process_lie",
-    "reading_lie",
-    "rows_lie",
-    "schema_lie",
+    "message_mutant",
+    "process_mutant",
+    "reading_mutant",
+    "rows_mutant",
+    "schema_mutant",
 ]
 
 Misread = Callable[[list[Reading]], list[Reading]]
@@ -47,7 +47,7 @@ Misread = Callable[[list[Reading]], list[Reading]]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mutant:
-    """One deviation: the ``lie`` in a sentence or two, and what it must and may break.
+    """One deviation: the ``fault`` in a sentence or two, and what it must and may break.
 
     ``kills`` are the clauses that have to fail on it, the intended one first.
     ``also`` are clauses that may honestly fail with it, each with the reason; no other clause may fail.
@@ -58,7 +58,7 @@ class Mutant:
     """
 
     name: str
-    lie: str
+    fault: str
     kills: tuple[str, ...]
     also: Mapping[str, str]
     defects: tuple[str, ...]
@@ -81,7 +81,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[F], F]]:
     """A decorator that registers what it is put on; ``make`` says what of a :class:`Mutant` that is.
 
-    The decorator takes the mutant's name and what :class:`Mutant` says of it, ``kills`` also as one id. ``lie`` is
+    The decorator takes the mutant's name and what :class:`Mutant` says of it, ``kills`` also as one id. ``fault`` is
     given where what is registered has no docstring.
     """
 
@@ -92,29 +92,29 @@ def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[
         also: Mapping[str, str] | None = None,
         defects: tuple[str, ...] = (),
         source: str = "",
-        lie: str = "",
+        fault: str = "",
     ) -> Callable[[F], F]:
-        def register(told: F) -> F:
-            stated = lie or inspect.cleandoc(told.__dict__.get("__doc__") or told.__doc__ or "")
+        def register(reported: F) -> F:
+            stated = fault or inspect.cleandoc(reported.__dict__.get("__doc__") or reported.__doc__ or "")
             if not stated:
                 raise ValueError(f"mutant {name}: expected a docstring that states the lie, got none")
             if name in _REGISTER:
                 raise ValueError(f"mutant {name}: the name is taken")
             intended = (kills,) if isinstance(kills, str) else kills
-            _REGISTER[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(told))
-            return told
+            _REGISTER[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(reported))
+            return reported
 
         return register
 
     return named
 
 
-def _patient(told: Callable[[Message], Message | bytes]) -> Callable[[Message], bytes]:
+def _patient(reported: Callable[[Message], Message | bytes]) -> Callable[[Message], bytes]:
     """A lie that does not apply to a message (it has no list, say) leaves that message as it is."""
 
     def write(message: Message) -> bytes:
         try:
-            made = told(message)
+            made = reported(message)
         except LookupError:
             return message.encode()
         return made if isinstance(made, bytes) else made.encode()
@@ -133,41 +133,41 @@ def first(found: Iterable[T], lacking: str) -> T:
     raise LookupError(lacking)
 
 
-schema_lie: Final = decorator(lambda told: {"serializer": Serializer(write_schema=_patient(told))})
+schema_mutant: Final = decorator(lambda reported: {"serializer": Serializer(write_schema=_patient(reported))})
 """Register a function from the schema's message to a message or bytes."""
 
-batch_lie: Final = decorator(lambda told: {"serializer": Serializer(write_batch=_patient(told))})
+batch_mutant: Final = decorator(lambda reported: {"serializer": Serializer(write_batch=_patient(reported))})
 """Register a function from a batch's message to a message or bytes."""
 
 
-def _reshaping(told: Callable[[pa.RecordBatch], pa.RecordBatch]) -> dict[str, Any]:
-    return {"serializer": Serializer(reshape=told)}
+def _reshaping(reported: Callable[[pa.RecordBatch], pa.RecordBatch]) -> dict[str, Any]:
+    return {"serializer": Serializer(reshape=reported)}
 
 
-def _of_both(told: Callable[[Message], Message | bytes]) -> dict[str, Any]:
-    return {"serializer": Serializer(write_schema=_patient(told), write_batch=_patient(told))}
+def _of_both(reported: Callable[[Message], Message | bytes]) -> dict[str, Any]:
+    return {"serializer": Serializer(write_schema=_patient(reported), write_batch=_patient(reported))}
 
 
-message_lie: Final = decorator(_of_both)
+message_mutant: Final = decorator(_of_both)
 """Register a function from either message to a message or bytes: a lie that takes both."""
 
-rows_lie: Final = decorator(_reshaping)
+rows_mutant: Final = decorator(_reshaping)
 """Register a function from a record batch to one with other types, metadata or values; the schema follows it."""
 
 
-def in_fields(told: Change) -> dict[str, Any]:
+def in_fields(reported: Change) -> dict[str, Any]:
     """What a mutant is whose lie is a change of fields."""
-    return _reshaping(lambda batch: change_fields(batch, told))
+    return _reshaping(lambda batch: change_fields(batch, reported))
 
 
-fields_lie: Final = decorator(in_fields)
-"""As :data:`rows_lie`, of a function that is given every field and its values, at any depth."""
+fields_mutant: Final = decorator(in_fields)
+"""As :data:`rows_mutant`, of a function that is given every field and its values, at any depth."""
 
-behaviour_lie: Final = decorator(lambda told: {"service": told})
+behaviour_mutant: Final = decorator(lambda reported: {"service": reported})
 """Register a subclass of the service that replaces one step."""
 
-process_lie: Final = decorator(lambda told: {"service": told, "process": True})
+process_mutant: Final = decorator(lambda reported: {"service": reported, "process": True})
 """Register a subclass of the service that hangs or dies."""
 
-reading_lie: Final = decorator(lambda told: {"readings": told})
+reading_mutant: Final = decorator(lambda reported: {"readings": reported})
 """Register a function from the readings of an exchange to other ones."""

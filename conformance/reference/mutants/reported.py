@@ -16,7 +16,7 @@ from conformance.contract import mapping, proto
 from conformance.records import BqType, Column
 from conformance.reference.catalogue import Snapshot, TableId
 from conformance.reference.message import Message
-from conformance.reference.mutants.register import batch_lie, behaviour_lie, rows_lie
+from conformance.reference.mutants.register import batch_mutant, behaviour_mutant, rows_mutant
 from conformance.reference.mutants.reshaping import change_fields, sql_type
 from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.service import Service
@@ -34,7 +34,7 @@ _BQEMULATOR_SERVICER: Final = (
 # --- calls ----------------------------------------------------------------------------------------
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "errors.unknown-stream-served",
     kills=(
         "errors.unknown-stream-is-refused",
@@ -63,7 +63,7 @@ class UnknownStreamServed(Service):
         return Stream(name, session, rows)
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "split.not-implemented",
     kills="split.request-is-served",
     also={"errors.permanent-one-is-not-unknown": "a split that has to be refused ends in UNKNOWN too"},
@@ -78,7 +78,7 @@ class SplitNotImplemented(Service):
         raise Refusal(grpc.StatusCode.UNKNOWN, "unimplemented split read stream")
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "responses.whole-table", kills="responses.large-table-is-divided", defects=("B-29",), source=_GOCCY_HANDLER
 )
 class WholeTable(Service):
@@ -103,7 +103,7 @@ class _Failing(Service, abc.ABC):
         return batch
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "reads.fail-on-times",
     kills="rows.read-is-served",
     also={"restriction.temporal-literal": "the tables of its cases have such columns"},
@@ -119,7 +119,7 @@ class FailOnTimes(_Failing):
         )
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "reads.fail-on-empty-lists",
     kills="rows.read-is-served",
     defects=("I-83",),
@@ -136,7 +136,7 @@ class FailOnEmptyLists(_Failing):
 # --- projection and restriction -------------------------------------------------------------------
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "projection.no-paths",
     kills=("projection.nested-path-keeps-its-record", "projection.paths-into-one-record-merge"),
     defects=("B-44",),
@@ -154,7 +154,7 @@ class NoPaths(Service):
 _EQUALS: Final = re.compile(r"\s*\w+\s*=\s*('[^']*'|-?\d+)\s*")
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "restriction.equality-only",
     kills=(
         "restriction.in-list",
@@ -188,7 +188,7 @@ class EqualityOnly(Service):
 _WORDS: Final = re.compile(r"\b(select|insert|update|delete|drop|union|from|where|order|group)\b", re.IGNORECASE)
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "restriction.words-refused",
     kills=("restriction.keyword-inside-a-literal", "restriction.keyword-as-a-name"),
     defects=("B-51",),
@@ -206,7 +206,7 @@ class WordsRefused(Service):
 # --- types and values -----------------------------------------------------------------------------
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "metadata.missing-without-rows",
     kills=(
         "schema.metadata-json",
@@ -228,7 +228,7 @@ class MetadataMissingWithoutRows(Service):
             answer.arrow_schema.serialized_schema = self.encode_schema(pa.schema(fields))
 
 
-@rows_lie(
+@rows_mutant(
     "type.nested-timestamp-as-string",
     kills="types.timestamp",
     defects=("B-76",),
@@ -237,7 +237,7 @@ class MetadataMissingWithoutRows(Service):
 def nested_timestamp_as_string(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A TIMESTAMP inside a RECORD arrives as text; one at the top as it should."""
 
-    def told(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+    def reported(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
         if not is_.is_struct(field.type) or sql_type(field) == "range":
             return field, array
         children = [array.field(index) for index in range(field.type.num_fields)]
@@ -253,10 +253,10 @@ def nested_timestamp_as_string(batch: pa.RecordBatch) -> pa.RecordBatch:
         mask = array.is_null() if array.null_count else None
         return field.with_type(pa.struct(fields)), pa.StructArray.from_arrays(texts, fields=fields, mask=mask)
 
-    return change_fields(batch, told)
+    return change_fields(batch, reported)
 
 
-@rows_lie(
+@rows_mutant(
     "value.lists-emptied",
     kills="values.repeated",
     defects=("I-32",),
@@ -277,7 +277,7 @@ def lists_emptied(batch: pa.RecordBatch) -> pa.RecordBatch:
 # --- record batches -------------------------------------------------------------------------------
 
 
-@batch_lie(
+@batch_mutant(
     "node.order-reversed",
     kills="body.column-lengths",
     also={
@@ -302,7 +302,7 @@ def _post_order(path: str, paths: Sequence[str]) -> tuple[int, int]:
     return below[-1], -path.count(".")
 
 
-@batch_lie(
+@batch_mutant(
     "struct.child-whole",
     kills="body.child-lengths-exact",
     defects=("I-34",),
@@ -325,7 +325,7 @@ def child_whole(message: Message) -> Message:
     raise LookupError("no struct has a child of fixed width")
 
 
-@batch_lie(
+@batch_mutant(
     "batch.no-columns-no-rows",
     kills="values.serialized-rows",
     defects=("I-39",),
@@ -339,7 +339,7 @@ def no_columns_no_rows(message: Message) -> Message:
     return message
 
 
-@batch_lie(
+@batch_mutant(
     "data.absent-under-nulls",
     kills="body.data-size",
     defects=("I-41",),
@@ -356,7 +356,7 @@ def no_data_under_nulls(message: Message) -> Message:
     raise LookupError("no column is all NULL")
 
 
-@batch_lie(
+@batch_mutant(
     "batch.other-format",
     kills="framing.batch-prefix",
     defects=("I-112",),

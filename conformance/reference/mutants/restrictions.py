@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from conformance.records import Column
 from conformance.reference import restriction
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.restriction import column_value
 from conformance.reference.service import MAX_RESTRICTION_BYTES, Service
@@ -28,7 +28,7 @@ def _none(rows: pa.Table) -> pa.BooleanArray:
     return pa.array([False] * rows.num_rows, pa.bool_())
 
 
-@behaviour_lie("restriction.bound-excluded", kills="restriction.comparison")
+@behaviour_mutant("restriction.bound-excluded", kills="restriction.comparison")
 class BoundExcluded(Service):
     """A number ``>=`` another is taken for one above it."""
 
@@ -36,7 +36,7 @@ class BoundExcluded(Service):
         return super().restrict(snapshot, _BOUND.sub(r"\1 > \2", text))
 
 
-@behaviour_lie("restriction.empty-is-all", kills="restriction.nothing-selected")
+@behaviour_mutant("restriction.empty-is-all", kills="restriction.nothing-selected")
 class EmptyIsAll(Service):
     """A restriction that selects no row is taken for none, and every row comes."""
 
@@ -45,7 +45,7 @@ class EmptyIsAll(Service):
         return mask if mask is None or mask.true_count else None
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "restriction.null-is-true",
     kills="restriction.null-is-not-true",
     also={
@@ -67,7 +67,7 @@ class NullIsTrue(Service):
         return pc.fill_null(value.data, pa.scalar(True))  # noqa: FBT003  # the lie
 
 
-@behaviour_lie("restriction.long-accepted", kills="restriction.too-long-is-refused", source=_LONG)
+@behaviour_mutant("restriction.long-accepted", kills="restriction.too-long-is-refused", source=_LONG)
 class LongAccepted(Service):
     """A restriction of any length is read, and one above the limit selects nothing."""
 
@@ -92,28 +92,28 @@ class _Forgiving(Service):
             raise
 
 
-@behaviour_lie("restriction.aggregate-accepted", kills="restriction.aggregate-is-refused")
+@behaviour_mutant("restriction.aggregate-accepted", kills="restriction.aggregate-is-refused")
 class AggregateAccepted(_Forgiving):
     """A restriction with an aggregate function is served, and selects nothing."""
 
     kind = re.compile(r"\b(COUNT|SUM|MIN|MAX|AVG)\s*\(", re.IGNORECASE)
 
 
-@behaviour_lie("restriction.subquery-accepted", kills="restriction.subquery-is-refused")
+@behaviour_mutant("restriction.subquery-accepted", kills="restriction.subquery-is-refused")
 class SubqueryAccepted(_Forgiving):
     """A restriction with a subquery is served, and selects nothing."""
 
     kind = re.compile(r"\(\s*SELECT\b", re.IGNORECASE)
 
 
-@behaviour_lie("restriction.statement-accepted", kills="restriction.second-statement-is-refused")
+@behaviour_mutant("restriction.statement-accepted", kills="restriction.second-statement-is-refused")
 class StatementAccepted(_Forgiving):
     """What follows a semicolon in a restriction is taken for a statement to run."""
 
     kind = re.compile(r";|--")
 
 
-@behaviour_lie("restriction.not-boolean-accepted", kills="restriction.not-boolean-is-refused")
+@behaviour_mutant("restriction.not-boolean-accepted", kills="restriction.not-boolean-is-refused")
 class NotBooleanAccepted(Service):
     """A restriction that is an expression of another type is served, and selects nothing."""
 
@@ -134,7 +134,7 @@ def _is_value(text: str, columns: Sequence[Column], rows: pa.Table) -> bool:
     return True
 
 
-@behaviour_lie("restriction.unknown-column-is-null", kills="restriction.unknown-column-is-refused")
+@behaviour_mutant("restriction.unknown-column-is-null", kills="restriction.unknown-column-is-refused")
 class UnknownColumnIsNull(Service):
     """A column that the table does not have is taken for NULL in a restriction."""
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import session_lie
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.changed import session_mutant
+from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream, opaque
@@ -28,7 +28,7 @@ _BQEMULATOR_SESSION = (
 Change = Callable[[Any, Session], None]
 
 
-@behaviour_lie("session.plain-refused", kills="session.plain-request-is-served")
+@behaviour_mutant("session.plain-refused", kills="session.plain-request-is-served")
 class PlainRefused(Service):
     """A CreateReadSession that asks for nothing in particular is refused as if the table were not there."""
 
@@ -44,7 +44,9 @@ class PlainRefused(Service):
             self.refuse(Reason.MISSING_TABLE, table=asked.table)
 
 
-@behaviour_lie("session.options-required", kills="session.options-may-be-absent", defects=("B-15",), source=_GOCCY_382)
+@behaviour_mutant(
+    "session.options-required", kills="session.options-may-be-absent", defects=("B-15",), source=_GOCCY_382
+)
 class OptionsRequired(Service):
     """A session without read_options is refused."""
 
@@ -54,7 +56,7 @@ class OptionsRequired(Service):
             self.refuse(Reason.BAD_RESOURCE)
 
 
-@behaviour_lie("session.preferred-refused", kills="session.preferred-count-may-be-asked")
+@behaviour_mutant("session.preferred-refused", kills="session.preferred-count-may-be-asked")
 class PreferredRefused(Service):
     """Any preferred_min_stream_count is refused."""
 
@@ -64,7 +66,7 @@ class PreferredRefused(Service):
             self.refuse(Reason.PREFERRED_OVER_MAX, preferred=preferred)
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "session.foreign-parent-refused",
     kills="session.parent-may-be-another-project",
     defects=("B-32",),
@@ -79,7 +81,7 @@ class ForeignParentRefused(Service):
             self.refuse(Reason.BAD_RESOURCE)
 
 
-@behaviour_lie("session.name-not-a-resource", kills="session.name-has-the-pattern")
+@behaviour_mutant("session.name-not-a-resource", kills="session.name-has-the-pattern")
 class NameNotResource(Service):
     """A session's name lacks its location."""
 
@@ -87,7 +89,7 @@ class NameNotResource(Service):
         return f"{parent}/sessions/{opaque()}"
 
 
-@behaviour_lie("session.name-elsewhere", kills="session.name-is-in-the-parent")
+@behaviour_mutant("session.name-elsewhere", kills="session.name-is-in-the-parent")
 class NameElsewhere(Service):
     """A session's name lies in another project than its parent."""
 
@@ -95,7 +97,7 @@ class NameElsewhere(Service):
         return f"projects/another/locations/us/sessions/{opaque()}"
 
 
-@behaviour_lie("session.name-reused", kills="session.names-differ")
+@behaviour_mutant("session.name-reused", kills="session.names-differ")
 class NameReused(Service):
     """Every session has the same name."""
 
@@ -103,7 +105,7 @@ class NameReused(Service):
         return f"{parent}/locations/us/sessions/the-only-one"
 
 
-@behaviour_lie("session.stream-elsewhere", kills="session.streams-are-below-it")
+@behaviour_mutant("session.stream-elsewhere", kills="session.streams-are-below-it")
 class StreamElsewhere(Service):
     """A stream's name does not lie below its session's."""
 
@@ -120,51 +122,51 @@ def _earlier(*, hours: int) -> Change:
 
 
 # fmt: off
-session_lie("session.table-not-echoed", kills="session.table-is-echoed",
-            lie="The session does not say of which table it is.")(_without("table"))
-session_lie("session.format-not-echoed", kills="session.data-format-is-echoed",
-            lie="The session does not say its data format.")(_without("data_format"))
-session_lie("session.trace-id-lost", kills="session.trace-id-is-echoed",
-            lie="The trace id does not come back.")(_without("trace_id"))
-session_lie("session.without-schema", kills="session.carries-a-schema",
-            lie="The session carries no schema.")(_without("schema"))
-session_lie("session.no-expire-time", kills="session.expire-time-is-set",
-            lie="The session does not say when it expires.",
+session_mutant("session.table-not-echoed", kills="session.table-is-echoed",
+            fault="The session does not say of which table it is.")(_without("table"))
+session_mutant("session.format-not-echoed", kills="session.data-format-is-echoed",
+            fault="The session does not say its data format.")(_without("data_format"))
+session_mutant("session.trace-id-lost", kills="session.trace-id-is-echoed",
+            fault="The trace id does not come back.")(_without("trace_id"))
+session_mutant("session.without-schema", kills="session.carries-a-schema",
+            fault="The session carries no schema.")(_without("schema"))
+session_mutant("session.no-expire-time", kills="session.expire-time-is-set",
+            fault="The session does not say when it expires.",
             defects=("B-28",), source=_BQEMULATOR_SESSION)(_without("expire_time"))
-session_lie("session.expired-at-birth", kills="session.expire-time-is-ahead",
-            lie="The session's expire_time lies a day back.")(_earlier(hours=30))
-session_lie("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead",
-            lie="The session lives one hour instead of six.")(_earlier(hours=5))
+session_mutant("session.expired-at-birth", kills="session.expire-time-is-ahead",
+            fault="The session's expire_time lies a day back.")(_earlier(hours=30))
+session_mutant("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead",
+            fault="The session lives one hour instead of six.")(_earlier(hours=5))
 # fmt: on
 
 
-@session_lie("session.options-not-as-sent", kills="session.read-options-are-echoed")
+@session_mutant("session.options-not-as-sent", kills="session.read-options-are-echoed")
 def options_changed(answer: Any, _session: Session) -> None:
     """The read_options that come back are not those that were sent."""
     if answer.HasField("read_options"):
         answer.read_options.row_restriction += " "
 
 
-@session_lie("session.expires-at-no-instant", kills="session.expire-time-is-an-instant")
+@session_mutant("session.expires-at-no-instant", kills="session.expire-time-is-an-instant")
 def expires_at_no_instant(answer: Any, _session: Session) -> None:
     """The session's expire_time has its last second in its nanoseconds."""
     answer.expire_time.seconds -= 1
     answer.expire_time.nanos += 1_000_000_000
 
 
-@session_lie("session.estimate-negative", kills="session.estimates-are-not-negative")
+@session_mutant("session.estimate-negative", kills="session.estimates-are-not-negative")
 def negative_estimate(answer: Any, _session: Session) -> None:
     """The estimated row count is -1, for unknown."""
     answer.estimated_row_count = -1
 
 
-@session_lie("session.avro-schema", kills="session.schema-is-of-the-format")
+@session_mutant("session.avro-schema", kills="session.schema-is-of-the-format")
 def avro_schema(answer: Any, _session: Session) -> None:
     """An ARROW session carries an Avro schema."""
     answer.avro_schema.schema = '{"type":"record","name":"__root__","fields":[]}'
 
 
-@behaviour_lie("session.max-ignored", kills="session.streams-stay-below-the-maximum")
+@behaviour_mutant("session.max-ignored", kills="session.streams-stay-below-the-maximum")
 class MaxIgnored(Service):
     """max_stream_count is ignored."""
 
@@ -173,7 +175,7 @@ class MaxIgnored(Service):
         return [(row, row + 1) for row in range(rows)]
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "session.a-thousand-and-one",
     kills="session.streams-stay-below-a-thousand",
     also={"calls.stay-within-reason": "a driver that stops reading at the service's own cap says so"},
@@ -188,7 +190,7 @@ class TooManyStreams(Service):
         return runs if few else [*runs, *[(stop, stop)] * (1001 - len(runs))]
 
 
-@session_lie(
+@session_mutant(
     "session.same-stream-twice",
     kills="session.stream-names-differ",
     also={"session.streams-stay-below-the-maximum": "a stream counts as often as it is listed"},
@@ -199,7 +201,7 @@ def same_stream_twice(answer: Any, session: Session) -> None:
         answer.streams.insert(0, proto.ReadStream(name=answer.streams[0].name))
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "session.empty-table-response",
     kills="rows.every-batch-has-rows",
     defects=("B-20", "B-57"),
@@ -220,7 +222,7 @@ class EmptyTableResponse(Service):
         return super().progress(stream, start, stop) if stream.rows.num_rows else (0.0, 1.0)
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "session.empty-table-row",
     kills="session.empty-table-yields-nothing",
     also={

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.mutants.changed import Accepted, Lenient, coded
-from conformance.reference.mutants.register import behaviour_lie
+from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 from conformance.reference.session import Stream, opaque
@@ -45,7 +45,7 @@ class _Splitting(Service):
         return super().find_stream(name)
 
 
-@behaviour_lie("split.primary-only", kills="split.answer-has-two-children-or-none")
+@behaviour_mutant("split.primary-only", kills="split.answer-has-two-children-or-none")
 class PrimaryOnly(Service):
     """A split names the primary stream and no remainder."""
 
@@ -55,7 +55,7 @@ class PrimaryOnly(Service):
         return answer
 
 
-@behaviour_lie(
+@behaviour_mutant(
     "split.primary-is-the-parent",
     kills="split.children-have-names-of-their-own",
     also={"split.splitting-ends": "a stream that is its own child can be split for ever"},
@@ -71,7 +71,7 @@ class PrimaryIsParent(Service):
         return answer
 
 
-@behaviour_lie("split.children-elsewhere", kills="split.children-are-below-the-session")
+@behaviour_mutant("split.children-elsewhere", kills="split.children-are-below-the-session")
 class ChildrenElsewhere(_Splitting):
     """The children of a split lie below another session."""
 
@@ -87,7 +87,7 @@ class ChildrenElsewhere(_Splitting):
         return answer
 
 
-@behaviour_lie("split.parent-gone", kills="split.parent-is-still-served")
+@behaviour_mutant("split.parent-gone", kills="split.parent-is-still-served")
 class ParentGone(_Splitting):
     """A stream that was split does not exist any more."""
 
@@ -95,7 +95,7 @@ class ParentGone(_Splitting):
         return self.parents
 
 
-@behaviour_lie("split.parent-is-the-remainder", kills="split.parent-is-unchanged")
+@behaviour_mutant("split.parent-is-the-remainder", kills="split.parent-is-unchanged")
 class ParentIsRemainder(_Splitting):
     """A stream that was split holds the remainder's rows only."""
 
@@ -105,7 +105,7 @@ class ParentIsRemainder(_Splitting):
         return rows.slice(rows.num_rows // 2) if split else rows
 
 
-@behaviour_lie("split.children-unknown", kills="split.child-is-served")
+@behaviour_mutant("split.children-unknown", kills="split.child-is-served")
 class ChildrenUnknown(_Splitting):
     """The children of a split cannot be read."""
 
@@ -118,7 +118,7 @@ class ChildrenUnknown(_Splitting):
         return super().split_read_stream(request)
 
 
-@behaviour_lie("split.child-offset-ignored", kills="split.child-resumes")
+@behaviour_mutant("split.child-offset-ignored", kills="split.child-resumes")
 class ChildOffsetIgnored(_Splitting):
     """A read of a child starts at its first row, whatever the offset up to its end."""
 
@@ -129,7 +129,7 @@ class ChildOffsetIgnored(_Splitting):
         return super().read_rows(request)
 
 
-@behaviour_lie("split.child-runs-on", kills="split.beyond-the-child-is-refused")
+@behaviour_mutant("split.child-runs-on", kills="split.beyond-the-child-is-refused")
 class ChildRunsOn(_Splitting):
     """A read from beyond a child's end is answered with OK and nothing."""
 
@@ -138,7 +138,7 @@ class ChildRunsOn(_Splitting):
         super().check_offset(stream, min(offset, stream.rows.num_rows) if child else offset)
 
 
-@behaviour_lie("split.beyond-the-child-out-of-range", kills="split.beyond-the-child-has-its-code")
+@behaviour_mutant("split.beyond-the-child-out-of-range", kills="split.beyond-the-child-has-its-code")
 class BeyondChildOutOfRange(_Splitting):
     """A read from beyond a child's end is refused with OUT_OF_RANGE."""
 
@@ -149,7 +149,7 @@ class BeyondChildOutOfRange(_Splitting):
         super().check_offset(stream, offset)
 
 
-@behaviour_lie("split.endless", kills="split.splitting-ends", source=_ENDLESS)
+@behaviour_mutant("split.endless", kills="split.splitting-ends", source=_ENDLESS)
 class Endless(Service):
     """A stream of one row or none is split too, into itself and an empty stream, for ever."""
 
@@ -164,7 +164,7 @@ class Endless(Service):
         return proto.SplitReadStreamResponse(primary_stream=primary, remainder_stream=remainder)
 
 
-@behaviour_lie("split.fraction-clamped", kills="split.fraction-outside-is-refused")
+@behaviour_mutant("split.fraction-clamped", kills="split.fraction-outside-is-refused")
 class FractionClamped(Lenient):
     """A fraction outside 0 to 1 is taken for a half."""
 

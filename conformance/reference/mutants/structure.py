@@ -9,7 +9,7 @@ import struct
 
 from conformance.reference.flatbuffers import write
 from conformance.reference.message import CONTINUATION, Message
-from conformance.reference.mutants.register import batch_lie, schema_lie
+from conformance.reference.mutants.register import batch_mutant, schema_mutant
 from conformance.wire.tables import TABLES
 
 _PREFIX = 8
@@ -65,34 +65,34 @@ class Metadata:
         return bytes(self.data)
 
 
-@batch_lie("flatbuffers.root-beyond", kills="structure.root-in-range")
+@batch_mutant("flatbuffers.root-beyond", kills="structure.root-in-range")
 def root_beyond(message: Message) -> bytes:
     """The root table is said to stand beyond the metadata."""
     return Metadata(message).put("I", _PREFIX, _FAR)
 
 
-@batch_lie("flatbuffers.header-reference-beyond", kills="structure.references-in-range")
+@batch_mutant("flatbuffers.header-reference-beyond", kills="structure.references-in-range")
 def reference_beyond(message: Message) -> bytes:
     """The reference to the header leads beyond the metadata."""
     data = Metadata(message)
     return data.put("I", data.slot(data.root, "Message", "header"), _FAR)
 
 
-@batch_lie("flatbuffers.header-reference-null", kills="structure.references-not-null")
+@batch_mutant("flatbuffers.header-reference-null", kills="structure.references-not-null")
 def reference_null(message: Message) -> bytes:
     """The reference to the header is present and zero."""
     data = Metadata(message)
     return data.put("I", data.slot(data.root, "Message", "header"), 0)
 
 
-@batch_lie("flatbuffers.vtable-beyond", kills="structure.vtable-in-range")
+@batch_mutant("flatbuffers.vtable-beyond", kills="structure.vtable-in-range")
 def vtable_beyond(message: Message) -> bytes:
     """The header's vtable is said to stand beyond the metadata."""
     data = Metadata(message)
     return data.put("i", data.header, -_FAR)
 
 
-@batch_lie("flatbuffers.vtable-size-odd", kills="structure.vtable-size")
+@batch_mutant("flatbuffers.vtable-size-odd", kills="structure.vtable-size")
 def vtable_odd(message: Message) -> bytes:
     """The header's vtable has an odd size."""
     data = Metadata(message)
@@ -100,14 +100,14 @@ def vtable_odd(message: Message) -> bytes:
     return data.put("H", vtable, struct.unpack_from("<H", data.data, vtable)[0] - 1)
 
 
-@batch_lie("flatbuffers.table-size-beyond", kills="structure.table-size")
+@batch_mutant("flatbuffers.table-size-beyond", kills="structure.table-size")
 def table_beyond(message: Message) -> bytes:
     """The header's inline size reaches beyond the metadata."""
     data = Metadata(message)
     return data.put("H", data.vtable(data.header) + 2, 0xFFF0)
 
 
-@batch_lie(
+@batch_mutant(
     "flatbuffers.slot-outside-table",
     kills="structure.slots-in-table",
     also={"structure.version-supported": "the slot that is lost is the version's"},
@@ -120,21 +120,21 @@ def slot_outside(message: Message) -> bytes:
     return data.put("H", data.entry(data.root, "Message", "version"), size)
 
 
-@batch_lie("flatbuffers.vector-beyond", kills="structure.vectors-in-range", defects=("I-104",))
+@batch_mutant("flatbuffers.vector-beyond", kills="structure.vectors-in-range", defects=("I-104",))
 def vector_beyond(message: Message) -> bytes:
     """The vector of field nodes announces a thousand million elements."""
     data = Metadata(message)
     return data.put("I", data.follow(data.slot(data.header, "RecordBatch", "nodes")), 1_000_000_000)
 
 
-@schema_lie("flatbuffers.string-beyond", kills="structure.strings-in-range", defects=("I-111",))
+@schema_mutant("flatbuffers.string-beyond", kills="structure.strings-in-range", defects=("I-111",))
 def string_beyond(message: Message) -> bytes:
     """A field's name is said to be longer than the metadata."""
     data = Metadata(message)
     return data.put("I", data.follow(data.slot(data.field(), "Field", "name")), _FAR)
 
 
-@schema_lie("flatbuffers.string-not-terminated", kills="structure.strings-terminated")
+@schema_mutant("flatbuffers.string-not-terminated", kills="structure.strings-terminated")
 def string_not_terminated(message: Message) -> bytes:
     """The zero byte behind a field's name is another."""
     data = Metadata(message)
@@ -142,7 +142,7 @@ def string_not_terminated(message: Message) -> bytes:
     return data.put("B", name + 4 + data.u32(name), 0x58)
 
 
-@schema_lie("flatbuffers.string-not-utf8", kills="structure.strings-utf8")
+@schema_mutant("flatbuffers.string-not-utf8", kills="structure.strings-utf8")
 def string_not_utf8(message: Message) -> bytes:
     """A field's name begins with a byte that no UTF-8 text begins with."""
     data = Metadata(message)
@@ -152,28 +152,28 @@ def string_not_utf8(message: Message) -> bytes:
     return data.put("B", name + 4, 0xFF)
 
 
-@schema_lie("flatbuffers.type-unknown", kills="structure.unions-known")
+@schema_mutant("flatbuffers.type-unknown", kills="structure.unions-known")
 def type_unknown(message: Message) -> bytes:
     """A field's type is number 99 of the Type union, which has 26 members."""
     data = Metadata(message)
     return data.put("B", data.slot(data.field(), "Field", "type_type"), 99)
 
 
-@schema_lie("flatbuffers.type-without-kind", kills="structure.unions-complete")
+@schema_mutant("flatbuffers.type-without-kind", kills="structure.unions-complete")
 def type_without_kind(message: Message) -> bytes:
     """A field has a type table and its type byte says that there is none."""
     data = Metadata(message)
     return data.put("B", data.slot(data.field(), "Field", "type_type"), 0)
 
 
-@schema_lie("flatbuffers.kind-without-type", kills="structure.unions-complete", defects=("I-105",))
+@schema_mutant("flatbuffers.kind-without-type", kills="structure.unions-complete", defects=("I-105",))
 def kind_without_type(message: Message) -> bytes:
     """A field's type byte names a type and the type table is absent."""
     data = Metadata(message)
     return data.put("H", data.entry(data.field(), "Field", "type"), 0)
 
 
-@batch_lie("flatbuffers.version-unaligned", kills="structure.aligned")
+@batch_mutant("flatbuffers.version-unaligned", kills="structure.aligned")
 def unaligned(message: Message) -> bytes:
     """The whole metadata is shifted by one byte, so that no value in it is aligned."""
     tree, body = message.complete()
@@ -184,21 +184,21 @@ def unaligned(message: Message) -> bytes:
     return CONTINUATION + struct.pack("<i", len(shifted)) + shifted + body
 
 
-@batch_lie("flatbuffers.version-unknown", kills="structure.version-known", defects=("I-81",))
+@batch_mutant("flatbuffers.version-unknown", kills="structure.version-known", defects=("I-81",))
 def version_unknown(message: Message) -> Message:
     """The metadata version is one that no format defines yet."""
     message.tree["version"] = 9
     return message
 
 
-@batch_lie("flatbuffers.version-absent", kills="structure.version-supported", defects=("I-81",))
+@batch_mutant("flatbuffers.version-absent", kills="structure.version-supported", defects=("I-81",))
 def version_absent(message: Message) -> Message:
     """The metadata version is absent, which means V1."""
     del message.tree["version"]
     return message
 
 
-@batch_lie(
+@batch_mutant(
     "flatbuffers.version-differs",
     kills="structure.versions-agree",
     also={"body.buffer-count": "V4 gives a union a bitmap"},
@@ -209,7 +209,7 @@ def version_four(message: Message) -> Message:
     return message
 
 
-@schema_lie("flatbuffers.time-unit-unknown", kills="structure.enums-known")
+@schema_mutant("flatbuffers.time-unit-unknown", kills="structure.enums-known")
 def unit_unknown(message: Message) -> Message:
     """The endianness is a number that the format does not define."""
     message.header["endianness"] = 7

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.mutants.register import fields_lie
+from conformance.reference.mutants.register import fields_mutant
 from conformance.reference.mutants.reshaping import Change, sql_type
 
 _RECIDIVIZ_38 = "https://github.com/Recidiviz/bigquery-emulator/pull/38"
@@ -79,7 +79,7 @@ def _widened(wide: pa.DataType) -> Change:
     return change
 
 
-@fields_lie("type.int64-as-int32", kills="types.int64")
+@fields_mutant("type.int64-as-int32", kills="types.int64")
 def int64_as_int32(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """INT64 arrives as int32, its low half."""
     if not is_.is_int64(field.type):
@@ -88,14 +88,14 @@ def int64_as_int32(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array
     return field.with_type(pa.int32()), pa.array(low, pa.int32(), mask=array.is_null().to_numpy(zero_copy_only=False))
 
 
-@fields_lie("type.float64-as-float32", kills="types.float64")
+@fields_mutant("type.float64-as-float32", kills="types.float64")
 def float64_as_float32(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """FLOAT64 arrives as float32."""
     with np.errstate(over="ignore"):
         return _of_values(_of(is_.is_float64), pa.float32(), np.float32)(field, array)
 
 
-@fields_lie("type.date-as-date64", kills="types.date", defects=("B-70",), source=_RECIDIVIZ_50)
+@fields_mutant("type.date-as-date64", kills="types.date", defects=("B-70",), source=_RECIDIVIZ_50)
 def date_as_date64(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """DATE arrives in milliseconds instead of days."""
     if not is_.is_date32(field.type):
@@ -104,7 +104,7 @@ def date_as_date64(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array
     return field.with_type(pa.date64()), pa.compute.multiply(days, 86_400_000).view(pa.date64())
 
 
-@fields_lie("type.list-as-large", kills="types.repeated")
+@fields_mutant("type.list-as-large", kills="types.repeated")
 def list_as_large(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """REPEATED arrives as a list with 64-bit offsets."""
     if not is_.is_list(field.type):
@@ -116,59 +116,59 @@ def list_as_large(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]
 
 # Lies that differ in the fields and the type alone: the clause that each breaks, in words, and as a change of fields.
 # fmt: off
-fields_lie("type.int64-as-uint64", kills="types.int64",
-           lie="INT64 arrives as an unsigned integer of the same width.")(
+fields_mutant("type.int64-as-uint64", kills="types.int64",
+           fault="INT64 arrives as an unsigned integer of the same width.")(
     _of_bits(_of(is_.is_int64), lambda _kind: pa.uint64()))
-fields_lie("type.bool-as-int8", kills="types.bool", lie="BOOL arrives as int8.")(
+fields_mutant("type.bool-as-int8", kills="types.bool", fault="BOOL arrives as int8.")(
     _of_values(_of(is_.is_boolean), pa.int8(), int))
-fields_lie("type.string-as-large", kills="types.string", lie="STRING arrives with 64-bit offsets.")(
+fields_mutant("type.string-as-large", kills="types.string", fault="STRING arrives with 64-bit offsets.")(
     _of_values(_is_plain_text, pa.large_utf8(), str))
-fields_lie("type.datetime-nanoseconds", kills="types.datetime",
-           lie="DATETIME says nanoseconds and holds microseconds.")(
+fields_mutant("type.datetime-nanoseconds", kills="types.datetime",
+           fault="DATETIME says nanoseconds and holds microseconds.")(
     _of_bits(_is_datetime, lambda _kind: pa.timestamp("ns")))
-fields_lie("type.time-in-nanoseconds", kills="types.time", lie="TIME says nanoseconds and holds microseconds.")(
+fields_mutant("type.time-in-nanoseconds", kills="types.time", fault="TIME says nanoseconds and holds microseconds.")(
     _of_bits(_of(is_.is_time64), lambda _kind: pa.time64("ns")))
-fields_lie("type.numeric-without-parameters", kills="types.numeric-parameters",
-           lie="NUMERIC(P, S) arrives as NUMERIC.")(
+fields_mutant("type.numeric-without-parameters", kills="types.numeric-parameters",
+           fault="NUMERIC(P, S) arrives as NUMERIC.")(
     _widened(pa.decimal128(38, 9)))
-fields_lie("type.bignumeric-without-parameters", kills="types.bignumeric-parameters",
-           lie="BIGNUMERIC(P, S) arrives as BIGNUMERIC.")(
+fields_mutant("type.bignumeric-without-parameters", kills="types.bignumeric-parameters",
+           fault="BIGNUMERIC(P, S) arrives as BIGNUMERIC.")(
     _widened(pa.decimal256(76, 38)))
-fields_lie("type.json-as-bytes", kills="types.json", lie="JSON arrives as binary.")(
+fields_mutant("type.json-as-bytes", kills="types.json", fault="JSON arrives as binary.")(
     _of_bits(_marked("json", is_.is_string), lambda _kind: pa.binary()))
-fields_lie("type.geography-as-bytes", kills="types.geography", lie="GEOGRAPHY arrives as binary.")(
+fields_mutant("type.geography-as-bytes", kills="types.geography", fault="GEOGRAPHY arrives as binary.")(
     _of_bits(_marked("geography", is_.is_string), lambda _kind: pa.binary()))
-fields_lie("type.interval-as-string", kills="types.interval", lie="INTERVAL arrives as text.")(
+fields_mutant("type.interval-as-string", kills="types.interval", fault="INTERVAL arrives as text.")(
     _of_values(_of(is_.is_interval), pa.utf8(), str))
-fields_lie("type.bytes-as-string", kills="types.bytes", defects=("B-78",), source=_VANTABOARD_ARROW,
-           lie="BYTES arrives as utf8.")(
+fields_mutant("type.bytes-as-string", kills="types.bytes", defects=("B-78",), source=_VANTABOARD_ARROW,
+           fault="BYTES arrives as utf8.")(
     _of_values(_of(is_.is_binary), pa.utf8(), bytes.hex))
-fields_lie("type.date-as-string", kills="types.date", defects=("B-78",), source=_VANTABOARD_ARROW,
-           lie="DATE arrives as text.")(
+fields_mutant("type.date-as-string", kills="types.date", defects=("B-78",), source=_VANTABOARD_ARROW,
+           fault="DATE arrives as text.")(
     _of_values(_of(is_.is_date32), pa.utf8(), str))
-fields_lie("type.datetime-in-utc", kills="types.datetime-without-zone", defects=("B-60",), source=_RECIDIVIZ_38,
-           lie="DATETIME arrives with the time zone UTC, which it has not.")(
+fields_mutant("type.datetime-in-utc", kills="types.datetime-without-zone", defects=("B-60",), source=_RECIDIVIZ_38,
+           fault="DATETIME arrives with the time zone UTC, which it has not.")(
     _of_bits(_is_datetime, lambda kind: pa.timestamp(kind.unit, "UTC")))
-fields_lie("type.timestamp-naive", kills="types.timestamp-utc",
+fields_mutant("type.timestamp-naive", kills="types.timestamp-utc",
            defects=("B-61",), source="https://github.com/meztez/bigrquerystorage/issues/53",
-           lie="TIMESTAMP arrives without a time zone.")(
+           fault="TIMESTAMP arrives without a time zone.")(
     _of_bits(_is_timestamp, lambda kind: pa.timestamp(kind.unit)))
-fields_lie("type.timestamp-nanoseconds", kills="types.timestamp",
+fields_mutant("type.timestamp-nanoseconds", kills="types.timestamp",
            defects=("B-61",), source="https://github.com/apache/arrow-adbc/pull/3364",
-           lie="TIMESTAMP says nanoseconds and holds microseconds.")(
+           fault="TIMESTAMP says nanoseconds and holds microseconds.")(
     _of_bits(_is_timestamp, lambda kind: pa.timestamp("ns", kind.tz)))
-fields_lie("type.timestamp-offset-zone", kills="types.timestamp-utc", defects=("I-93",),
-           lie="TIMESTAMP names its zone +00:00, where the service says UTC.")(
+fields_mutant("type.timestamp-offset-zone", kills="types.timestamp-utc", defects=("I-93",),
+           fault="TIMESTAMP names its zone +00:00, where the service says UTC.")(
     _of_bits(_is_timestamp, lambda kind: pa.timestamp(kind.unit, "+00:00")))
-fields_lie("type.numeric-as-float", kills="types.numeric", defects=("B-65",), source=_RECIDIVIZ_45,
-           lie="NUMERIC arrives as float64.")(
+fields_mutant("type.numeric-as-float", kills="types.numeric", defects=("B-65",), source=_RECIDIVIZ_45,
+           fault="NUMERIC arrives as float64.")(
     _of_values(_of(is_.is_decimal128), pa.float64(), float))
-fields_lie("type.bignumeric-as-string", kills="types.bignumeric", defects=("B-78",), source=_VANTABOARD_ARROW,
-           lie="BIGNUMERIC arrives as text.")(
+fields_mutant("type.bignumeric-as-string", kills="types.bignumeric", defects=("B-78",), source=_VANTABOARD_ARROW,
+           fault="BIGNUMERIC arrives as text.")(
     _of_values(_of(is_.is_decimal256), pa.utf8(), str))
-fields_lie("type.range-as-string", kills="types.range", lie="RANGE arrives as text.", defects=("B-83",))(
+fields_mutant("type.range-as-string", kills="types.range", fault="RANGE arrives as text.", defects=("B-83",))(
     _of_values(_marked("range", is_.is_struct), pa.utf8(), str))
-fields_lie("type.record-as-string", kills="types.record", defects=("B-78",), source=_VANTABOARD_ARROW,
-           lie="RECORD arrives as text.")(
+fields_mutant("type.record-as-string", kills="types.record", defects=("B-78",), source=_VANTABOARD_ARROW,
+           fault="RECORD arrives as text.")(
     _of_values(_marked("", is_.is_struct), pa.utf8(), str))
 # fmt: on

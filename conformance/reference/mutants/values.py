@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.reference.mutants.changed import IN_EVERY_SESSION
-from conformance.reference.mutants.register import decorator, fields_lie, in_fields, rows_lie
+from conformance.reference.mutants.register import decorator, fields_mutant, in_fields, rows_mutant
 from conformance.reference.mutants.reshaping import Change, sql_type, take_rows
 
 _RECIDIVIZ_45 = "https://github.com/Recidiviz/bigquery-emulator/pull/45"
@@ -97,64 +97,66 @@ def _later(words: Any) -> Any:
 
 # Lies that change words or texts one by one: the clause that each breaks, in words, and as a change.
 # fmt: off
-fields_lie("value.int64-off-by-one", kills="values.int64", also=_OF_ANOTHER, lie="Every INT64 is one too large.")(
+fields_mutant("value.int64-off-by-one", kills="values.int64", also=_OF_ANOTHER, fault="Every INT64 is one too large.")(
     _words(_of(is_.is_int64), lambda words: words + 1))
-fields_lie("value.int64-through-float", kills="values.int64", defects=("I-94",),
-           lie="INT64 has gone through a double and lost its low bits beyond 2**53.")(
+fields_mutant("value.int64-through-float", kills="values.int64", defects=("I-94",),
+           fault="INT64 has gone through a double and lost its low bits beyond 2**53.")(
     _words(_of(is_.is_int64), _through_float))
-fields_lie("value.float64-nan-as-zero", kills="values.float64", lie="NaN and the infinities arrive as 0.")(
+fields_mutant("value.float64-nan-as-zero", kills="values.float64", fault="NaN and the infinities arrive as 0.")(
     _words(_of(is_.is_float64), lambda words: np.where(np.isfinite(words), words, 0.0), dtype="<f8"))
-fields_lie("value.float64-negative-zero", kills="values.float64", lie="Negative zero arrives as zero.")(
+fields_mutant("value.float64-negative-zero", kills="values.float64", fault="Negative zero arrives as zero.")(
     _words(_of(is_.is_float64), lambda words: words + 0.0, dtype="<f8"))
-fields_lie("value.float64-single-precision", kills="values.float64", lie="FLOAT64 has gone through single precision.")(
+fields_mutant("value.float64-single-precision", kills="values.float64",
+              fault="FLOAT64 has gone through single precision.")(
     _words(_of(is_.is_float64), lambda words: words.astype("<f4").astype("<f8"), dtype="<f8"))
-fields_lie("value.bool-inverted", kills="values.bool", also=_OF_ANOTHER,
-           lie="TRUE arrives as FALSE and FALSE as TRUE.")(
+fields_mutant("value.bool-inverted", kills="values.bool", also=_OF_ANOTHER,
+           fault="TRUE arrives as FALSE and FALSE as TRUE.")(
     _words(_of(is_.is_boolean), np.invert, dtype="u1"))
-fields_lie("value.string-latin1", kills="values.string",
-           lie="Text beyond ASCII arrives as its UTF-8 bytes read in Latin-1.")(
+fields_mutant("value.string-latin1", kills="values.string",
+           fault="Text beyond ASCII arrives as its UTF-8 bytes read in Latin-1.")(
     _texts(_text_named(""), lambda text: text.encode().decode("latin-1")))
-fields_lie("value.string-trimmed", kills="values.string", also=_OF_ANOTHER, lie="Text loses its last character.")(
+fields_mutant("value.string-trimmed", kills="values.string", also=_OF_ANOTHER, fault="Text loses its last character.")(
     _texts(_text_named(""), lambda text: text[:-1]))
-fields_lie("value.bytes-as-base64", kills="values.bytes", lie="BYTES holds the base64 text of the value.",
+fields_mutant("value.bytes-as-base64", kills="values.bytes", fault="BYTES holds the base64 text of the value.",
            defects=("B-69",), source=_RECIDIVIZ_45)(
     _texts(_of(is_.is_binary), base64.b64encode))
-fields_lie("value.date-off-by-one", kills="values.date", defects=("B-71",),
-           lie="Dates before 1582-10-15 arrive two days later, as if the calendar were Julian there.")(
+fields_mutant("value.date-off-by-one", kills="values.date", defects=("B-71",),
+           fault="Dates before 1582-10-15 arrive two days later, as if the calendar were Julian there.")(
     _words(_of(is_.is_date32), lambda words: np.where(words < -141_427, words + 2, words), dtype="<i4"))
-fields_lie("value.datetime-local", kills="values.datetime", lie="DATETIME is shifted by the hour of some local zone.")(
+fields_mutant("value.datetime-local", kills="values.datetime",
+              fault="DATETIME is shifted by the hour of some local zone.")(
     _words(_is_datetime, lambda words: words - 3_600_000_000))
-fields_lie("value.timestamp-milliseconds", kills="values.timestamp", defects=("B-97",),
-           lie="TIMESTAMP is cut to whole milliseconds.")(
+fields_mutant("value.timestamp-milliseconds", kills="values.timestamp", defects=("B-97",),
+           fault="TIMESTAMP is cut to whole milliseconds.")(
     _words(_is_timestamp, lambda words: words // 1000 * 1000))
-fields_lie("value.time-from-year-zero", kills="values.time",
+fields_mutant("value.time-from-year-zero", kills="values.time",
            also={"body.times-within-day": "a time from another epoch is none of any day"},
-           lie="TIME counts its microseconds from the epoch of year 0 instead of midnight.",
+           fault="TIME counts its microseconds from the epoch of year 0 instead of midnight.",
            defects=("B-62",), source=_RECIDIVIZ_45)(
     _words(_of(is_.is_time64), lambda words: words - 62_167_219_200_000_000))
-fields_lie("value.time-off-by-one", kills="values.time", lie="TIME is cut to whole seconds.")(
+fields_mutant("value.time-off-by-one", kills="values.time", fault="TIME is cut to whole seconds.")(
     _words(_of(is_.is_time64), lambda words: words // 1_000_000 * 1_000_000))
-fields_lie("value.numeric-wrong-scale", kills="values.numeric",
+fields_mutant("value.numeric-wrong-scale", kills="values.numeric",
            also={"body.decimals-within-precision": "a number of another scale may have too many digits"},
-           lie="NUMERIC's low 64 bits are one unit off.")(_words(_of(is_.is_decimal128), _nudged))
-fields_lie("value.bignumeric-truncated", kills="values.bignumeric",
+           fault="NUMERIC's low 64 bits are one unit off.")(_words(_of(is_.is_decimal128), _nudged))
+fields_mutant("value.bignumeric-truncated", kills="values.bignumeric",
            also={"body.decimals-within-precision": "what is left of a number may have too many digits for its type"},
-           lie="BIGNUMERIC's low 64 bits are lost.")(_words(_of(is_.is_decimal256), _cut))
-fields_lie("value.json-null-as-sql-null", kills="values.json", lie="The JSON text null arrives as SQL NULL.")(
+           fault="BIGNUMERIC's low 64 bits are lost.")(_words(_of(is_.is_decimal256), _cut))
+fields_mutant("value.json-null-as-sql-null", kills="values.json", fault="The JSON text null arrives as SQL NULL.")(
     _texts(_text_named("json"), lambda text: None if text == "null" else text))
-fields_lie("value.json-quoted", kills="values.json",
-           lie="JSON is encoded twice: the text arrives as a JSON string.")(
+fields_mutant("value.json-quoted", kills="values.json",
+           fault="JSON is encoded twice: the text arrives as a JSON string.")(
     _texts(_text_named("json"), lambda text: '"' + text.replace('"', '\\"') + '"'))
-fields_lie("value.geography-swapped", kills="values.geography",
-           lie="Every GEOGRAPHY arrives as the point at the origin.")(
+fields_mutant("value.geography-swapped", kills="values.geography",
+           fault="Every GEOGRAPHY arrives as the point at the origin.")(
     _texts(_text_named("geography"), lambda _text: "POINT(0 0)"))
-fields_lie("value.interval-sign", kills="values.interval",
-           lie="The days of an INTERVAL lose their sign, and a day is added.")(
+fields_mutant("value.interval-sign", kills="values.interval",
+           fault="The days of an INTERVAL lose their sign, and a day is added.")(
     _words(_of(is_.is_interval), _later, dtype="<i4"))
 # fmt: on
 
 
-@fields_lie("value.range-bounds-swapped", kills="values.range")
+@fields_mutant("value.range-bounds-swapped", kills="values.range")
 def range_swapped(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """The two bounds of a RANGE are exchanged."""
     if sql_type(field) != "range" or not is_.is_struct(field.type):
@@ -164,7 +166,7 @@ def range_swapped(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]
     return field, pa.StructArray.from_arrays([array.field(1), array.field(0)], fields=fields, mask=mask)
 
 
-@fields_lie("value.null-as-default", kills="values.nulls")
+@fields_mutant("value.null-as-default", kills="values.nulls")
 def null_as_default(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """NULL in scalar columns arrives as the type's zero."""
     kind = array.type
@@ -174,7 +176,7 @@ def null_as_default(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Arra
     return field, pa.Array.from_buffers(kind, len(array), [None, *buffers[1:]], null_count=0, offset=array.offset)
 
 
-@fields_lie("value.null-record-lost", kills="values.record")
+@fields_mutant("value.null-record-lost", kills="values.record")
 def null_record_lost(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """A NULL RECORD arrives as a RECORD of its default values."""
     if not is_.is_struct(array.type) or not array.null_count or sql_type(field) == "range":
@@ -183,18 +185,18 @@ def null_record_lost(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Arr
     return field, pa.StructArray.from_arrays(children, fields=list(array.type))
 
 
-def _in_lists(told: Callable[[pa.Array], pa.Array]) -> dict[str, Any]:
+def _in_lists(reported: Callable[[pa.Array], pa.Array]) -> dict[str, Any]:
     def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
-        return (field, told(array)) if is_.is_list(array.type) and len(array) else (field, array)
+        return (field, reported(array)) if is_.is_list(array.type) and len(array) else (field, array)
 
     return in_fields(apply)
 
 
-_lists_lie = decorator(_in_lists)
+_lists_mutant = decorator(_in_lists)
 """Register a function from an array of lists to another of that type."""
 
 
-@_lists_lie(
+@_lists_mutant(
     "value.list-empty-as-null",
     kills="values.repeated-not-null",
     also={"body.required-without-nulls": "a list is REPEATED and never NULL"},
@@ -209,7 +211,7 @@ def empty_list_as_null(array: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, array.values, type=array.type, mask=empty)
 
 
-@_lists_lie("value.list-boundaries", kills="values.repeated", defects=("B-72",), source=_GOCCY_399)
+@_lists_mutant("value.list-boundaries", kills="values.repeated", defects=("B-72",), source=_GOCCY_399)
 def list_boundaries_moved(array: pa.Array) -> pa.Array:
     """The first array holds the elements of all, and the others are empty."""
     offsets = array.offsets.to_pylist()
@@ -217,7 +219,7 @@ def list_boundaries_moved(array: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(spread, pa.int32()), array.values, type=array.type)
 
 
-@_lists_lie(
+@_lists_mutant(
     "value.list-reversed", kills="values.repeated", also={"values.int64": "lists inside lists are told by their items"}
 )
 def list_reversed(array: pa.Array) -> pa.Array:
@@ -228,7 +230,7 @@ def list_reversed(array: pa.Array) -> pa.Array:
     return pa.array([None if item is None else item[::-1] for item in array.to_pylist()], array.type)
 
 
-@rows_lie(
+@rows_mutant(
     "columns.values-swapped",
     kills="values.follow-names",
     also={"values.*": "where only some rows are exchanged, the values of each are wrong"},
@@ -248,7 +250,7 @@ def values_swapped(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-@rows_lie(
+@rows_mutant(
     "rows.last-missing",
     kills="rows.none-is-missing",
     also=_LOST_IN_BATCHES,
@@ -260,7 +262,7 @@ def last_row_missing(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.slice(0, batch.num_rows - 1) if batch.num_rows > 1 else batch
 
 
-@rows_lie("rows.first-twice", kills="rows.none-is-repeated", also=_LOST_IN_BATCHES)
+@rows_mutant("rows.first-twice", kills="rows.none-is-repeated", also=_LOST_IN_BATCHES)
 def first_row_twice(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Every batch brings its first row twice."""
     return take_rows(batch, [0, *range(batch.num_rows)]) if batch.num_rows else batch

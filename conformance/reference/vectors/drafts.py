@@ -93,10 +93,10 @@ def options() -> Iterator[Draft]:
         choices = {name: value for name, value in row.items() if name not in ("sample", "kind")}
         kind = Kind(str(row["kind"]))
         model = each.stream(**choices) if kind is Kind.STREAM else each.file_of(**choices)
-        told = {name: value for name, value in choices.items() if value != _FACTORS[name][0]}
-        suffix = "".join(f"+{name}={value}" for name, value in told.items())
-        origin = f"sample {each.id}, options {told or 'none'}"
-        draft = _of_sample(each, kind, origin, f"{each.title} {_sentence(told)}", model.encode(), suffix=suffix)
+        reported = {name: value for name, value in choices.items() if value != _FACTORS[name][0]}
+        suffix = "".join(f"+{name}={value}" for name, value in reported.items())
+        origin = f"sample {each.id}, options {reported or 'none'}"
+        draft = _of_sample(each, kind, origin, f"{each.title} {_sentence(reported)}", model.encode(), suffix=suffix)
         yield dataclasses.replace(draft, id=f"options.{draft.id}", by_codec=bool(row["codec"]))
 
 
@@ -106,8 +106,8 @@ def _go_together(pair: Pair) -> bool:
     return not (values.get("codec") == "" and values.get("min_space_savings") is not None)
 
 
-def _sentence(told: Mapping[str, object]) -> str:
-    return f"Written with {', '.join(f'{name}={value!r}' for name, value in told.items())}." if told else ""
+def _sentence(reported: Mapping[str, object]) -> str:
+    return f"Written with {', '.join(f'{name}={value!r}' for name, value in reported.items())}." if reported else ""
 
 
 def variations() -> Iterator[Draft]:
@@ -134,7 +134,7 @@ def mutants() -> Iterator[Draft]:
         for made in _few(list(each.make())):
             yield Draft(
                 id=f"mutant.{each.name}.{made.sample}",
-                comment=each.lie,
+                comment=each.fault,
                 kind=Kind(each.kind),
                 data=made.data,
                 origin=f"mutant {each.name} of the sample {made.sample}",

@@ -80,8 +80,8 @@ def _vector(draft: Draft, made: VectorSet, shared: dict[bytes, str]) -> Vector:
 def _agreed(draft: Draft, rows: PlainTable | None) -> Expectation:
     read = expect(draft.data, draft.kind)
     if rows is not None and read.rows is not None and rows != read.rows:
-        told = "; ".join(differences(rows, read.rows, limit=3))
-        raise ValueError(f"{draft.id}: expected the judge to read what was written, but {told}")
+        reported = "; ".join(differences(rows, read.rows, limit=3))
+        raise ValueError(f"{draft.id}: expected the judge to read what was written, but {reported}")
     if rows is not None and read.result is Validity.INVALID and not draft.ambiguous:
         raise ValueError(f"{draft.id}: expected the judge to find nothing wrong, but {read.reason}")
     known = read.rows if rows is None else rows

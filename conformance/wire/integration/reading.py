@@ -191,9 +191,9 @@ def _raw(value: str, *, is_text: bool) -> bytes:
     return value.encode() if is_text else bytes.fromhex(value)
 
 
-def _variable(announced: Sequence[Any], values: list[bytes], code: str) -> list[pa.Buffer]:
+def _variable(declared: Sequence[Any], values: list[bytes], code: str) -> list[pa.Buffer]:
     offsets = list(itertools.accumulate(map(len, values), initial=0))
-    if announced and [int(offset) for offset in announced] != offsets:
+    if declared and [int(offset) for offset in declared] != offsets:
         raise IntegrationError("OFFSET does not fit the lengths of DATA")
     return [_pack(code, offsets), pa.py_buffer(b"".join(values))]
 

@@ -31,7 +31,7 @@ def failures(data: bytes, kind: Kind, *, writer: bool = True) -> list[str]:
     return [one.clause for one in judge_ipc(data, kind, writer=writer) if one.outcome is Outcome.FAIL]
 
 
-def told(verdicts: list[Verdict], clause_id: str) -> Verdict:
+def reported(verdicts: list[Verdict], clause_id: str) -> Verdict:
     """The verdict of one clause."""
     return next(one for one in verdicts if one.clause == clause_id)
 
@@ -142,7 +142,7 @@ def test_places_count_from_the_first_byte() -> None:
     wrong = batch_message(2, [(2, 3)], [b"", i4(1, 2)])
     data = SCHEMA + BATCH + wrong + END
 
-    (finding,) = told(judge_ipc(data, Kind.STREAM), "body.null-count-range").findings
+    (finding,) = reported(judge_ipc(data, Kind.STREAM), "body.null-count-range").findings
 
     assert (finding.call, finding.response) == (0, None)
     assert (finding.start or 0) >= len(SCHEMA + BATCH)

@@ -67,7 +67,7 @@ def test_tiers_stay_apart(expectation: Expectation, reply: Reply, expected: Mapp
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("reported", "expected"),
     [
         ({}, None),
         ({"messages": 3, "record_batches": 1}, "pass"),
@@ -75,12 +75,12 @@ def test_tiers_stay_apart(expectation: Expectation, reply: Reply, expected: Mapp
         ({"something_else": 9}, "pass"),
     ],
 )
-def test_counts_are_held_to_what_was_there(told: Mapping[str, int], expected: str | None) -> None:
+def test_counts_are_held_to_what_was_there(reported: Mapping[str, int], expected: str | None) -> None:
     """A reader that counts is asked for true counts of what both know; one that does not is not asked."""
     counted = dataclasses.replace(VALID, statistics={"messages": 3, "record_batches": 1})
 
-    assert outcomes(counted, Reply("rows", ROWS, statistics=told)).get("statistics") == expected
-    assert "statistics" not in outcomes(VALID, Reply("rows", ROWS, statistics=told))
+    assert outcomes(counted, Reply("rows", ROWS, statistics=reported)).get("statistics") == expected
+    assert "statistics" not in outcomes(VALID, Reply("rows", ROWS, statistics=reported))
 
 
 def test_a_finding_names_reader_and_difference() -> None:

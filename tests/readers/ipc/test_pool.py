@@ -18,10 +18,10 @@ from conformance.readers.ipc import (
     Unavailable,
 )
 from conformance.readers.ipc import pool as pool_module
-from tests.readers.ipc import absent_library, lying_library
+from tests.readers.ipc import absent_library, faulty_library
 
-READERS = {"liar": lying_library.READER, "absent": absent_library.READER}
-WRITERS = {"liar": lying_library.WRITER}
+READERS = {"liar": faulty_library.READER, "absent": absent_library.READER}
+WRITERS = {"liar": faulty_library.WRITER}
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,9 @@ def test_written(pool: IpcPool) -> None:
 
 def test_hello(pool: IpcPool) -> None:
     """An implementation tells its version, and what it takes; an absent one says why it is absent."""
-    told = pool.hello("liar")
+    reported = pool.hello("liar")
 
-    assert (told.version, told.reads, told.writes) == ("0.1", ("stream",), ("stream",))
+    assert (reported.version, reported.reads, reported.writes) == ("0.1", ("stream",), ("stream",))
     with pytest.raises(Unavailable, match="not installed here"):
         pool.hello("absent")
 

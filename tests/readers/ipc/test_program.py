@@ -13,18 +13,18 @@ from conformance.readers.ipc import IpcReaderInfo, Job, JobAnswer, JobOutcome, L
 from conformance.readers.ipc.program import ProgramRunner
 
 INFO = IpcReaderInfo("liar", "a program that lies", "Python")
-PROGRAM = [sys.executable, str(Path(__file__).parent / "lying_program.py")]
+PROGRAM = [sys.executable, str(Path(__file__).parent / "faulty_program.py")]
 LIMITS = Limits(seconds=10, memory=100 << 20)
 
 
 @pytest.fixture(scope="module")
-def liar() -> Iterator[ProgramRunner]:
+def faulty() -> Iterator[ProgramRunner]:
     """A program that does what the bytes say."""
     with contextlib.closing(ProgramRunner(INFO, lambda: PROGRAM, LIMITS)) as runner:
         yield runner
 
 
-def told(runner: ProgramRunner, word: bytes) -> JobAnswer:
+def reported(runner: ProgramRunner, word: bytes) -> JobAnswer:
     """The program's answer to a word."""
     return runner.run("read", Job(word.decode(), "stream", word))
 
@@ -52,67 +52,67 @@ def told(runner: ProgramRunner, word: bytes) -> JobAnswer:
         (b"unsupported", JobOutcome.UNSUPPORTED, "", "no such type"),
     ],
 )
-def test_deed_and_outcome(liar: ProgramRunner, word: bytes, outcome: JobOutcome, error_class: str, said: str) -> None:
+def test_deed_and_outcome(faulty: ProgramRunner, word: bytes, outcome: JobOutcome, error_class: str, said: str) -> None:
     """Each way to end or to break the protocol has its outcome, and the job after it is answered."""
-    answer = told(liar, word)
+    answer = reported(faulty, word)
 
     assert (answer.outcome, answer.error_class) == (outcome, error_class)
     assert said in answer.error_text
-    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
+    assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
 
 
-def test_no_answer_in_time(liar: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_answer_in_time(faulty: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that does not answer has hung, and a new one answers the next job."""
     with monkeypatch.context() as patch:
-        patch.setattr(liar, "_limits", Limits(seconds=0.2))
-        answer = told(liar, b"block")
+        patch.setattr(faulty, "_limits", Limits(seconds=0.2))
+        answer = reported(faulty, b"block")
 
     assert (answer.outcome, answer.error_class) == (JobOutcome.HUNG, "deadline")
-    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
+    assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
 
 
-def test_processor_time_is_limited(liar: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processor_time_is_limited(faulty: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that loops within the deadline is ended at the limit of processor time."""
-    monkeypatch.setattr(liar, "_limits", Limits(seconds=60, cpu=0.1))
-    answer = told(liar, b"loop")
+    monkeypatch.setattr(faulty, "_limits", Limits(seconds=60, cpu=0.1))
+    answer = reported(faulty, b"loop")
 
     assert (answer.outcome, answer.error_class) == (JobOutcome.EXHAUSTED, "limit")
     assert "of processor time" in answer.error_text
 
 
-def test_program_stays_warm(liar: ProgramRunner) -> None:
+def test_program_stays_warm(faulty: ProgramRunner) -> None:
     """Jobs that go well are answered by one process."""
-    first, second = told(liar, b"one"), told(liar, b"two")
+    first, second = reported(faulty, b"one"), reported(faulty, b"two")
 
     assert first.table == second.table is not None
 
 
-def test_panic(liar: ProgramRunner) -> None:
+def test_panic(faulty: ProgramRunner) -> None:
     """An adapter tells a broken assertion from a refusal, and how far it had got."""
-    answer = told(liar, b"panic")
+    answer = reported(faulty, b"panic")
 
     assert (answer.outcome, answer.panicked, answer.stage) == (JobOutcome.REFUSED, True, Stage.VALUES)
 
 
-def test_schema_of_a_message(liar: ProgramRunner) -> None:
+def test_schema_of_a_message(faulty: ProgramRunner) -> None:
     """The schema message travels beside the record batch message."""
-    answer = liar.run("read", Job("1", "message", b"batch", schema=b"the schema"))
+    answer = faulty.run("read", Job("1", "message", b"batch", schema=b"the schema"))
 
     assert answer.table is not None
     assert answer.table.names == ("the schema",)
 
 
-def test_written(liar: ProgramRunner) -> None:
+def test_written(faulty: ProgramRunner) -> None:
     """A writer's bytes come back."""
-    answer = liar.run("write", Job("1", "file", b"stream"))
+    answer = faulty.run("write", Job("1", "file", b"stream"))
 
     assert (answer.outcome, answer.data) == (JobOutcome.WRITTEN, b"stream")
 
 
-def test_what_it_cannot_be_asked_for(liar: ProgramRunner) -> None:
+def test_what_it_cannot_be_asked_for(faulty: ProgramRunner) -> None:
     """What hello does not declare is not asked for."""
-    assert liar.run("read", Job("1", "tensor", b"")).outcome is JobOutcome.UNSUPPORTED
-    assert liar.run("write", Job("1", "file", b"", options={"codec": "lz4"})).outcome is JobOutcome.UNSUPPORTED
+    assert faulty.run("read", Job("1", "tensor", b"")).outcome is JobOutcome.UNSUPPORTED
+    assert faulty.run("write", Job("1", "file", b"", options={"codec": "lz4"})).outcome is JobOutcome.UNSUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_no_hello(how: str, said: str) -> None:
         with pytest.raises(Unavailable, match=said):
             runner.hello()
 
-        assert told(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE
+        assert reported(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE
 
 
 def test_program_that_is_not_there() -> None:
     """A command that cannot be started is unavailable."""
     with contextlib.closing(ProgramRunner(INFO, lambda: ["/no/such/program"], LIMITS)) as runner:
-        answer = told(runner, b"healthy")
+        answer = reported(runner, b"healthy")
 
     assert answer.outcome is JobOutcome.UNAVAILABLE
     assert "no such program" in answer.error_text
@@ -144,7 +144,7 @@ def test_command_that_is_not_ready() -> None:
         raise Unavailable("not built: run python -m adapters liar")
 
     with contextlib.closing(ProgramRunner(INFO, command, LIMITS)) as runner:
-        answer = told(runner, b"healthy")
+        answer = reported(runner, b"healthy")
 
     assert (answer.outcome, answer.error_text) == (JobOutcome.UNAVAILABLE, "not built: run python -m adapters liar")
 
@@ -154,4 +154,4 @@ def test_closed_runner() -> None:
     runner = ProgramRunner(INFO, lambda: PROGRAM, LIMITS)
     runner.close()
 
-    assert told(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE
+    assert reported(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE

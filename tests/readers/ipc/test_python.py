@@ -11,19 +11,19 @@ import pytest
 
 from conformance.readers.ipc import Job, JobAnswer, JobOutcome, Limits, Stage, Unavailable
 from conformance.readers.ipc.python import PythonRunner
-from tests.readers.ipc import absent_library, lying_library
+from tests.readers.ipc import absent_library, faulty_library
 
 LIMITS = Limits(seconds=5, memory=256 << 20, values=1000)
 
 
 @pytest.fixture(scope="module")
-def liar() -> Iterator[PythonRunner]:
+def faulty() -> Iterator[PythonRunner]:
     """A library that does what the bytes say."""
-    with contextlib.closing(PythonRunner(lying_library.READER, lying_library.WRITER, LIMITS)) as runner:
+    with contextlib.closing(PythonRunner(faulty_library.READER, faulty_library.WRITER, LIMITS)) as runner:
         yield runner
 
 
-def told(runner: PythonRunner, word: bytes, **options: object) -> JobAnswer:
+def reported(runner: PythonRunner, word: bytes, **options: object) -> JobAnswer:
     """The library's answer to a word."""
     return runner.run("read", Job(word.decode(), "stream", word, options=options))
 
@@ -50,106 +50,106 @@ def process(answer: JobAnswer) -> object:
         (b"scribble", JobOutcome.DIED, "frame"),
     ],
 )
-def test_deed_and_outcome(liar: PythonRunner, word: bytes, outcome: JobOutcome, error_class: str) -> None:
+def test_deed_and_outcome(faulty: PythonRunner, word: bytes, outcome: JobOutcome, error_class: str) -> None:
     """Each way to end has its outcome and its class, and the job after it is answered."""
-    answer = told(liar, word)
+    answer = reported(faulty, word)
 
     assert (answer.outcome, answer.error_class) == (outcome, error_class)
     assert answer.panicked == word.startswith(b"panic")
     assert answer.stage is Stage.LIBRARY
-    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
+    assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
 
 
 @pytest.mark.parametrize("word", [b"loop", b"block"])
-def test_no_answer_in_time(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch, word: bytes) -> None:
+def test_no_answer_in_time(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch, word: bytes) -> None:
     """A library that loops or waits has hung, and the next job is answered."""
     with monkeypatch.context() as patch:
-        patch.setattr(liar, "_limits", Limits(seconds=0.2))
-        answer = told(liar, word)
+        patch.setattr(faulty, "_limits", Limits(seconds=0.2))
+        answer = reported(faulty, word)
 
     assert (answer.outcome, answer.error_class, answer.seconds) == (JobOutcome.HUNG, "deadline", 0.2)
-    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
+    assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
 
 
-def test_processor_time_is_limited(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processor_time_is_limited(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop within the deadline ends at the limit of processor time."""
-    monkeypatch.setattr(liar, "_limits", Limits(seconds=60, cpu=0.1))
-    answer = told(liar, b"loop")
+    monkeypatch.setattr(faulty, "_limits", Limits(seconds=60, cpu=0.1))
+    answer = reported(faulty, b"loop")
 
     assert (answer.outcome, answer.error_class) == (JobOutcome.EXHAUSTED, "SIGXCPU")
 
 
-def test_last_words(liar: PythonRunner) -> None:
+def test_last_words(faulty: PythonRunner) -> None:
     """What a library wrote to standard error before it died is in the answer."""
-    assert "assertion failed: offsets.len() > 0" in told(liar, b"abort").error_text
+    assert "assertion failed: offsets.len() > 0" in reported(faulty, b"abort").error_text
 
 
-def test_words_on_memory(liar: PythonRunner) -> None:
+def test_words_on_memory(faulty: PythonRunner) -> None:
     """A runtime that says that memory ran out is quoted with that, not with the hint after it."""
-    assert told(liar, b"abort without memory").error_text.endswith("memory allocation of 4096 bytes failed")
+    assert reported(faulty, b"abort without memory").error_text.endswith("memory allocation of 4096 bytes failed")
 
 
-def test_words_of_an_earlier_job_are_gone(liar: PythonRunner) -> None:
+def test_words_of_an_earlier_job_are_gone(faulty: PythonRunner) -> None:
     """A death without words does not borrow those of the death before."""
-    told(liar, b"abort")
+    reported(faulty, b"abort")
 
-    assert "assertion" not in told(liar, b"segv").error_text
+    assert "assertion" not in reported(faulty, b"segv").error_text
 
 
-def test_end_while_the_values_are_looked_at(liar: PythonRunner) -> None:
+def test_end_while_the_values_are_looked_at(faulty: PythonRunner) -> None:
     """A death after the library had read is told apart from one in it."""
-    answer = told(liar, b"unsound")
+    answer = reported(faulty, b"unsound")
 
     assert (answer.outcome, answer.error_class, answer.stage) == (JobOutcome.DIED, "SIGSEGV", Stage.VALUES)
 
 
-def test_each_job_has_its_own_process(liar: PythonRunner) -> None:
+def test_each_job_has_its_own_process(faulty: PythonRunner) -> None:
     """By default no two jobs share memory."""
-    assert process(told(liar, b"one")) != process(told(liar, b"two"))
+    assert process(reported(faulty, b"one")) != process(reported(faulty, b"two"))
 
 
-def test_poison_does_not_outlive_its_job(liar: PythonRunner) -> None:
+def test_poison_does_not_outlive_its_job(faulty: PythonRunner) -> None:
     """What one job did to the library's memory does not reach the next."""
-    told(liar, b"poison segv")
+    reported(faulty, b"poison segv")
 
-    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
+    assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
 
 
-def test_reused_fork(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reused_fork(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """With reuse, jobs share a process as often as they may."""
-    monkeypatch.setattr(liar, "_limits", Limits(reuse=2))
-    first, second, third, _ = (process(told(liar, word)) for word in (b"one", b"two", b"three", b"four"))
+    monkeypatch.setattr(faulty, "_limits", Limits(reuse=2))
+    first, second, third, _ = (process(reported(faulty, word)) for word in (b"one", b"two", b"three", b"four"))
 
     assert first == second != third
 
 
-def test_fork_that_keeps_memory_is_not_reused(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fork_that_keeps_memory_is_not_reused(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one job leaves in memory does not count against the next."""
-    monkeypatch.setattr(liar, "_limits", Limits(reuse=2, memory=256 << 20))
+    monkeypatch.setattr(faulty, "_limits", Limits(reuse=2, memory=256 << 20))
 
-    assert process(told(liar, b"keep")) != process(told(liar, b"two"))
+    assert process(reported(faulty, b"keep")) != process(reported(faulty, b"two"))
 
 
-def test_death_in_a_reused_fork_is_tried_alone(liar: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_death_in_a_reused_fork_is_tried_alone(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that dies of what an earlier one did is answered by a fresh process."""
-    monkeypatch.setattr(liar, "_limits", Limits(reuse=2))
-    told(liar, b"poison segv")
+    monkeypatch.setattr(faulty, "_limits", Limits(reuse=2))
+    reported(faulty, b"poison segv")
 
-    assert told(liar, b"healthy").outcome is JobOutcome.ROWS
-    assert told(liar, b"segv").outcome is JobOutcome.DIED
+    assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
+    assert reported(faulty, b"segv").outcome is JobOutcome.DIED
 
 
-def test_too_many_values(liar: PythonRunner) -> None:
+def test_too_many_values(faulty: PythonRunner) -> None:
     """Rows beyond the limit of values are counted and not brought back."""
-    answer = told(liar, b"1001")
+    answer = reported(faulty, b"1001")
 
     assert (answer.outcome, answer.rows, answer.table) == (JobOutcome.ROWS, 1001, None)
     assert "more than 1000 values" in answer.error_text
 
 
-def test_no_batches(liar: PythonRunner) -> None:
+def test_no_batches(faulty: PythonRunner) -> None:
     """Without batches there are columns, and no rows."""
-    answer = told(liar, b"0")
+    answer = reported(faulty, b"0")
 
     assert answer.table is not None
     assert answer.table.to_json() == {"names": ["a"], "rows": 0, "columns": [[]]}
@@ -163,37 +163,37 @@ def test_no_batches(liar: PythonRunner) -> None:
         (Job("1", "stream", b"", options={"threads": False}), "liar cannot be asked for threads False, only [True]"),
     ],
 )
-def test_what_it_cannot_be_asked_for(liar: PythonRunner, job: Job, said: str) -> None:
+def test_what_it_cannot_be_asked_for(faulty: PythonRunner, job: Job, said: str) -> None:
     """A kind or an option that the library does not declare is unsupported, and says which."""
-    answer = liar.run("read", job)
+    answer = faulty.run("read", job)
 
     assert answer.outcome is JobOutcome.UNSUPPORTED
     assert said in answer.error_text
 
 
-def test_option_with_any_value(liar: PythonRunner) -> None:
+def test_option_with_any_value(faulty: PythonRunner) -> None:
     """An option without values listed takes any."""
-    assert told(liar, b"healthy", chunk=7).outcome is JobOutcome.ROWS
+    assert reported(faulty, b"healthy", chunk=7).outcome is JobOutcome.ROWS
 
 
-def test_written(liar: PythonRunner) -> None:
+def test_written(faulty: PythonRunner) -> None:
     """A writer's bytes come back."""
-    answer = liar.run("write", Job("1", "stream", b"stream"))
+    answer = faulty.run("write", Job("1", "stream", b"stream"))
 
     assert (answer.outcome, answer.data) == (JobOutcome.WRITTEN, b"streamstream")
 
 
 @pytest.mark.parametrize(("word", "stage"), [(b"bad source", Stage.SOURCE), (b"refuse", Stage.LIBRARY)])
-def test_refused_source(liar: PythonRunner, word: bytes, stage: Stage) -> None:
+def test_refused_source(faulty: PythonRunner, word: bytes, stage: Stage) -> None:
     """A library that cannot read what it is to write is told apart from one that cannot write it."""
-    answer = liar.run("write", Job("1", "stream", word))
+    answer = faulty.run("write", Job("1", "stream", word))
 
     assert (answer.outcome, answer.stage) == (JobOutcome.REFUSED, stage)
 
 
-def test_death_of_a_writer(liar: PythonRunner) -> None:
+def test_death_of_a_writer(faulty: PythonRunner) -> None:
     """A writer that dies costs its job, in its own stage."""
-    answer = liar.run("write", Job("1", "stream", b"segv"))
+    answer = faulty.run("write", Job("1", "stream", b"segv"))
 
     assert (answer.outcome, answer.stage) == (JobOutcome.DIED, Stage.LIBRARY)
 
@@ -201,7 +201,7 @@ def test_death_of_a_writer(liar: PythonRunner) -> None:
 def test_absent_library() -> None:
     """A library that is not installed is unavailable, with the reason."""
     with contextlib.closing(PythonRunner(absent_library.READER, None, LIMITS)) as runner:
-        answer = told(runner, b"healthy")
+        answer = reported(runner, b"healthy")
 
         assert (answer.outcome, answer.error_text) == (
             JobOutcome.UNAVAILABLE,
@@ -213,12 +213,12 @@ def test_absent_library() -> None:
 
 def test_worker_that_is_killed() -> None:
     """A worker that is gone says nothing about the library; a new one answers the next job."""
-    with contextlib.closing(PythonRunner(lying_library.READER, None, LIMITS)) as runner:
-        told(runner, b"healthy")
+    with contextlib.closing(PythonRunner(faulty_library.READER, None, LIMITS)) as runner:
+        reported(runner, b"healthy")
         assert runner._process is not None
         os.kill(runner._process._worker._process.pid, signal.SIGKILL)
 
-        lost, after = told(runner, b"healthy"), told(runner, b"healthy")
+        lost, after = reported(runner, b"healthy"), reported(runner, b"healthy")
 
     assert (lost.outcome, lost.error_class) == (JobOutcome.UNAVAILABLE, "worker")
     assert after.outcome is JobOutcome.ROWS
@@ -226,7 +226,7 @@ def test_worker_that_is_killed() -> None:
 
 def test_closed_runner() -> None:
     """Once closed, nothing is started again."""
-    runner = PythonRunner(lying_library.READER, None, LIMITS)
+    runner = PythonRunner(faulty_library.READER, None, LIMITS)
     runner.close()
 
-    assert told(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE
+    assert reported(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE

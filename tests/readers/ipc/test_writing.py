@@ -48,12 +48,14 @@ def test_rows_survive(pool: IpcPool, name: str, kind: str) -> None:
     What programs write is for the clauses to judge; here they have to answer.
     """
     try:
-        told = pool.hello(name)
+        reported = pool.hello(name)
     except Unavailable as reason:
         pytest.skip(str(reason))
-    if kind not in told.writes:
+    if kind not in reported.writes:
         pytest.skip(f"{name} does not write kind {kind}")
-    jobs = [Job(repr(options), kind, SOURCE, options=options) for options in single_options(dict(told.write_options))]
+    jobs = [
+        Job(repr(options), kind, SOURCE, options=options) for options in single_options(dict(reported.write_options))
+    ]
     answers = list(pool.write(jobs, [name]))
 
     assert [answer.outcome for answer in answers if answer.outcome is not JobOutcome.UNSUPPORTED] != []

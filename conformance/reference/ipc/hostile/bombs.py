@@ -56,9 +56,9 @@ def zstd_understated(model: StreamModel) -> None:
     _bytes_column(model, 8, struct.pack("<q", 8) + zstd_of_zeros(_GIB), 1)
 
 
-def _announced(label: str, announced: int) -> None:
+def _declared(label: str, declared: int) -> None:
     def change(model: StreamModel) -> None:
-        _bytes_column(model, 8, struct.pack("<q", announced) + zstd_of_zeros(_BLOCK), 1)
+        _bytes_column(model, 8, struct.pack("<q", declared) + zstd_of_zeros(_BLOCK), 1)
 
     change.__doc__ = f"A frame of 128 KiB announces itself as {label} bytes."
     hostile_stream(f"bombs.announced-{label}", "types.int8", source=_PREFIX)(change)
@@ -71,7 +71,7 @@ for _label, _announcement in (
     ("-2", -2),
     ("-2^63", -(1 << 63)),
 ):
-    _announced(_label, _announcement)
+    _declared(_label, _announcement)
 
 
 @hostile_stream("bombs.lz4-64-mib", "types.int8")

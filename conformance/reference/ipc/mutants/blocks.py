@@ -33,38 +33,38 @@ def _first(change: Callable[[int, int, int], tuple[int, int, int]]) -> Callable[
 mutant("block.offset-odd", (Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, Rule.BLOCK_NO_MESSAGE, Rule.BLOCK_NOT_IN_STREAM),
        kind="file", on=_SEVERAL,
        also={Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8: "what lies there is not aligned", **_ELSEWHERE},
-       lie="A block's offset is 4 more than that of its message.")(
+       fault="A block's offset is 4 more than that of its message.")(
     _first(lambda offset, metadata, body: (offset + 4, metadata, body)))
 mutant("block.metadata-odd", Rule.BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8, kind="file", on=_SOME,
        also={Rule.BLOCK_METADATA_LENGTH_DIFFERS: "the message's own length is a multiple of 8"},
        source="https://issues.apache.org/jira/browse/ARROW-6682",
-       lie="A block's metadata length leaves out the padding: it is no multiple of 8.")(
+       fault="A block's metadata length leaves out the padding: it is no multiple of 8.")(
     _first(lambda offset, metadata, body: (offset, metadata - 4, body)))
 mutant("block.metadata-without-prefix", Rule.BLOCK_METADATA_LENGTH_DIFFERS, kind="file", on=_SOME, source=_JS,
-       lie="A block's metadata length leaves out the prefix of 8 bytes.")(
+       fault="A block's metadata length leaves out the prefix of 8 bytes.")(
     _first(lambda offset, metadata, body: (offset, metadata - 8, body)))
 mutant("block.offset-after-prefix", (Rule.BLOCK_NO_MESSAGE, Rule.BLOCK_NOT_IN_STREAM), kind="file", on=_SEVERAL,
        also=_ELSEWHERE, source=_JS,
-       lie="A block's offset is that of the metadata, behind the prefix, as a comment in File.fbs has it.")(
+       fault="A block's offset is that of the metadata, behind the prefix, as a comment in File.fbs has it.")(
     _first(lambda offset, metadata, body: (offset + 8, metadata - 8, body)))
 mutant("block.body-differs", Rule.BLOCK_BODY_LENGTH_DIFFERS, kind="file", on=_SOME, source=_CHECKS,
-       lie="A block's body length is 8 less than its message's.")(
+       fault="A block's body length is 8 less than its message's.")(
     _first(lambda offset, metadata, body: (offset, metadata, body - 8)))
 mutant("block.beyond-file", Rule.BLOCK_OUT_OF_FILE, kind="file", on=_SOME,
        also={Rule.DICTIONARY_MISSING: "a dictionary that cannot be read is missing"},
-       source="https://github.com/apache/arrow/pull/49897", lie="A block lies beyond the end of the file.")(
+       source="https://github.com/apache/arrow/pull/49897", fault="A block lies beyond the end of the file.")(
     _first(lambda offset, metadata, body: (offset + (1 << 40), metadata, body)))
 mutant("block.offset-negative", Rule.BLOCK_OUT_OF_FILE, kind="file", on=_SOME,
-       lie="A block's offset is negative.")(
+       fault="A block's offset is negative.")(
     _first(lambda _, metadata, body: (-8, metadata, body)))
 mutant("block.body-huge", (Rule.BLOCK_OUT_OF_FILE, Rule.BLOCK_BODY_LENGTH_DIFFERS), kind="file", on=_SOME,
-       source=_CHECKS, lie="A block's body is said to be an exbibyte long.")(
+       source=_CHECKS, fault="A block's body is said to be an exbibyte long.")(
     _first(lambda offset, metadata, body: (offset, metadata, body + (1 << 60))))
 mutant("block.body-negative", (Rule.BLOCK_OUT_OF_FILE, Rule.BLOCK_BODY_LENGTH_DIFFERS), kind="file", on=_SOME,
-       lie="A block's body length is negative.")(
+       fault="A block's body length is negative.")(
     _first(lambda offset, metadata, _: (offset, metadata, -8)))
 mutant("block.metadata-negative", (Rule.BLOCK_OUT_OF_FILE, Rule.BLOCK_METADATA_LENGTH_DIFFERS), kind="file", on=_SOME,
-       lie="A block's metadata length is negative.")(
+       fault="A block's metadata length is negative.")(
     _first(lambda offset, _, body: (offset, -8, body)))
 # fmt: on
 

@@ -44,13 +44,13 @@ def _encoding(**slots: object) -> Change:
 # fmt: off
 mutant("dictionary.missing", Rule.DICTIONARY_MISSING, on=_ONE,
        source="https://github.com/jjviscomi/bqemulator/pull/31",
-       lie="The dictionary is not sent.")(_without(0))
+       fault="The dictionary is not sent.")(_without(0))
 mutant("dictionary.one-missing", Rule.DICTIONARY_MISSING, on=("dictionary.two", "dictionary.ids-apart"),
        source="https://github.com/apache/arrow-rs/pull/848",
-       lie="The second of two dictionaries is not sent.")(_without(1))
+       fault="The second of two dictionaries is not sent.")(_without(1))
 mutant("dictionary.inner-missing", Rule.DICTIONARY_MISSING, on=("dictionary.nested-list", "dictionary.nested-thrice"),
        source="https://github.com/apache/arrow-rs/pull/1583",
-       lie="The innermost of nested dictionaries is not sent.")(_without(0))
+       fault="The innermost of nested dictionaries is not sent.")(_without(0))
 # fmt: on
 
 
@@ -65,7 +65,7 @@ def late(model: StreamModel) -> None:
 # fmt: off
 mutant("dictionary.id-unknown", Rule.DICTIONARY_ID_UNKNOWN, on=_ONE, also=_NO_VALUES,
        source="https://github.com/apache/arrow-rs/pull/6711",
-       lie="The dictionary is sent under an id that no field names.")(_header(0, id=99))
+       fault="The dictionary is sent under an id that no field names.")(_header(0, id=99))
 # fmt: on
 
 
@@ -85,15 +85,15 @@ def data_missing(model: StreamModel) -> None:
 
 # fmt: off
 mutant("dictionary.delta-without-base", Rule.DICTIONARY_DELTA_WITHOUT_BASE, on=_ONE,
-       lie="The first definition of a dictionary is a delta.")(_header(0, isDelta=1))
+       fault="The first definition of a dictionary is a delta.")(_header(0, isDelta=1))
 mutant("dictionary.base-lost", Rule.DICTIONARY_DELTA_WITHOUT_BASE, on=_DELTA, also=_NO_VALUES,
-       lie="The dictionary is not sent, and its delta is.")(_without(0))
+       fault="The dictionary is not sent, and its delta is.")(_without(0))
 mutant("dictionary.delta-unmarked", Rule.DICTIONARY_INDEX_RANGE, on=_DELTA,
-       lie="A delta does not say that it is one, and so replaces what it should extend.")(_header(-1, isDelta=0))
+       fault="A delta does not say that it is one, and so replaces what it should extend.")(_header(-1, isDelta=0))
 mutant("dictionary.delta-lost", Rule.DICTIONARY_INDEX_RANGE, on=_DELTA,
-       lie="The last delta is not sent, and a batch points into it.")(_without(-1))
+       fault="The last delta is not sent, and a batch points into it.")(_without(-1))
 mutant("dictionary.replacement-lost", Rule.DICTIONARY_INDEX_RANGE, on=("dictionary.replaced-longer",),
-       lie="The longer dictionary of the second batch is not sent.")(_without(-1))
+       fault="The longer dictionary of the second batch is not sent.")(_without(-1))
 # fmt: on
 
 
@@ -138,12 +138,12 @@ def inner_index_beyond(model: StreamModel) -> None:
 # fmt: off
 mutant("dictionary.index-wider", Rule.DATA_TOO_SMALL, on=("dictionary.index-int8", "dictionary.index-int32"),
        source="https://github.com/apache/arrow-julia/pull/148",
-       lie="The schema says indices of 64 bits, and the batch has narrower ones.")(
+       fault="The schema says indices of 64 bits, and the batch has narrower ones.")(
     _encoding(indexType={"bitWidth": 64, "is_signed": 1}))
 mutant("dictionary.index-odd", Rule.SCHEMA_INT_WIDTH, on=("dictionary.index-int32",),
-       lie="Indices are 24 bits wide.")(_encoding(indexType={"bitWidth": 24, "is_signed": 1}))
+       fault="Indices are 24 bits wide.")(_encoding(indexType={"bitWidth": 24, "is_signed": 1}))
 mutant("dictionary.kind-unknown", Rule.FLATBUF_ENUM_UNKNOWN, on=("dictionary.index-int32",),
-       lie="The dictionary is of a kind that is not defined.")(_encoding(dictionaryKind=1))
+       fault="The dictionary is of a kind that is not defined.")(_encoding(dictionaryKind=1))
 # fmt: on
 
 
@@ -173,7 +173,7 @@ def of_indices(model: StreamModel) -> None:
 
 
 @mutant("dictionary.length-lies", Rule.BATCH_COLUMN_LENGTH, on=_ONE)
-def length_lies(model: StreamModel) -> None:
+def length_is_wrong(model: StreamModel) -> None:
     """A dictionary batch says one value more than it has."""
     model.dictionaries[0].batch["length"] += 1
 

@@ -28,7 +28,7 @@ def _saying(**slots: Any) -> Change:
     """The file whose Footer says something else; None is an absent slot."""
 
     def changed(model: FileModel) -> None:
-        model.footer = {name: told for name, told in {**model.footer, **slots}.items() if told is not None}
+        model.footer = {name: reported for name, reported in {**model.footer, **slots}.items() if reported is not None}
 
     return changed
 
@@ -63,14 +63,14 @@ def change_blocks(change: Callable[[Blocks], Blocks], name: str = "recordBatches
 
 # fmt: off
 mutant("file.magic-missing", Rule.FILE_MAGIC_START, kind="file", on=_SOME,
-       lie="The file begins with eight zeros instead of the magic.")(_with(lead=bytes(8)))
+       fault="The file begins with eight zeros instead of the magic.")(_with(lead=bytes(8)))
 mutant("file.magic-of-old", Rule.FILE_MAGIC_START, kind="file", on=_SOME,
-       lie="The file begins with the magic of the first Feather format.")(_with(lead=b"FEA1\0\0\0\0"))
+       fault="The file begins with the magic of the first Feather format.")(_with(lead=b"FEA1\0\0\0\0"))
 mutant("file.magic-unpadded", (Rule.METADATA_TRUNCATED, Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, Rule.BLOCK_NOT_IN_STREAM),
        kind="file", on=_SOME, source="https://issues.apache.org/jira/browse/ARROW-3236",
-       lie="The stream follows the magic at once, without the two bytes of padding.")(_with(lead=MAGIC))
+       fault="The stream follows the magic at once, without the two bytes of padding.")(_with(lead=MAGIC))
 mutant("file.trail-missing", Rule.FILE_MAGIC_END, kind="file", on=_SOME,
-       lie="The magic at the end is missing: the writer was not finished.")(_with(trail=b""))
+       fault="The magic at the end is missing: the writer was not finished.")(_with(trail=b""))
 # fmt: on
 
 
@@ -83,15 +83,15 @@ def cut_off(model: FileModel) -> bytes:
 
 # fmt: off
 mutant("file.trail-padded", Rule.FILE_MAGIC_END, kind="file", on=_SOME,
-       lie="The magic at the end is padded like the one at the start.")(_with(trail=MAGIC + bytes(2)))
+       fault="The magic at the end is padded like the one at the start.")(_with(trail=MAGIC + bytes(2)))
 mutant("file.footer-length-zero", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME,
-       lie="The Footer's length is 0.")(_with(length=0))
+       fault="The Footer's length is 0.")(_with(length=0))
 mutant("file.footer-length-negative", Rule.FOOTER_LENGTH_NOT_POSITIVE, kind="file", on=_SOME,
-       lie="The Footer's length is negative.")(_with(length=-8))
+       fault="The Footer's length is negative.")(_with(length=-8))
 mutant("file.footer-length-beyond", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME,
-       lie="The Footer's length is more than the file has.")(_with(length=1 << 30))
+       fault="The Footer's length is more than the file has.")(_with(length=1 << 30))
 mutant("file.footer-length-highest", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_SOME,
-       lie="The Footer's length is the highest that there is.")(_with(length=(1 << 31) - 1))
+       fault="The Footer's length is the highest that there is.")(_with(length=(1 << 31) - 1))
 # fmt: on
 
 
@@ -113,39 +113,39 @@ def empty_table(model: FileModel) -> bytes:
 # fmt: off
 mutant("file.footer-schema-missing", Rule.FOOTER_SCHEMA_MISSING, kind="file", on=_SOME,
        source="https://github.com/apache/arrow-rs/pull/10744",
-       lie="The Footer has no schema.")(
+       fault="The Footer has no schema.")(
     _saying(schema=None))
 mutant("file.footer-version-differs", Rule.FOOTER_VERSION_DIFFERS, kind="file", on=_SOME,
        source="https://github.com/apache/arrow-julia/pull/321",
-       lie="The Footer says V4, the stream V5.")(_saying(version=3))
+       fault="The Footer says V4, the stream V5.")(_saying(version=3))
 mutant("file.footer-version-absent", Rule.FOOTER_VERSION_DIFFERS, kind="file", on=_SOME,
-       lie="The Footer says no version, which means V1.")(_saying(version=None))
+       fault="The Footer says no version, which means V1.")(_saying(version=None))
 mutant("file.footer-version-unknown", Rule.MESSAGE_VERSION_UNKNOWN, kind="file", on=_SOME,
-       lie="The Footer says a version that is not defined.")(_saying(version=9))
+       fault="The Footer says a version that is not defined.")(_saying(version=9))
 mutant("file.footer-field-renamed", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SOME,
-       lie="A field has another name in the Footer than in the stream.")(
+       fault="A field has another name in the Footer than in the stream.")(
     _first_field(lambda field: {**field, "name": "other"}))
 mutant("file.footer-nullability", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=_SEVERAL,
-       lie="A field is nullable in the stream, and not in the Footer.")(
+       fault="A field is nullable in the stream, and not in the Footer.")(
     _first_field(lambda field: {**field, "nullable": 0}))
 mutant("file.footer-ids-differ", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("dictionary.two",),
        also={Rule.DICTIONARY_ID_UNKNOWN: "the Footer's fields name other dictionaries",
              Rule.DICTIONARY_MISSING: "the Footer's fields name other dictionaries"},
        source="https://github.com/apache/arrow-rs/pull/6711",
-       lie="A field has another dictionary's id in the Footer than in the stream.")(
+       fault="A field has another dictionary's id in the Footer than in the stream.")(
     _first_field(lambda field: {**field, "dictionary": {**field["dictionary"], "id": 77}}))
 mutant("file.footer-endianness", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("types.int32",),
        source="https://github.com/apache/arrow/pull/49968",
-       lie="The Footer says big-endian, the stream little-endian.")(
+       fault="The Footer says big-endian, the stream little-endian.")(
     _schema(lambda schema: schema.update(endianness=1)))
 mutant("file.footer-schema-metadata", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", on=("names.schema-metadata",),
-       lie="The schema's metadata is missing in the Footer.")(
+       fault="The schema's metadata is missing in the Footer.")(
     _schema(lambda schema: schema.pop("custom_metadata")))
 mutant("file.footer-metadata-missing", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME,
        choices={"opening_metadata": {"k": "v"}},
-       lie="The first message has metadata, and the Footer none.")(_saying(custom_metadata=None))
+       fault="The first message has metadata, and the Footer none.")(_saying(custom_metadata=None))
 mutant("file.footer-metadata-alone", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME,
-       lie="The Footer has metadata, and the first message none.")(
+       fault="The Footer has metadata, and the first message none.")(
     _saying(custom_metadata=[{"key": "k", "value": "v"}]))
 # fmt: on
 
@@ -161,13 +161,13 @@ def dictionary_replaced(model: FileModel) -> None:
 # fmt: off
 mutant("file.delta-order", Rule.FILE_DELTA_ORDER, kind="file", on=("dictionary.deltas",),
        also={Rule.BLOCK_ORDER: "the Footer's order is not the stream's"},
-       lie="The Footer lists two deltas in the wrong order, so that they are applied so.")(
+       fault="The Footer lists two deltas in the wrong order, so that they are applied so.")(
     change_blocks(lambda blocks: [blocks[0], blocks[2], blocks[1], *blocks[3:]], "dictionaries"))
 mutant("file.dictionary-unlisted", (Rule.BLOCK_UNLISTED, Rule.DICTIONARY_MISSING), kind="file", on=("dictionary.two",),
-       lie="The Footer does not list a dictionary that its batches need.")(
+       fault="The Footer does not list a dictionary that its batches need.")(
     change_blocks(lambda blocks: blocks[1:], "dictionaries"))
 mutant("file.lost-batch", Rule.BLOCK_UNLISTED, kind="file", on=("rows.several",),
-       lie="The Footer lists no batch, although the stream has three.")(
+       fault="The Footer lists no batch, although the stream has three.")(
     change_blocks(lambda _: []))
 # fmt: on
 

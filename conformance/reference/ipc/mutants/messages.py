@@ -128,8 +128,8 @@ def _in_stream(serializer: Serializer) -> Callable[[StreamModel], None]:
 
 
 for _name, (_rules, _on) in _BROKEN.items():
-    _told = MUTANTS[_name]
-    assert _told.serializer is not None, "only lies about bytes can be told in a stream"
-    _tell = _in_stream(_told.serializer)
-    _tell.__doc__ = _told.lie
-    mutant(f"message.{_name}", _rules, on=_on, source=_told.source)(_tell)
+    _reported = MUTANTS[_name]
+    assert _reported.serializer is not None, "only lies about bytes can be told in a stream"
+    _tell = _in_stream(_reported.serializer)
+    _tell.__doc__ = _reported.fault
+    mutant(f"message.{_name}", _rules, on=_on, source=_reported.source)(_tell)

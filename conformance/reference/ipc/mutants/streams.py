@@ -38,7 +38,7 @@ def _version(version: int) -> Callable[[StreamModel], None]:
 
 # fmt: off
 mutant("stream.empty", Rule.PREFIX_EMPTY, on=("rows.several",),
-       lie="The stream has no bytes at all, not even a schema.")(lambda _: b"")
+       fault="The stream has no bytes at all, not even a schema.")(lambda _: b"")
 # fmt: on
 
 
@@ -64,40 +64,40 @@ def schema_late(model: StreamModel) -> None:
 # fmt: off
 mutant("stream.end-alone", Rule.STREAM_SCHEMA_FIRST, on=("rows.several",),
        source="https://github.com/influxdata/influxdb_iox/pull/6668",
-       lie="A result without batches is an end marker, without a schema.")(lambda _: END_OF_STREAM)
+       fault="A result without batches is an end marker, without a schema.")(lambda _: END_OF_STREAM)
 mutant("stream.second-schema", Rule.STREAM_SECOND_SCHEMA, on=_SOME,
        source="https://github.com/apache/arrow-rs/pull/3391",
-       lie="The schema is sent again before the last batch.")(
+       fault="The schema is sent again before the last batch.")(
     lambda model: model.messages.insert(len(model.messages) - 1, model.schema))
 mutant("stream.second-schema-last", Rule.STREAM_SECOND_SCHEMA, on=_SOME,
-       lie="The schema is sent again after the last batch.")(lambda model: model.messages.append(model.schema))
+       fault="The schema is sent again after the last batch.")(lambda model: model.messages.append(model.schema))
 mutant("stream.tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",),
-       lie="A tensor stands between two batches.")(
+       fault="A tensor stands between two batches.")(
     lambda model: model.messages.insert(2, EncodedMessage(TENSORS["dense.i32"].model().encode())))
 mutant("stream.sparse-tensor", Rule.STREAM_MESSAGE_KIND, on=("rows.several",),
-       lie="A sparse tensor stands between two batches.")(
+       fault="A sparse tensor stands between two batches.")(
     lambda model: model.messages.insert(2, EncodedMessage(write_sparse(np.eye(3), "CSR"))))
 mutant("stream.end-between", Rule.STREAM_BYTES_AFTER_END, on=("rows.several", "dictionary.delta"),
        source="https://github.com/ytsaurus/ytsaurus/issues/490",
-       lie="A message of no metadata stands between two batches: to a reader, the stream ends there.")(
+       fault="A message of no metadata stands between two batches: to a reader, the stream ends there.")(
     lambda model: model.messages.insert(len(model.messages) - 1, EncodedMessage(END_OF_STREAM)))
 mutant("stream.end-zeros", (Rule.STREAM_FRAMING_MIXED, Rule.STREAM_BYTES_AFTER_END), on=_SOME,
        source="https://issues.apache.org/jira/browse/ARROW-6519",
-       lie="The end marker is eight zeros: a reader consumes four of them.")(
+       fault="The end marker is eight zeros: a reader consumes four of them.")(
     lambda model: StreamModel(model.messages, end=bytes(8)))
 mutant("stream.end-half", Rule.PREFIX_TRUNCATED, on=_SOME,
-       lie="The end marker is a continuation word without the length that belongs to it.")(
+       fault="The end marker is a continuation word without the length that belongs to it.")(
     lambda model: StreamModel(model.messages, end=CONTINUATION))
 mutant("stream.stray-bytes", Rule.PREFIX_TRUNCATED, on=_SOME,
-       lie="Three bytes that are no message follow the last one, and there is no end marker.")(
+       fault="Three bytes that are no message follow the last one, and there is no end marker.")(
     lambda model: StreamModel(model.messages, end=b"\xff\xff\xff"))
 mutant("stream.cut-in-prefix", Rule.PREFIX_TRUNCATED, on=_SOME,
        source="https://github.com/apache/arrow-go/pull/991",
-       lie="The transport broke off inside the prefix of the last batch.")(
+       fault="The transport broke off inside the prefix of the last batch.")(
     lambda model: _before_last(model) + _last(model)[:6])
 mutant("stream.cut-in-metadata", Rule.METADATA_TRUNCATED, on=_SOME,
        source="https://github.com/apache/arrow-go/pull/991",
-       lie="The transport broke off inside the metadata of the last batch.")(
+       fault="The transport broke off inside the metadata of the last batch.")(
     lambda model: _before_last(model) + _last(model)[:40])
 # fmt: on
 
@@ -117,10 +117,10 @@ def cut_after_metadata(model: StreamModel) -> bytes:
 # fmt: off
 mutant("stream.cut-in-body", Rule.MESSAGE_BODY_TRUNCATED, on=_SOME,
        source="https://github.com/apache/arrow-nanoarrow/pull/295",
-       lie="The transport broke off before the last byte of the body, which is padding.")(
+       fault="The transport broke off before the last byte of the body, which is padding.")(
     lambda model: model.encode()[: -len(model.end) - 1])
 mutant("stream.cut-in-schema", Rule.METADATA_TRUNCATED, on=_SOME,
-       lie="The transport broke off inside the schema.")(lambda model: model.schema.encode()[:-8])
+       fault="The transport broke off inside the schema.")(lambda model: model.schema.encode()[:-8])
 # fmt: on
 
 
@@ -149,15 +149,15 @@ def body_length_long(model: StreamModel) -> None:
 
 # fmt: off
 mutant("stream.version-v3", Rule.MESSAGE_VERSION_BEFORE_V4, on=_SOME,
-       lie="Every message says metadata V3, which no release has read since 0.8.")(_version(2))
+       fault="Every message says metadata V3, which no release has read since 0.8.")(_version(2))
 mutant("stream.version-v6", Rule.MESSAGE_VERSION_UNKNOWN, on=_SOME,
        source="https://github.com/apache/arrow-testing/tree/master/data/forward-compatibility",
-       lie="Every message says metadata V6, which is not defined yet.")(_version(5))
+       fault="Every message says metadata V6, which is not defined yet.")(_version(5))
 mutant("stream.json", Rule.METADATA_TRUNCATED, on=("rows.several",),
        source="https://github.com/apache/arrow/issues/37631",
-       lie="The bytes are a JSON text, whose first four are taken for a length.")(
+       fault="The bytes are a JSON text, whose first four are taken for a length.")(
     lambda _: b'[{"n": 1, "t": "a"}, {"n": 2, "t": null}]\n')
 mutant("stream.is-a-file", Rule.METADATA_TRUNCATED, on=("rows.several",),
-       lie="A reader of streams is given a file from its first byte: the magic is taken for a length.")(
+       fault="A reader of streams is given a file from its first byte: the magic is taken for a length.")(
     lambda model: b"ARROW1\0\0" + model.encode())
 # fmt: on

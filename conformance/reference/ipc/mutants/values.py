@@ -75,7 +75,7 @@ def view_not_utf8(model: StreamModel) -> None:
 
 # fmt: off
 mutant("values.decimal-too-long", Rule.DECIMAL_PRECISION, on=("types.decimal128-scaled", "types.decimal256-scaled"),
-       lie="A decimal has six digits where its type has five.")(_slot(-1, 0, 123_456))
+       fault="A decimal has six digits where its type has five.")(_slot(-1, 0, 123_456))
 # fmt: on
 
 
@@ -93,11 +93,11 @@ def time_of_24h(model: StreamModel) -> None:
 
 # fmt: off
 mutant("values.time-negative", Rule.TIME_RANGE, on=("types.time32-s", "types.time64-ns"),
-       lie="A time is before midnight.")(_slot(-1, 0, -1))
+       fault="A time is before midnight.")(_slot(-1, 0, -1))
 mutant("values.date64-noon", Rule.DATE64_WHOLE_DAYS, on=("types.date64",),
-       lie="A date in milliseconds is noon.")(_slot(-1, 0, 43_200_000))
+       fault="A date in milliseconds is noon.")(_slot(-1, 0, 43_200_000))
 mutant("values.null-uncounted", Rule.NULL_NULL_COUNT, on=("types.null",),
-       lie="A column of nulls counts none of them.")(_null_count(0))
+       fault="A column of nulls counts none of them.")(_null_count(0))
 # fmt: on
 
 
@@ -149,12 +149,12 @@ def _shortened(*numbers: int) -> Change:
 # fmt: off
 mutant("values.struct-child-short", Rule.STRUCT_CHILD_LENGTH, on=("nulls.under-struct",),
        source="https://github.com/apache/arrow-rs/pull/6417",
-       lie="A struct's first child has a slot less than the struct.")(_shortened(2))
+       fault="A struct's first child has a slot less than the struct.")(_shortened(2))
 mutant("values.fixed-size-child-short", Rule.FIXED_SIZE_LIST_CHILD_LENGTH, on=("types.fixed-size-list",),
        also={Rule.BATCH_NULL_COUNT_MISMATCH: "the slot that is missing is a null"},
-       lie="The child of a fixed-size list has a slot less than its lists need.")(_shortened(-1))
+       fault="The child of a fixed-size list has a slot less than its lists need.")(_shortened(-1))
 mutant("values.sparse-child-short", Rule.UNION_CHILD_LENGTH, on=("types.union-sparse",),
-       lie="The first child of a sparse union has a slot less than the union.")(_shortened(2))
+       fault="The first child of a sparse union has a slot less than the union.")(_shortened(2))
 # fmt: on
 
 
@@ -224,15 +224,15 @@ def _number(value: int) -> bytes:
 
 # fmt: off
 mutant("values.view-buffer-unknown", Rule.VIEW_BUFFER_INDEX, on=_VIEWS,
-       lie="A long view names a buffer that its field does not have.")(_long(8, _number(7)))
+       fault="A long view names a buffer that its field does not have.")(_long(8, _number(7)))
 mutant("values.view-buffer-negative", Rule.VIEW_BUFFER_INDEX, on=_VIEWS,
-       lie="A long view names buffer -1.")(_long(8, _number(-1)))
+       fault="A long view names buffer -1.")(_long(8, _number(-1)))
 mutant("values.view-beyond", Rule.VIEW_RANGE, on=_VIEWS,
-       lie="A long view reaches beyond the end of its buffer.")(_long(12, _number(1 << 20)))
+       fault="A long view reaches beyond the end of its buffer.")(_long(12, _number(1 << 20)))
 mutant("values.view-offset-negative", Rule.VIEW_RANGE, on=_VIEWS,
-       lie="A long view begins before its buffer.")(_long(12, _number(-4)))
+       fault="A long view begins before its buffer.")(_long(12, _number(-4)))
 mutant("values.view-prefix", Rule.VIEW_PREFIX, on=_VIEWS,
-       lie="The prefix in a long view is not that of its value.")(_long(4, b"wxyz"))
+       fault="The prefix in a long view is not that of its value.")(_long(4, b"wxyz"))
 # fmt: on
 
 
@@ -246,16 +246,16 @@ def run_ends_null(model: StreamModel) -> None:
 
 # fmt: off
 mutant("values.run-ends-counted", Rule.RUN_ENDS_PARENT_NULL_COUNT, on=_RUNS,
-       lie="A run-end encoded field counts the nulls among its values as its own.")(_null_count(1))
+       fault="A run-end encoded field counts the nulls among its values as its own.")(_null_count(1))
 mutant("values.run-ends-decreasing", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS,
        source="https://github.com/apache/arrow-go/pull/992",
-       lie="A run ends before the one before it.")(_slot(1, 1, 1))
+       fault="A run ends before the one before it.")(_slot(1, 1, 1))
 mutant("values.run-ends-zero", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS,
-       lie="The first run ends at 0, and so is empty.")(_slot(1, 0, 0))
+       fault="The first run ends at 0, and so is empty.")(_slot(1, 0, 0))
 mutant("values.run-ends-equal", Rule.RUN_ENDS_NOT_INCREASING, on=_RUNS,
-       lie="Two runs end at the same place.")(_slot(1, 1, 2))
+       fault="Two runs end at the same place.")(_slot(1, 1, 2))
 mutant("values.run-ends-short", Rule.RUN_ENDS_SHORT, on=_RUNS,
-       lie="The last run ends before the column does.")(_slot(1, 2, 6))
+       fault="The last run ends before the column does.")(_slot(1, 2, 6))
 # fmt: on
 
 
@@ -270,9 +270,9 @@ def runs_without_values(model: StreamModel) -> None:
 
 # fmt: off
 mutant("values.dense-offset-beyond", Rule.UNION_OFFSET_RANGE, on=("types.union-dense", "types.union-dense-ids"),
-       lie="An offset of a dense union lies beyond its child.")(_slot(1, 3, 1000))
+       fault="An offset of a dense union lies beyond its child.")(_slot(1, 3, 1000))
 mutant("values.dense-offset-negative", Rule.UNION_OFFSET_RANGE, on=("types.union-dense", "types.union-dense-ids"),
-       lie="An offset of a dense union is negative.")(_slot(1, 0, -1))
+       fault="An offset of a dense union is negative.")(_slot(1, 0, -1))
 # fmt: on
 
 
@@ -287,7 +287,7 @@ def dense_offsets_back(model: StreamModel) -> None:
 # fmt: off
 mutant("values.union-nulls-counted", Rule.UNION_NULL_COUNT, on=("types.union-sparse", "types.union-dense"),
        source="https://github.com/apache/arrow-rs/pull/1713",
-       lie="A union counts the nulls of its children as its own.")(_null_count(2))
+       fault="A union counts the nulls of its children as its own.")(_null_count(2))
 # fmt: on
 
 
@@ -308,7 +308,7 @@ def dense_offsets_short(model: StreamModel) -> None:
 # fmt: off
 mutant("values.list-child-short", Rule.OFFSETS_BEYOND_DATA, on=("types.list", "types.large-list"),
        source="https://github.com/ClickHouse/ClickHouse/pull/106395",
-       lie="A list's child has a slot less than the last offset says.")(_shortened())
+       fault="A list's child has a slot less than the last offset says.")(_shortened())
 # fmt: on
 
 

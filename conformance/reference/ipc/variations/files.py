@@ -105,7 +105,7 @@ def dictionary_blocks_absent(model: FileModel) -> bytes:
     return model.assemble(before, footer)
 
 
-@variation("file.blocks-reordered", FILE, kind="file", on=("rows.several",), grade="ambiguous", told=False)
+@variation("file.blocks-reordered", FILE, kind="file", on=("rows.several",), grade="ambiguous", reported=False)
 def blocks_reordered(model: FileModel) -> bytes:
     """The Footer lists batches in another order than the stream: it should not, and which order counts is not said."""
     before, footer = model.complete()
@@ -113,7 +113,7 @@ def blocks_reordered(model: FileModel) -> bytes:
     return model.assemble(before, footer)
 
 
-@variation("file.batch-unlisted", FILE, kind="file", on=("rows.several",), grade="ambiguous", told=False)
+@variation("file.batch-unlisted", FILE, kind="file", on=("rows.several",), grade="ambiguous", reported=False)
 def batch_unlisted(model: FileModel) -> bytes:
     """The Footer leaves out the last batch of the stream, which readers of streams meet all the same."""
     before, footer = model.complete()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract import proto
-from conformance.readers.whole import WholeRead, types_in, whole_reads
+from conformance.readers.fullread import FullRead, full_reads, types_in
 from conformance.records import BqType, Call, CallEnd, Column, Exchange
 from tests.readers.recorded import (
     COLUMNS,
@@ -30,7 +30,7 @@ def test_session_with_every_stream_read() -> None:
     """A session whose streams were all read from row 0 to OK is whole, in the session's stream order."""
     recorded = of_calls(SESSION, read(stream(1), []), read(stream(0), [ONE]))
 
-    (whole,) = whole_reads(case(), recorded)
+    (whole,) = full_reads(case(), recorded)
 
     assert [(one.name, one.responses) for one in whole.streams] == [(stream(0), (ONE,)), (stream(1), ())]
     assert (whole.case_id, whole.label, whole.counted) == ("case", "s", True)
@@ -50,7 +50,7 @@ def test_session_with_every_stream_read() -> None:
 )
 def test_partial_reads_are_not_whole(second: Call) -> None:
     """A session with a stream that was not read from row 0 to OK is not whole."""
-    assert whole_reads(case(), of_calls(SESSION, read(stream(0), [ONE]), second)) == []
+    assert full_reads(case(), of_calls(SESSION, read(stream(0), [ONE]), second)) == []
 
 
 def test_first_whole_read_of_a_stream_counts() -> None:
@@ -58,21 +58,21 @@ def test_first_whole_read_of_a_stream_counts() -> None:
     first, later = read(stream(), [ONE]), read(stream(), [])
     resumed = read(stream(), [], offset=2)
 
-    (whole,) = whole_reads(case(), of_calls(create(bytes_of(SCHEMA), [stream()]), resumed, first, later))
+    (whole,) = full_reads(case(), of_calls(create(bytes_of(SCHEMA), [stream()]), resumed, first, later))
 
     assert whole.streams[0].responses == (ONE,)
 
 
 def test_session_without_streams_is_whole() -> None:
     """A session without streams has been read when it was made."""
-    (whole,) = whole_reads(case(), of_calls(create(bytes_of(SCHEMA), [])))
+    (whole,) = full_reads(case(), of_calls(create(bytes_of(SCHEMA), [])))
 
     assert whole.streams == ()
 
 
 def test_avro_sessions_are_not_for_these_readers() -> None:
     """A session that was asked for in Avro is left out."""
-    assert whole_reads(case(), of_calls(create(b"", [], data_format="AVRO"))) == []
+    assert full_reads(case(), of_calls(create(b"", [], data_format="AVRO"))) == []
 
 
 @pytest.mark.parametrize(
@@ -86,25 +86,25 @@ def test_avro_sessions_are_not_for_these_readers() -> None:
 )
 def test_sessions_that_are_none(call: Call) -> None:
     """A session that was refused, or cannot be decoded, is left out."""
-    assert whole_reads(case(), of_calls(call)) == []
+    assert full_reads(case(), of_calls(call)) == []
 
 
 def test_exchange_without_calls() -> None:
     """An untestable exchange has no whole read."""
-    assert whole_reads(case(), Exchange("case", "target", untestable="cannot seed")) == []
+    assert full_reads(case(), Exchange("case", "target", untestable="cannot seed")) == []
 
 
 def test_frame_round_trip() -> None:
     """A whole read survives the way to a worker, bytes and columns alike."""
     columns = (*COLUMNS, Column("r", BqType.RECORD, fields=(Column("p", BqType.NUMERIC, precision=5, scale=2),)))
-    (whole,) = whole_reads(case(columns), of_calls(SESSION, read(stream(0), [ONE, b""]), read(stream(1), [])))
+    (whole,) = full_reads(case(columns), of_calls(SESSION, read(stream(0), [ONE, b""]), read(stream(1), [])))
 
-    assert WholeRead.from_frame(whole.to_frame()) == whole
+    assert FullRead.from_frame(whole.to_frame()) == whole
 
 
 def test_serializer_with_one_batch_is_counted() -> None:
     """One batch message becomes one response, with the case's row count and the schema in front."""
-    (whole,) = whole_reads(case(rows=3), serialized(bytes_of(batch(1, 2, 3))))
+    (whole,) = full_reads(case(rows=3), serialized(bytes_of(batch(1, 2, 3))))
 
     message = proto.ReadRowsResponse.FromString(whole.streams[0].responses[0])
     assert (whole.label, whole.counted, message.row_count) == ("serializer", True, 3)
@@ -114,7 +114,7 @@ def test_serializer_with_one_batch_is_counted() -> None:
 
 def test_serializer_with_several_batches_is_not_counted() -> None:
     """How a serializer splits rows into batches is its own affair, so nothing counts them."""
-    (whole,) = whole_reads(case(rows=3), serialized(bytes_of(batch(1, 2)), bytes_of(batch(3))))
+    (whole,) = full_reads(case(rows=3), serialized(bytes_of(batch(1, 2)), bytes_of(batch(3))))
 
     counts = [proto.ReadRowsResponse.FromString(data).row_count for data in whole.streams[0].responses]
     assert (whole.counted, counts) == (False, [0, 0])
@@ -124,18 +124,18 @@ def test_serializer_without_batches() -> None:
     """A schema message alone is a whole read without rows; batches without a schema are none."""
     lone = of_calls(Call(0, "", "SerializeBatch", b"", (bytes_of(batch(1)),)))
 
-    assert whole_reads(case(rows=0), serialized())[0].streams[0].responses == ()
-    assert whole_reads(case(rows=1), lone) == []
+    assert full_reads(case(rows=0), serialized())[0].streams[0].responses == ()
+    assert full_reads(case(rows=1), lone) == []
 
 
 def test_selected_fields_narrow_the_columns() -> None:
     """The columns of a read are those that its session asked for."""
     recorded = of_calls(create(bytes_of(SCHEMA), [], selected=["NAME"]))
 
-    (whole,) = whole_reads(case(), recorded)
+    (whole,) = full_reads(case(), recorded)
 
     assert whole.selected == (COLUMNS[1],)
-    assert whole_reads(case(), exchange())[0].selected == COLUMNS
+    assert full_reads(case(), exchange())[0].selected == COLUMNS
 
 
 def test_types_at_any_depth() -> None:

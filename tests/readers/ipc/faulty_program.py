@@ -80,14 +80,14 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         if asked["op"] == "hello":
-            told: dict[str, Any] | bytes = {"id": asked["id"], **HELLO}
+            reported: dict[str, Any] | bytes = {"id": asked["id"], **HELLO}
             if sys.argv[1:] == ["mute"]:
                 sys.exit("cannot load the library")
             if sys.argv[1:] == ["old"]:
-                told = {"id": asked["id"], **HELLO, "protocol": 7}
+                reported = {"id": asked["id"], **HELLO, "protocol": 7}
         else:
-            told = _answer(asked, base64.b64decode(asked["data"]))
-        text = told if isinstance(told, bytes) else json.dumps(told).encode()
+            reported = _answer(asked, base64.b64decode(asked["data"]))
+        text = reported if isinstance(reported, bytes) else json.dumps(reported).encode()
         sys.stdout.buffer.write(text + b"\n")
         sys.stdout.flush()
 

@@ -28,7 +28,7 @@ from conformance.records import (
     to_json,
 )
 
-__all__ = ["RecordedStream", "WholeRead", "bare_read", "whole_reads"]
+__all__ = ["FullRead", "RecordedStream", "bare_read", "full_reads"]
 
 SERIALIZER: Final = "serializer"
 """The label of a whole read that was wrapped around a serializer's messages."""
@@ -45,7 +45,7 @@ class RecordedStream:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeRead:
+class FullRead:
     """What a reader is given: the recorded CreateReadSession call, and every stream in the session's order.
 
     ``label`` is the session's label in the case (:data:`SERIALIZER` for a serializer's messages).
@@ -76,7 +76,7 @@ class WholeRead:
         return Frame(header, (self.request, self.session, *responses))
 
     @classmethod
-    def from_frame(cls, frame: Frame) -> WholeRead:
+    def from_frame(cls, frame: Frame) -> FullRead:
         """The read that :meth:`to_frame` wrote."""
         blobs = iter(frame.blobs)
         request, session = next(blobs), next(blobs)
@@ -119,7 +119,7 @@ def types_in(columns: Iterable[Column]) -> frozenset[BqType]:
     return frozenset(found)
 
 
-def whole_reads(case: Case, exchange: Exchange) -> list[WholeRead]:
+def full_reads(case: Case, exchange: Exchange) -> list[FullRead]:
     """Every whole read of an exchange, in the order of the sessions; empty where nothing was read to its end.
 
     Only reads in Arrow are given: an Avro session is not for these readers.
@@ -129,15 +129,15 @@ def whole_reads(case: Case, exchange: Exchange) -> list[WholeRead]:
     return list(served.values()) or list(_serialized(case, exchange))
 
 
-def bare_read(case: Case, exchange: Exchange) -> WholeRead | None:
+def bare_read(case: Case, exchange: Exchange) -> FullRead | None:
     """The whole read of a serializer's messages as they came, for readers that take bytes; None where there is none.
 
-    It is what :func:`whole_reads` gives, without the protobuf around it that such a reader would only take off again.
+    It is what :func:`full_reads` gives, without the protobuf around it that such a reader would only take off again.
     """
     schemas, batches = _messages(exchange)
     if not schemas:
         return None
-    return WholeRead(
+    return FullRead(
         case_id=case.id,
         label=SERIALIZER,
         request=b"",
@@ -156,7 +156,7 @@ def _messages(exchange: Exchange) -> tuple[list[bytes], list[bytes]]:
     return schemas, batches
 
 
-def _served(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
+def _served(case: Case, exchange: Exchange) -> Iterator[FullRead]:
     reads: dict[str, tuple[bytes, ...]] = {}
     for call in exchange.calls:
         if call.method == "ReadRows" and _complete(call):
@@ -170,7 +170,7 @@ def _served(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
         if session is None or any(stream.name not in reads for stream in session.streams):
             continue
         step = case.steps[call.step] if exchange.driven and call.step < len(case.steps) else None
-        yield WholeRead(
+        yield FullRead(
             case_id=case.id,
             label=step.label if isinstance(step, CreateSession) else call.label,
             request=call.request,
@@ -195,7 +195,7 @@ def _session(call: Call) -> Any:
         return None
 
 
-def _serialized(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
+def _serialized(case: Case, exchange: Exchange) -> Iterator[FullRead]:
     """Wrap a serializer's messages as one session with one stream, one response per batch message.
 
     ``row_count`` is the case's row count where there is one batch; a split into several is the serializer's own,
@@ -218,7 +218,7 @@ def _serialized(case: Case, exchange: Exchange) -> Iterator[WholeRead]:
         if index == 0:
             response.arrow_schema.serialized_schema = schemas[0]
         responses.append(response.SerializeToString())
-    yield WholeRead(
+    yield FullRead(
         case_id=case.id,
         label=SERIALIZER,
         request=request.SerializeToString(),

@@ -1,8 +1,8 @@
 """The process in which targets and decoders run: it may crash, loop or be killed, and one case is lost.
 
-Started by :class:`conformance.campaign.contained.Lab` with one end of a socket pair and a file for its marks. The first
-process imports what it needs and forks a *runner*; where the runner dies, it says how and forks the next, which starts
-in milliseconds. Frames that the runner takes:
+Started by :class:`conformance.campaign.contained.Sandbox` with one end of a socket pair and a file for its marks. The
+first process imports what it needs and forks a *runner*; where the runner dies, it says how and forks the next, which
+starts in milliseconds. Frames that the runner takes:
 
 ``{"do": "open", "job": ..., "weights": ...}``
     Open the target. Answers ``{"opened": {name, version, capabilities}}`` or ``{"unusable": why}``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.campaign.lab import _spans
+from conformance.campaign.sandbox import _spans
 
 
 @pytest.mark.parametrize(

@@ -20,17 +20,17 @@ from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.reference.service import Service
 
-__all__ = ["LIARS"]
+__all__ = ["FAULTY_SERVERS"]
 
 _REGISTER: dict[str, type[Service]] = {}
 
-LIARS: Final[Mapping[str, type[Service]]] = MappingProxyType(_REGISTER)
+FAULTY_SERVERS: Final[Mapping[str, type[Service]]] = MappingProxyType(_REGISTER)
 """Every standing liar by name; its docstring says what it does and what it may pass."""
 
 S = TypeVar("S", bound=type[Service])
 
 
-def _liar(name: str) -> Callable[[S], S]:
+def _faulty(name: str) -> Callable[[S], S]:
     def register(service: S) -> S:
         _REGISTER[name] = service
         return service
@@ -38,7 +38,7 @@ def _liar(name: str) -> Callable[[S], S]:
     return register
 
 
-@_liar("liar.null")
+@_faulty("liar.null")
 class Null(Service):
     """Every call is OK and answers nothing: an empty session, no rows, an empty split.
 
@@ -55,7 +55,7 @@ class Null(Service):
         return proto.SplitReadStreamResponse()
 
 
-@_liar("liar.always-accept")
+@_faulty("liar.always-accept")
 class AlwaysAccept(Service):
     """No request is wrong: whatever cannot be served as asked is served as if it had been asked rightly.
 
@@ -93,7 +93,7 @@ class AlwaysAccept(Service):
             return proto.SplitReadStreamResponse()
 
 
-@_liar("liar.always-refuse")
+@_faulty("liar.always-refuse")
 class AlwaysRefuse(Service):
     """Every call is refused with INVALID_ARGUMENT.
 
@@ -110,7 +110,7 @@ class AlwaysRefuse(Service):
         self.refuse(Reason.BAD_RESOURCE)
 
 
-@_liar("liar.echo")
+@_faulty("liar.echo")
 class Echo(Service):
     """A session is the request's own template with one stream; a read answers its request's bytes as a batch.
 
@@ -171,7 +171,7 @@ class _Written(Service):
         return self.serializer.batch(part, codec)
 
 
-@_liar("liar.wrong-values")
+@_faulty("liar.wrong-values")
 class WrongValues(_Written):
     """Right schema, right counts, wrong values: the lowest bit of every byte of every fixed-width value is inverted.
 
@@ -181,7 +181,7 @@ class WrongValues(_Written):
     serializer = Serializer(reshape=lambda batch: change_fields(batch, _wrong_values))
 
 
-@_liar("liar.wrong-types")
+@_faulty("liar.wrong-types")
 class WrongTypes(_Written):
     """Right values as text: every column that is not nested arrives as utf8.
 
@@ -192,7 +192,7 @@ class WrongTypes(_Written):
     serializer = Serializer(reshape=lambda batch: change_fields(batch, _as_text))
 
 
-@_liar("liar.noise")
+@_faulty("liar.noise")
 class Noise(Service):
     """Schema and batch bytes are noise of the right length; everything around them is right.
 
@@ -207,7 +207,7 @@ class Noise(Service):
         return _noise(super().encode_batch(part, codec), b"batch")
 
 
-@_liar("liar.previous-answer")
+@_faulty("liar.previous-answer")
 class PreviousAnswer(Service):
     """Each call is answered with what the call of its kind before was answered, the first one rightly.
 

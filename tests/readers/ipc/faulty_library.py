@@ -117,7 +117,7 @@ class _Poisoned(list[Any]):
         _segv()
 
 
-class Liar:
+class FaultyServer:
     """Remembers in which process it was asked, and how often."""
 
     version = "0.1"
@@ -165,4 +165,4 @@ class Liar:
 
 def load() -> Library:
     """The liar."""
-    return Liar()
+    return FaultyServer()
