@@ -51,10 +51,10 @@ def _wrapped(_decoders: object, view: View) -> list[FullRead]:
 
 
 PIECES: Final[Mapping[str, tuple[str, object]]] = {
-    "facets": ("conformance.contract.unjudged:state_of", _nothing),
-    "facet of messages": ("conformance.contract.messages:MessageFacet.state", _nothing),
-    "facet of columns": ("conformance.contract.comparing.declarations:DeclaredFacet.state", _nothing),
-    "facet of values": ("conformance.contract.comparing.received:ValueFacet.state", _nothing),
+    "aspects": ("conformance.contract.unjudged:state_of", _nothing),
+    "aspect of messages": ("conformance.contract.messages:MessageAspect.state", _nothing),
+    "aspect of columns": ("conformance.contract.comparing.declarations:DeclaredAspect.state", _nothing),
+    "aspect of values": ("conformance.contract.comparing.received:ValueAspect.state", _nothing),
     "clauses divided once per state": ("conformance.contract.judge:_divided", "unwrapped"),
     "decoders that agree": ("conformance.campaign.decoding:Decoders.agree", _nothing),
     "messages parsed beforehand": ("conformance.campaign.decoding:Decoders.prepare", _nothing),

@@ -75,7 +75,7 @@ def test_a_decoder_that_ends_the_process_costs_its_reading(tmp_path: Path, monke
     dying = tmp_path / "sitecustomize.py"
     dying.write_text(
         "import sys\n"
-        "if any('campaign.lab' in argument for argument in sys.orig_argv):\n"
+        "if any('campaign.sandbox' in argument for argument in sys.orig_argv):\n"
         "    import os, arro3.io\n"
         "    arro3.io.read_ipc_stream = lambda source: os.abort()\n"
     )

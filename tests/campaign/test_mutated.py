@@ -119,7 +119,7 @@ def disturb(directory: Path, monkeypatch: pytest.MonkeyPatch, index: int, what: 
     """Have the judge do ``what`` on one input of seed 1, in every lab that is started."""
     (directory / "sitecustomize.py").write_text(
         "import sys\n"
-        "if any('campaign.lab' in argument for argument in sys.orig_argv):\n"
+        "if any('campaign.sandbox' in argument for argument in sys.orig_argv):\n"
         "    import os, signal, threading\n"
         "    from conformance.campaign import inputs, mutated\n"
         "    judge = mutated.judge_input\n"

@@ -29,7 +29,7 @@ def test_a_task_that_is_tried_again_goes_on_where_commits_end(tmp_path: Path, mo
         return {"number": 1, "cases": 10, "failing": 0, "seconds": 0.1}
 
     sandboxes: dict[str, Sandbox] = {}
-    monkeypatch.setattr(stages, "_LABS", sandboxes)
+    monkeypatch.setattr(stages, "_SANDBOXES", sandboxes)
     monkeypatch.setattr(stages, "judge_range", judged)
     rows = [{"number": 0, "first": 0, "last": 10}, {"number": 1, "first": 10, "last": 20}]
 

@@ -106,7 +106,7 @@ class TestUnusable:
             (["report", "schema.bin"], "schema.bin, line 1: expected a JSON object"),
             (["report"], "expected the path of a LOG, or --schema"),
             (["serve", "--mutant", "nobody"], "no mutant is called 'nobody'"),
-            (["expect", "--target", "honest.toml"], "run `conformance run --target well_behaved.toml` first"),
+            (["expect", "--target", "honest.toml"], "run `conformance run --target honest.toml` first"),
             (["list", "cases", "--corpus", "corpus", "--select", "x*"], "no case matches 'x*'"),
         ],
         ids=lambda value: " ".join(value[:3]) if isinstance(value, list) else "",

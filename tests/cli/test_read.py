@@ -104,7 +104,7 @@ def test_level_must_asks_for_less(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("--reader", "nobody"), "expected readers out of standin, absent, got nobody"),
         (("--reader", "absent"), "expected at least one reader that is here, got none"),

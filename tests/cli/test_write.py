@@ -79,7 +79,7 @@ def test_each_writer_gets_its_reports() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("--writer", "nobody"), "expected writers out of standin, absent, got nobody"),
         (("--writer", "absent"), "expected at least one writer that is here, got none"),

@@ -223,8 +223,9 @@ def test_a_program_that_breaks_on_the_probe_earns_a_remark(program: Programs) ->
 
 
 HELLOS = {
+    # It takes the question first: else the message depends on whether the question reached the pipe before it died.
     "dead": (
-        "sys.exit('cannot load')",
+        "sys.stdin.readline(); sys.exit('cannot load')",
         "stdout ended; no byte of an answer was seen; the process exited with status 1; its last output: cannot load",
     ),
     "chatty": (

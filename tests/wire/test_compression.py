@@ -51,7 +51,7 @@ def test_frames_are_walked_to_their_end() -> None:
         assert rules == {Rule.COMPRESSION_FRAME}
 
 
-@pytest.mark.parametrize("announced", [0, 1, 399, 401, 1 << 16])
+@pytest.mark.parametrize("declared", [0, 1, 399, 401, 1 << 16])
 @pytest.mark.parametrize("codec", [0, 1])
 def test_announced_size_is_exact(declared: int, codec: int) -> None:
     """One byte more or less than the frame holds is a mismatch."""
