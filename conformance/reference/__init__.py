@@ -1,5 +1,5 @@
-"""Our own BigQueryRead server, in memory, that obeys every clause; and the mutants that break one each.
+"""An in-memory BigQueryRead server that obeys every clause, and the mutants, which break one clause each.
 
 :class:`conformance.reference.server.ReferenceServer` is the embedded default target: it proves that the suite can be
-passed. This package imports nothing by itself, so that the serializer can be had where gRPC is not installed.
+passed. This package imports nothing by itself, so the serializer can be imported where gRPC is not installed.
 """

@@ -58,7 +58,7 @@ def walk(batch: pa.RecordBatch) -> tuple[list[FieldNode], list[Part]]:
     parts: list[Part] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         for piece in _field(field.name, column):
-            (nodes if isinstance(piece, FieldNode) else parts).append(piece)  # type: ignore[arg-type]  # told apart here
+            (nodes if isinstance(piece, FieldNode) else parts).append(piece)  # type: ignore[arg-type]  # the line above separates them
     return nodes, parts
 
 
@@ -108,7 +108,7 @@ def _with_validity(path: str, array: pa.Array) -> Iterator[FieldNode | Part]:
 
 
 def _encoded(path: str, indices: pa.Array) -> Iterator[FieldNode | Part]:
-    """A dictionary-encoded field: what it points into stands in messages of its own."""
+    """A dictionary-encoded field: its dictionary is sent in separate messages."""
     yield FieldNode(path, len(indices), indices.null_count)
     yield Part(path, "validity", _validity(indices), slots=len(indices))
     width = indices.type.bit_width // 8
@@ -170,7 +170,7 @@ def _without_validity(path: str, array: pa.Array) -> Iterator[FieldNode | Part]:
         yield from _field(f"{path}.values", array.values)
         return
     # Not `type_codes` and `offsets`: pyarrow's forget where a slice begins. `field()` does slice the children of a
-    # sparse union; those of a dense one stay whole, since the offsets say where in them a slot lies.
+    # sparse union; those of a dense one are not sliced, since the offsets point into them.
     buffers = array.buffers()
     yield Part(path, "type ids", _bytes(buffers[1], array.offset, len(array)))
     if kind.mode == "dense":
@@ -187,7 +187,7 @@ _WIDE: Final = (is_.is_large_string, is_.is_large_binary, is_.is_large_list)
 
 
 def _offsets(array: pa.Array) -> np.ndarray[Any, np.dtype[Any]]:
-    """The length + 1 offsets of a variable-size array, as they stand (a slice's do not begin at zero)."""
+    """The length + 1 offsets of a variable-size array, unchanged (a slice's do not begin at zero)."""
     kind = np.dtype("<i8" if any(wide(array.type) for wide in _WIDE) else "<i4")
     buffer = array.buffers()[1]
     if buffer is None or buffer.size == 0:

@@ -22,11 +22,11 @@ _INTERVAL_PARTS = tuple(Column(name, BqType.INT64, Mode.REQUIRED) for name in ("
 
 
 class AlreadyExistsError(Exception):
-    """The dataset or table is there already."""
+    """The dataset or table exists already."""
 
 
 class MissingError(Exception):
-    """There is no such dataset or table; the text says which."""
+    """The dataset or table does not exist; the text names it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ def stored_column(column: Column) -> Column:
     """The column as it is stored, where that differs from what is served.
 
     An INTERVAL is stored as its three parts, because its time part may exceed the int64 nanoseconds of Arrow's type.
-    A REQUIRED RANGE is stored as nullable: what is served has no validity for its bounds and so loses which have none.
+    A REQUIRED RANGE is stored as nullable: the served form has no validity for its bounds, so it cannot say which are
+    unbounded.
     """
     if column.type is BqType.INTERVAL:
         return dataclasses.replace(column, type=BqType.RECORD, fields=_INTERVAL_PARTS)
@@ -102,10 +103,10 @@ class Catalogue:
         self._last_commit = 0
 
     def create_dataset(self, project: str, dataset: str) -> None:
-        """Make a dataset; the project exists by being named.
+        """Make a dataset; every project exists.
 
         Raises:
-            AlreadyExistsError: it is there.
+            AlreadyExistsError: it exists already.
         """
         with self._lock:
             if (project, dataset) in self._datasets:
@@ -121,7 +122,7 @@ class Catalogue:
         """Remove a dataset and its tables.
 
         Raises:
-            MissingError: there is no such dataset.
+            MissingError: the dataset does not exist.
         """
         with self._lock:
             if self._datasets.pop((project, dataset), None) is None:
@@ -133,8 +134,8 @@ class Catalogue:
         """Make an empty table.
 
         Raises:
-            AlreadyExistsError: it is there.
-            MissingError: its dataset is not.
+            AlreadyExistsError: it exists already.
+            MissingError: its dataset does not exist.
         """
         with self._lock:
             if (table.project, table.dataset) not in self._datasets:
@@ -147,7 +148,7 @@ class Catalogue:
         """Remove a table; sessions that were opened on it keep their rows.
 
         Raises:
-            MissingError: there is no such table.
+            MissingError: the table does not exist.
         """
         with self._lock:
             self._get(table)
@@ -157,7 +158,7 @@ class Catalogue:
         """Commit rows (in the form of :func:`stored_schema`) to a table, visible to every later snapshot.
 
         Raises:
-            MissingError: there is no such table.
+            MissingError: the table does not exist.
         """
         with self._lock:
             stored = self._get(table)
@@ -169,7 +170,7 @@ class Catalogue:
         """The table as of ``at`` (microseconds since the Unix epoch), or now.
 
         Raises:
-            MissingError: there is no such table.
+            MissingError: the table does not exist.
         """
         with self._lock:
             stored = self._get(table)

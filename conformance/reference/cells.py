@@ -39,7 +39,7 @@ _EXACT: Final = decimal.Context(prec=200, Emax=decimal.MAX_EMAX, Emin=decimal.MI
 
 
 class CellError(Exception):
-    """A cell cannot be taken: ``location`` is the dotted path of its column, ``message`` says why."""
+    """A cell is refused: ``location`` is the dotted path of its column, ``message`` the reason."""
 
     def __init__(self, location: str, message: str) -> None:
         super().__init__(f"{location}: {message}")

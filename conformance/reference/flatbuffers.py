@@ -1,12 +1,12 @@
 """A table-driven FlatBuffers writer: a tree of plain values to the bytes of Arrow's metadata.
 
-It writes what it is told, in any of the layouts that FlatBuffers allows (https://flatbuffers.dev/internals/):
+It writes the tree that it is given, in any of the layouts that FlatBuffers allows (https://flatbuffers.dev/internals/):
 builders of other languages order tables, share vtables and spell out defaults differently, and a judge has to accept
 them all. It shares the facts of :mod:`conformance.wire.tables` with the verifier, and no code.
 
 A tree is a mapping from slot name to value: numbers for scalars, ``str`` (or ``bytes``, written as they are), mappings
 for tables, a union as two entries ``x_type`` and ``x``, lists for vectors, tuples for structs in field order.
-A slot that is not in the mapping is absent. A union whose type byte lies has the pair (table, mapping) as its value.
+A slot that is not in the mapping is absent. A union with a wrong type byte has the pair (table, mapping) as its value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TableLayout:
 
     ``shared_vtables``: equal vtables are written once. ``vtables_last``: a vtable follows its table.
     ``depth_first``: a table's children follow it at once, not after all of its siblings.
-    ``explicit_defaults``: scalars equal to their default are written. ``slot_order``: inline fields stand in the order
+    ``explicit_defaults``: scalars equal to their default are written. ``slot_order``: inline fields are in the order
     of their slots, not largest first.
     """
 
@@ -130,7 +130,7 @@ class _Writer:
         return present
 
     def _inline(self, fields: Sequence[tuple[int, Slot, Any]], start: int) -> tuple[dict[int, int], int]:
-        """Where each field of a table that begins at ``start`` stands, and the table's inline size."""
+        """The position of each field of a table that begins at ``start``, and the table's inline size."""
         order = fields if self.layout.slot_order else sorted(fields, key=lambda field: -field[1].align)
         offsets, position = {}, start + 4
         for number, slot, _ in order:
@@ -146,7 +146,7 @@ class _Writer:
         return struct.pack(f"<{2 + slots}H", 4 + 2 * slots, size, *numbers)
 
     def reference(self, at: int, slot: Slot, of: str, value: Any) -> None:
-        """Write what the reference slot at ``at`` refers to."""
+        """Write the value that the reference slot at ``at`` refers to."""
         match slot.kind:
             case SlotKind.TABLE | SlotKind.UNION:
                 self.table(of, value, at)
@@ -176,7 +176,7 @@ class _Writer:
 
 
 def _referred(slot: Slot, tree: Tree, value: Any) -> tuple[str, Any]:
-    """The type of what a reference slot refers to, and the value."""
+    """The type and the value that a reference slot refers to."""
     if slot.kind is not SlotKind.UNION:
         return slot.of, value
     if isinstance(value, tuple):

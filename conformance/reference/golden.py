@@ -1,10 +1,10 @@
-"""The golden message pairs: for every BigQuery type and mode, the canonical bytes and the rows that they stand for.
+"""The golden message pairs: for every BigQuery type and mode, the canonical bytes and the rows that they encode.
 
 A pair is a schema message and a record batch message, written by the reference serializer from a recipe.
-``golden/bq-arrow/manifest.json`` says for each what it holds, who made it, from what, and the digests of its two files;
-a program in any language can read it without this package: decode the two files, compare with ``rows``.
-Uncompressed bytes are the same on every machine and under every pyarrow, so they are compared as bytes.
-What a codec writes depends on its version, so a compressed pair is compared by what it decompresses to.
+``golden/bq-arrow/manifest.json`` gives for each pair its content, its maker, its source and the digests of its two
+files; a program in any language can read it without this package: decode the two files, compare with ``rows``.
+Uncompressed bytes are the same on every machine and under every pyarrow, so they are compared as bytes. The output of
+a codec depends on its version, so a compressed pair is compared after decompression.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from conformance.reference.serializer import REFERENCE
 __all__ = ["GoldenPair", "check", "pairs", "regenerate"]
 
 FORMAT: Final = 1
-"""Version of the manifest's form; it rises when a reader of the old form would misread the new one."""
+"""Version of the manifest's format; it rises when a reader of the old format would misread the new one."""
 MANIFEST: Final = "manifest.json"
 ROWS: Final = 9
 """One more than a bitmap byte holds."""
@@ -125,7 +125,7 @@ def _entry(pair: GoldenPair) -> dict[str, Any]:
 
 
 def regenerate(folder: Path) -> None:
-    """Write every pair and the manifest below ``folder``; files of pairs that are no more are removed."""
+    """Write every pair and the manifest below ``folder``; files of pairs that no longer exist are removed."""
     manifest = {"format": FORMAT, "pairs": [_entry(pair) for pair in pairs()]}
     files: dict[str, bytes | str] = {MANIFEST: json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"}
     for pair in pairs():
@@ -138,7 +138,7 @@ def regenerate(folder: Path) -> None:
 
 
 def check(folder: Path) -> list[str]:
-    """What in ``folder`` differs from what would be written now; one sentence each, empty if nothing does."""
+    """The differences between ``folder`` and the files that would be written now, one sentence each."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
     except (OSError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""Legal bytes of every kind, for whoever changes them: streams, files, tensors and bare messages.
+"""Legal inputs of every kind, to be mutated: streams, files, tensors and bare messages.
 
-They are the vectors that are legal (samples of every type, options of writers pairwise, variations, tensors), and
-messages as a Storage Read client gets them: golden pairs, tables as campaigns draw them, samples in messages.
+They are the legal vectors (samples of every type, options of writers pairwise, variations, tensors), and messages as a
+Storage Read client receives them: golden pairs, tables as campaigns draw them, samples in messages.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from conformance.wire import Kind
 __all__ = ["legal_subjects"]
 
 _LEGAL: Final = ("samples", "options", "variations", "tensors")
-"""The chapters of vectors without anything wrong."""
+"""The chapters whose vectors are all legal."""
 _DRAWN: Final = 200
-"""Tables drawn, with seed 0: as many families of columns."""
+"""The number of tables drawn with seed 0, one for each family of columns."""
 _LARGEST: Final = 64 << 10
-"""Bytes of the largest drawn table: changes of larger ones cost more and lead nowhere else."""
+"""Bytes of the largest drawn table: changes of larger ones cost more and find nothing else."""
 _CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
 
 
 @functools.cache
 def legal_subjects() -> Mapping[Kind, tuple[Subject, ...]]:
-    """The subjects by kind, always the same; what a codec compresses to depends on its version."""
+    """The inputs by kind, always the same but for compressed bytes, which depend on the codec's version."""
     found: dict[Kind, list[Subject]] = {kind: [] for kind in Kind}
     for subject in (*_vectors(), *_golden(), *_drawn(), *_samples()):
         found[subject.kind].append(subject)

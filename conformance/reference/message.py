@@ -1,7 +1,7 @@
 """A message as a model: metadata tree and body parts, open to change before it becomes bytes.
 
-The reference serializer builds the model of what is right; a mutant or a legal variation changes one thing in it;
-:meth:`Message.encode` writes whatever the model then says.
+The reference serializer builds the correct model; a mutant or a legal variation changes one thing in it;
+:meth:`Message.encode` writes the model as it then is.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Message:
         return batch
 
     def part(self, role: str, path: str | None = None) -> Part:
-        """The first part of that role that holds anything (at ``path``, if given).
+        """The first part of that role that is not empty (at ``path``, if given).
 
         Raises:
             LookupError: the message has none.
@@ -92,7 +92,7 @@ class Message:
         return buffers, bytes(out)
 
     def _variadic(self) -> dict[str, list[int]]:
-        """How many data buffers stand behind each view field, where there are view fields."""
+        """The number of data buffers behind each view field, if there are view fields."""
         counts: list[int] = []
         for part in self.parts:
             if part.role == "views":
@@ -105,7 +105,7 @@ class Message:
         if not self.codec or not data:
             return data
         squeezed: bytes = pa.Codec(_CODECS[self.codec][0]).compress(data, asbytes=True)
-        # -1 announces bytes stored as they are (Message.fbs, BodyCompressionMethod.BUFFER).
+        # -1 declares bytes stored as they are (Message.fbs, BodyCompressionMethod.BUFFER).
         if len(squeezed) >= len(data) or len(squeezed) > (1 - self.savings) * len(data):
             return struct.pack("<q", -1) + data
         return struct.pack("<q", len(data)) + squeezed

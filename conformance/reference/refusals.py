@@ -1,9 +1,9 @@
-"""What the reference refuses, with which code, in whose words: one row per reason.
+"""The reference's refusals: one row per reason, with status code and text.
 
-The texts are those that public records of the service show (the URL stands beside each); where no record exists the
-row says so, and the code is the natural one. Errors raised while a session is built begin with ``request failed: ``,
+The texts are those of public records of the service (with the URL of each); if no record exists, the row says so, and
+the code is the natural one. Errors raised while a session is built begin with ``request failed: ``,
 errors on a live stream with ``there was an error operating on '<stream>': ``.
-This module decides the words; when to refuse is decided by the step that finds the reason.
+This module decides the texts; the step that finds the reason decides when to refuse.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Row restrictions: which rows of a table a ``row_restriction`` keeps.
 
-A row stays where the expression is TRUE; FALSE and NULL drop it. What cannot be understood is refused, never ignored:
-unfiltered rows are the one wrong answer. Source: ``TableReadOptions.row_restriction`` in googleapis
+A row stays where the expression is TRUE; FALSE and NULL drop it. A restriction that cannot be parsed is refused, never
+ignored: unfiltered rows would be wrong silently. Source: ``TableReadOptions.row_restriction`` in googleapis
 ``google/cloud/bigquery/storage/v1/stream.proto``.
 """
 

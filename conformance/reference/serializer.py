@@ -1,7 +1,7 @@
-"""The reference serializer: Arrow rows to bare messages in three steps, each of which a lie may replace.
+"""The reference serializer: Arrow rows to bare messages in three steps, each of which a mutant may replace.
 
 ``reshape`` decides types, field metadata and values; ``write_schema`` and ``write_batch`` decide bytes.
-The reference's own steps do what the contract says; :mod:`conformance.reference.mutants` holds the lies.
+The reference's own steps follow the contract; :mod:`conformance.reference.mutants` has the deviations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Serializer:
 
     @property
     def reshapes(self) -> bool:
-        """Whether types or values are not the reference's own; such a lie knows BigQuery's types only."""
+        """Whether a mutant changes types or values; such a mutant knows only BigQuery's types."""
         return self.reshape is not _as_it_is
 
     def schema(self, schema: pa.Schema) -> bytes:
@@ -53,4 +53,4 @@ class Serializer:
 
 
 REFERENCE: Final = Serializer()
-"""The serializer that obeys."""
+"""The serializer without a deviation."""

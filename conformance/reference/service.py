@@ -1,4 +1,4 @@
-"""The reference service: BigQueryRead as the contract has it, one small overridable method per step.
+"""The reference service: BigQueryRead according to the contract, one small overridable method per step.
 
 Every step decides one thing and calls no other step than those it is made of, so that a mutant is a subclass that
 replaces one method in a few lines. This module decides behaviour; transport is :mod:`conformance.reference.server`'s,
@@ -43,12 +43,12 @@ MAX_STREAMS: Final = 1000
 MAX_RESPONSE_BYTES: Final = 128 * 1000 * 1000
 """Documented: a response is at most 128 MB; a single row over that fails."""
 RESPONSE_BYTES: Final = 8 << 20
-"""What a response aims at: above gRPC's default limit of 4 MiB, as the service's responses are."""
+"""The target size of a response: above gRPC's default limit of 4 MiB, as the service's responses are."""
 FIRST_RESPONSE_ROWS: Final = 4
 """Rows of a read's first response; each next one may hold twice as many, so that small tables have several
 responses and large ones few."""
 ROWS_PER_STREAM: Final = 16
-"""Rows that justify one more stream; the service splits at some 200 MB, which no test table reaches."""
+"""Rows that justify one more stream; the service splits at about 200 MB, which no test table reaches."""
 DEFAULT_STREAMS: Final = 4
 """At most so many streams where the client sets no maximum."""
 
@@ -100,7 +100,7 @@ class Service:
         return self.describe_session(session, streams)
 
     def check_request(self, request: Any) -> None:
-        """Refuse what can be seen to be wrong without looking at a table."""
+        """Refuse a request that is wrong whatever the table is."""
         asked = request.read_session
         if not _PARENT.fullmatch(request.parent) or not _TABLE.fullmatch(asked.table):
             self.refuse(Reason.BAD_RESOURCE)
@@ -121,7 +121,7 @@ class Service:
             self.refuse(Reason.FORMAT_UNSPECIFIED)
 
     def check_stream_counts(self, maximum: int, preferred: int) -> None:
-        """Refuse counts below zero, and a wish above the cap."""
+        """Refuse counts below zero, and a preferred count above the maximum."""
         for field, count in (("max_stream_count", maximum), ("preferred_min_stream_count", preferred)):
             if count < 0:
                 self.refuse(Reason.NEGATIVE_STREAM_COUNT, field=field, count=count)
@@ -183,7 +183,7 @@ class Service:
         return _BUFFER_CODECS[buffers], bool(responses)
 
     def resolve_schema(self, asked: Any, columns: Sequence[Column]) -> tuple[bytes, AvroWriter | None]:
-        """What a session keeps of its schema: bytes for ARROW, a writer for AVRO."""
+        """The schema as a session keeps it: bytes for ARROW, a writer for AVRO."""
         if asked.data_format != proto.DATA_FORMAT["AVRO"]:
             return self.encode_schema(self.served_schema(columns)), None
         options = asked.read_options.avro_serialization_options
@@ -228,7 +228,7 @@ class Service:
         return run if mask is None else take(run, pc.indices_nonzero(mask.slice(start, stop - start)).to_numpy())
 
     def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
-        """The ReadSession that answers: what was asked for, echoed, and what the server adds."""
+        """The ReadSession of the answer: the echoed request, and the server's own fields."""
         asked = session.request.read_session
         answer = proto.ReadSession(
             name=session.name,

@@ -1,4 +1,4 @@
-"""What the reference remembers of a session: its request, its schema, its streams; and how a stream is named.
+"""The reference's state of a session: its request, its schema, its streams, and their names.
 
 A stream is a run of the session's rows. Names are opaque to clients: they carry nothing but a random token.
 """
@@ -68,7 +68,7 @@ class Sessions:
             self._streams.update((stream.name, stream) for stream in streams)
 
     def find(self, name: str) -> Stream | None:
-        """The stream of that name, expired or not; None where there never was one or it is forgotten."""
+        """The stream of that name, expired or not; None if it never existed or was dropped."""
         with self._lock:
             return self._streams.get(name)
 

@@ -1,7 +1,7 @@
 """Every Arrow type where another belongs: at the top, inside a RECORD, an array, an array of RECORDs, as a bound.
 
 The values are the samples of every type, legal in themselves, so that the type alone is wrong. Names, metadata and
-nullability stay what they were, and so does the number of rows: whoever looks at a value finds one of another kind.
+nullability stay as they were, and so does the number of rows: a clause that looks at a value finds one of another kind.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _BOUNDS: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
 class Substitution:
     """One type in the place of another: ``path`` says where, ``change`` which.
 
-    ``case`` has a column beside the ``row_id``, and as many rows as there are ``values``; ``put`` makes its array of
-    them. So rows are told apart by what is right, and what is wrong is looked at.
+    ``case`` has one column next to ``row_id``, and one row for each of ``values``; ``put`` makes the column's array
+    from them. The right ``row_id`` identifies each row, so the clauses compare the wrong values.
     """
 
     path: str
@@ -43,7 +43,7 @@ class Substitution:
     put: Put
 
     def batch(self) -> pa.RecordBatch:
-        """The rows of the case, but for the values of the other type."""
+        """The rows of the case, with the values of the other type."""
         array, (row_id, column) = self.put(self.values), map(arrow_field, self.case.table.columns)
         schema = pa.schema([row_id, column.with_type(array.type)])
         return pa.RecordBatch.from_arrays([pa.array(range(len(array)), row_id.type), array], schema=schema)
@@ -111,7 +111,7 @@ def _record(column: Column, mode: Mode = Mode.NULLABLE) -> Column:
     return Column("r", BqType.RECORD, mode, (column,))
 
 
-# --- what stands around the values ------------------------------------------------------------------
+# --- around the values ------------------------------------------------------------------------------
 
 
 def _alone(values: pa.Array) -> pa.Array:

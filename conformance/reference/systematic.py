@@ -1,8 +1,8 @@
 """Systematic mutation: every field of every message on the path, changed in every simple way.
 
-Named mutants are lies that somebody told. These are the lies that nobody thought of: each slot of each FlatBuffers
+Named mutants are faults that somebody has seen or thought of. These are the others: each slot of each FlatBuffers
 table and each field of each protobuf message is made absent, default, off by one, extreme, negative, or exchanged with
-a sibling, one change at a time. Whether a change is a fault is for the clauses to say.
+a sibling, one change at a time. The clauses decide whether a change is a fault.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Edit", "edit_protobuf", "edit_tree"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Edit:
-    """One change: the dotted ``path`` of the field (indices as ``[n]``), what was done to it, and the result."""
+    """One change: the dotted ``path`` of the field (indices as ``[n]``), the kind of change, and the result."""
 
     path: str
     change: str
@@ -122,7 +122,7 @@ def _item_edits(slot: Slot, item: Any, path: str) -> Iterator[Edit]:
     elif slot.kind is SlotKind.SCALARS:
         yield from (Edit(path, change, number) for change, number in _numbers(slot.of, int(item)))
     else:
-        # Where nothing is, an offset means nothing: such changes get a name of their own.
+        # The offset of an empty buffer has no meaning: such changes get a name of their own.
         empty = " of nothing" if slot.of == "Buffer" and item[1] == 0 else ""
         for position, (name, kind, _) in enumerate(STRUCTS[slot.of].fields):
             for change, number in _numbers(kind, int(item[position])):

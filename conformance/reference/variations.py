@@ -1,6 +1,6 @@
-"""Legal variations: what real encoders do differently from the reference, none of which is wrong.
+"""Legal variations: real encoders differ from the reference in them, and none is wrong.
 
-A judge that calls one of these a fault has raised a false alarm. Each names what permits it: a section of the
+A judge that calls one of these a fault raises a false alarm. Each names what permits it: a section of the
 columnar format (COL, https://arrow.apache.org/docs/format/Columnar.html), of the FlatBuffers encoding
 (https://flatbuffers.dev/internals/), or a comment of the proto. Adding one touches one place, here.
 """
@@ -137,7 +137,7 @@ def bitmaps_long(message: Message) -> Message:
 
 @_bytes("buffers-reversed", f"{_COL}#recordbatch-message")
 def buffers_reversed(message: Message) -> bytes:
-    """The buffers lie in the body in reverse order; the header says where."""
+    """The buffers are in the body in reverse order; the header gives their positions."""
     tree, body = message.complete()
     buffers = tree["header"].get("buffers", [])
     out, places = bytearray(), {}
@@ -222,7 +222,7 @@ def _all_fields(message: Message) -> list[dict[str, Any]]:
 
 @_bytes("stored-raw", "https://github.com/apache/arrow/blob/main/format/Message.fbs (BodyCompressionMethod)")
 def stored_raw(message: Message) -> Message:
-    """Compression is announced and every buffer is stored as it is, under the length -1."""
+    """Compression is declared and every buffer is stored as it is, under the length -1."""
     if message.tree["header_type"] != 1:
         for part in message.parts:
             part.data = struct.pack("<q", -1) + part.data if part.data else b""
@@ -277,7 +277,7 @@ def nulls_not_zeroed(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 @_rows("metadata-order", f"{_COL}#extension-types")
 def metadata_reversed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The pairs of a field's metadata stand in another order."""
+    """The pairs of a field's metadata are in another order."""
 
     def reverse(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
         metadata = field.metadata or {}

@@ -1,6 +1,6 @@
-"""The reference for whole IPC streams, files and tensors: a writer of our own, and everything that is tried on readers.
+"""The reference for IPC streams, files and tensors: an independent writer, and all inputs that readers are tested with.
 
-Nothing here reads: what the writer makes is judged by :mod:`conformance.wire` and by other people's readers.
+This package does not read: :mod:`conformance.wire` and other people's readers judge the writer's output.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Dictionaries of a schema and of its batches: how many there are, what each holds, and what has to be sent.
+"""Dictionaries of a schema and of its batches: their number, their values, and the messages that define them.
 
 A schema's dictionaries are numbered in pre-order of its fields; one whose values are themselves encoded (a list of
-encoded text, say) stands before those inside it. They are sent the other way round, since the outer points into the
-inner.
+encoded text, for example) comes before those inside it. They are sent in the reverse order, since the outer points
+into the inner.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _children(array: pa.Array) -> list[pa.Array]:
 
 
 class Dictionaries:
-    """What a stream has defined so far; :meth:`messages` says what it has to define next.
+    """The dictionaries that a stream has defined so far; :meth:`messages` gives those that it must define next.
 
     ``ids`` are in pre-order of the fields. Without ``replacements``, as in a file, a dictionary may only grow.
     """
@@ -69,7 +69,7 @@ class Dictionaries:
         self.known: dict[int, pa.Array] = {}
 
     def messages(self, batch: pa.RecordBatch) -> list[Message]:
-        """The dictionary batches that have to stand before ``batch``.
+        """The dictionary batches that must precede ``batch``.
 
         Raises:
             ValueError: fields that share an id have different dictionaries, or a file would have to replace one.

@@ -14,7 +14,7 @@ __all__ = ["swap"]
 
 
 def swap(part: Part) -> None:
-    """Turns the numbers of a little-endian buffer round, in place."""
+    """Swaps the bytes of the numbers in a little-endian buffer, in place."""
     if part.role == "views":
         part.data = b"".join(_view(part.data[start : start + 16]) for start in range(0, len(part.data), 16))
     elif part.unit != (1,):

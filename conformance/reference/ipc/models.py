@@ -14,13 +14,13 @@ __all__ = ["MAGIC", "UNSHARED", "EncodedMessage", "FileModel", "StreamModel"]
 MAGIC: Final = b"ARROW1"
 UNSHARED: Final = TableLayout(shared_vtables=False)
 """Every table has a vtable of its own. Common builders write back to front and share only vtables that come later;
-this writer goes front to back, and a shared vtable that came earlier is legal and rare: a variation shows it."""
+this writer goes front to back, and a shared vtable that came earlier is legal and rare: one variation has it."""
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EncodedMessage:
-    """Bytes that stand for a message; ``kind`` is the header type that a Footer knows them by, 0 for none."""
+    """Bytes in the place of a message; ``kind`` is the header type that a Footer lists them under, 0 for none."""
 
     data: bytes
     kind: int = 0
@@ -32,7 +32,7 @@ class EncodedMessage:
 
 @dataclasses.dataclass(slots=True)
 class StreamModel:
-    """A stream that has not been written yet: its messages in order, and what marks its end."""
+    """A stream that has not been written yet: its messages in order, and its end marker."""
 
     messages: list[Message | EncodedMessage]
     end: bytes = END_OF_STREAM
@@ -45,7 +45,7 @@ class StreamModel:
         """The Schema message.
 
         Raises:
-            LookupError: it is bytes by now.
+            LookupError: it has been replaced by bytes.
         """
         for message in self._of_kind(_SCHEMA):
             return message
@@ -66,7 +66,7 @@ class StreamModel:
         self.messages[self.place(message)] = EncodedMessage(data, message.tree["header_type"])
 
     def place(self, message: Message) -> int:
-        """The number of a message in the stream; equal ones are told apart."""
+        """The position of a message in the stream, found by identity: equal messages differ."""
         return next(number for number, each in enumerate(self.messages) if each is message)
 
     def encode(self) -> bytes:
@@ -79,7 +79,7 @@ class FileModel:
     """A file that has not been written yet: a stream, and the ``Footer`` tree without its blocks.
 
     :meth:`complete` fills in the blocks, unless the tree carries ``dictionaries`` and ``recordBatches`` of its own.
-    ``lead`` is what stands before the stream, ``trail`` what stands after the Footer's length; ``length`` replaces the
+    ``lead`` are bytes before the stream, ``trail`` bytes after the Footer's length; ``length`` replaces the
     Footer's true length.
     """
 
@@ -111,7 +111,7 @@ class FileModel:
         return self.assemble(before, footer)
 
     def assemble(self, before: bytes, footer: dict[str, Any]) -> bytes:
-        """The bytes of a file made of what stands before the Footer and the Footer's tree."""
+        """The bytes of a file, from the bytes before the Footer and the Footer's tree."""
         data = write("Footer", footer, layout=self.layout)
         data += bytes(-len(data) % 4)
         length = len(data) if self.length is None else self.length
@@ -119,7 +119,7 @@ class FileModel:
 
 
 def _metadata_length(data: bytes) -> int:
-    """How many bytes of a message stand before its body."""
+    """The number of bytes of a message before its body."""
     prefix = 8 if data.startswith(CONTINUATION) else 4
     (length,) = struct.unpack_from("<i", data, prefix - 4)
     return prefix + int(length)

@@ -1,4 +1,4 @@
-"""What a writer of IPC streams and files may choose."""
+"""The options of a writer of IPC streams and files."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class WriterOptions:
 
     ``legacy``: messages start with their length alone, as before Arrow 0.15, and the end marker is four zeros.
     ``alignment``: 8 or 64, of the end of the metadata and of every buffer.
-    ``min_space_savings``: the part of its size, 0 to 1, that compression has to save lest a buffer is stored raw.
+    ``min_space_savings``: the part of its size, 0 to 1, that compression must save; otherwise a buffer is stored raw.
     ``deltas``: a dictionary that extends the one before is sent as a delta. ``end``: whether a stream ends with a
     marker or just ends. ``validity``: whether a field without nulls has a bitmap. ``big_endian``: the byte order of
-    bodies. ``message_metadata`` stands on every batch; ``opening_metadata`` on the schema's message, and on the Footer,
+    bodies. ``message_metadata`` is on every batch; ``opening_metadata`` on the schema's message, and on the Footer,
     which repeats it. ``ids`` are the ids of the dictionaries in pre-order of the schema's fields: 0, 1 … if not given;
     fields with the same id share a dictionary.
 
     Raises:
-        ValueError: a choice that is none.
+        ValueError: an option has a value that the format does not permit.
     """
 
     legacy: bool = False

@@ -1,7 +1,7 @@
-"""How legal variations and mutants of streams, files and tensors are named, found and made.
+"""The register of legal variations and mutants of streams, files and tensors.
 
-Each is a function on a model, under one decorator; its docstring says what it does. It is tried on a few samples, and
-one that does not apply to a sample (it has no list, say) raises :class:`LookupError` and leaves that sample out.
+Each is a function on a model, under one decorator; its docstring says what it does. It is tried on a few samples. If it
+does not apply to a sample (which has no list, for example), it raises :class:`LookupError` and the sample is left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Model = StreamModel | FileModel | TensorModel
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Made:
-    """The bytes made of one sample. ``batches`` are what they say; None where that is not tables or not defined."""
+    """The bytes made from one sample. ``batches`` is their content; None where it is not tables or not defined."""
 
     sample: str
     data: bytes
@@ -51,9 +51,9 @@ class Made:
 class IpcVariation:
     """One legal difference: what it is, and the text that permits it.
 
-    ``grade`` says what a reader owes it: ``required``, to read it; ``optional``, to read it or to refuse it, since the
-    format names it as something an implementation may lack; ``ambiguous``, the same, since the format is silent or
-    says two things.
+    ``grade`` says what a reader must do: ``required``, read it; ``optional``, read it or refuse it, since the format
+    names it as something that an implementation may lack; ``ambiguous``, read it or refuse it, since the format is
+    silent or contradicts itself.
     """
 
     name: str
@@ -69,8 +69,8 @@ class IpcMutant:
     """One deviation: the ``fault``, and the rules that it breaks.
 
     A judge has to report one of ``rules``, and no violation of any other but those in ``also``, each with the reason
-    why it may honestly be found too. ``beyond`` are clauses on what no rule of the wire is about; a mutant that names
-    them may break no rule at all.
+    why it may rightly be found too. ``beyond`` are clauses on requirements for which ``wire`` has no rule; a mutant
+    that names them may break no rule at all.
     """
 
     name: str
@@ -84,7 +84,7 @@ class IpcMutant:
 
     @property
     def kills(self) -> tuple[str, ...]:
-        """The clauses that tell of the rules: one of them has to fail. Empty for what is a note to every clause."""
+        """The clauses that report the rules: one of them must fail. Empty if every clause treats the rules as notes."""
         reported = clauses_of_rules(f"ipc-{self.kind}")
         return tuple(dict.fromkeys((*(reported[rule] for rule in self.rules if rule in reported), *self.beyond)))
 
@@ -107,7 +107,7 @@ STANDARD: Final = (
     "types.union-dense",
     "names.field-metadata",
 )
-"""Samples of different shapes, for what applies to all of them."""
+"""Samples of different shapes, for variations and mutants that apply to all of them."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 Choices = Mapping[str, object]
@@ -124,7 +124,7 @@ def variation(
     choices: Choices = _NONE,
     reported: bool = True,
 ) -> Callable[[F], F]:
-    """Registers a function from a model to a model, to bytes, or to nothing where it changed the model in place.
+    """Registers a function from a model to a model or to bytes; one that returns None has changed the model in place.
 
     Without ``reported``, it is not defined which batches the bytes hold.
     """
@@ -150,7 +150,7 @@ def mutant(
     beyond: tuple[str, ...] = (),
     fault: str = "",
 ) -> Callable[[F], F]:
-    """Registers a lie: a function as :func:`variation` takes it; ``fault`` is given where it has no docstring."""
+    """Registers a mutant: a function as :func:`variation` takes it; ``fault`` is given where it has no docstring."""
 
     def register(reported: F) -> F:
         _free(name, _MUTANTS)
@@ -182,7 +182,7 @@ _EVERY_TYPE: Final = all(hasattr(pa, name) for name in ("string_view", "list_vie
 
 
 def _is_lacking(kind: ContainerKind, sample: str) -> bool:
-    """Whether the sample is not there because this pyarrow lacks its types, rather than misspelt."""
+    """Whether the sample is absent because this pyarrow lacks its types, rather than misspelt."""
     return not _EVERY_TYPE and kind != "tensor" and sample not in SAMPLES
 
 

@@ -88,7 +88,7 @@ def tensor_model(
 ) -> TensorModel:
     """The model of the message of a dense tensor.
 
-    An array in column-major order is written as it lies; any other in row-major order.
+    An array in column-major order is written as it is; any other in row-major order.
 
     Args:
         array: the values; integers or floats.
@@ -110,7 +110,7 @@ def tensor_model(
 def sparse_model(
     array: Dense, form: SparseForm, *, names: Sequence[str] = (), index: pa.DataType | None = None, strides: bool = True
 ) -> TensorModel:
-    """The model of what :func:`write_sparse` writes."""
+    """The model of the message that :func:`write_sparse` writes."""
     kind = pa.int64() if index is None else index
     makers = {"COO": _coo, "CSR": _csx, "CSC": _csx, "CSF": _csf}
     if form not in makers:
@@ -130,7 +130,7 @@ def sparse_model(
 def write_sparse(
     array: Dense, form: SparseForm, *, names: Sequence[str] = (), index: pa.DataType | None = None, strides: bool = True
 ) -> bytes:
-    """The message of a sparse tensor: the values of ``array`` that are not zero, and where they are.
+    """The message of a sparse tensor: the non-zero values of ``array`` and their positions.
 
     Args:
         array: the values, zeros included.
@@ -162,7 +162,7 @@ _Made = tuple[dict[str, Any], list[tuple[str, bytes]], Dense]
 
 
 def _pack(numbers: Dense | list[int], kind: pa.DataType) -> bytes:
-    # An Arrow integer is called what numpy calls its own; `to_pandas_dtype` asks for pandas until pyarrow 19.
+    # Arrow and numpy have the same names for integers; `to_pandas_dtype` requires pandas before pyarrow 19.
     return np.asarray(numbers).astype(np.dtype(str(kind))).tobytes()
 
 

@@ -1,7 +1,7 @@
 """Record batches to IPC streams and files, by the reference's own code.
 
 pyarrow supplies the arrays and the codecs; the messages, the order of dictionaries and the Footer are written here,
-so that another reader's agreement says something.
+so that agreement with another reader is independent evidence.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _schema(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> pa.S
 
 
 def _choose(message: Message, options: WriterOptions) -> None:
-    """Writes a batch or dictionary batch as the options want it."""
+    """Writes a batch or dictionary batch with the options."""
     message.codec = CODECS[options.codec]
     message.savings = options.min_space_savings or 0.0
     _add_metadata(message, options.message_metadata)
@@ -122,7 +122,7 @@ def _add_metadata(message: Message, pairs: Mapping[str, str]) -> None:
 
 
 def _with_union_bitmaps(parts: Sequence[Part]) -> Iterator[Part]:
-    """The buffers as V4 wants them: a union has a validity bitmap, which is empty since it has no nulls."""
+    """The buffers as V4 requires them: a union has a validity bitmap, which is empty since it has no nulls."""
     for part in parts:
         if part.role == "type ids":
             yield Part(part.path, "validity", b"")
@@ -130,7 +130,7 @@ def _with_union_bitmaps(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _fill_bitmaps(parts: Sequence[Part]) -> None:
-    """Gives every bitmap that was left out its ones."""
+    """Fills in every bitmap that was left out, with ones."""
     for part in parts:
         if part.role == "validity" and not part.data:
             part.data = np.packbits(np.ones(part.slots, np.uint8), bitorder="little").tobytes()

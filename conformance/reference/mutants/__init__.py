@@ -1,7 +1,7 @@
 """The mutants: named single deviations from the reference, in its serializer or in its service.
 
-``conformance serve --mutant NAME`` serves one. How a mutant is made and found is :mod:`.register`'s business;
-this module gathers all of them and decides which service tells which lie.
+``conformance serve --mutant NAME`` serves one. :mod:`.register` defines how a mutant is made and found; this module
+gathers all of them and chooses the service that runs each.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ __all__ = ["FAULTY_SERVERS", "MUTANTS", "Mutant", "service_class"]
 
 
 def service_class(name: str | None) -> type[Service]:
-    """The service to run: the reference itself for None, else the one that tells the mutant's lie.
+    """The service to run: the reference itself for None, otherwise the one with the mutant's deviation.
 
     Raises:
-        KeyError: there is no such mutant.
+        KeyError: no mutant has that name.
     """
     if name is None:
         return Service
@@ -59,7 +59,7 @@ def service_class(name: str | None) -> type[Service]:
 
 
 def _written_by(serializer: Serializer) -> type[Service]:
-    """The service with its messages written by a serializer of our own."""
+    """The service with its messages written by the given serializer."""
 
     class Written(Service):
         def encode_schema(self, schema: pa.Schema) -> bytes:

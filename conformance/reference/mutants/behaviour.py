@@ -1,4 +1,4 @@
-"""Lies in well-formed messages: about sessions, streams, offsets, counts, projection and refusals."""
+"""Mutants with well-formed messages: sessions, streams, offsets, counts, projection and refusals are wrong."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class RowCountUnset(Service):
 class SchemaNever(Service):
     """No response carries the schema; only the session does."""
 
-    def carries_schema(self, *, first: bool) -> bool:  # noqa: ARG002  # the lie is not to look
+    def carries_schema(self, *, first: bool) -> bool:  # noqa: ARG002  # the fault is not to look
         return False
 
 

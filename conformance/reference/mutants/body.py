@@ -1,4 +1,4 @@
-"""Lies of the record batch header and body: lengths, counts, buffers, offsets, bitmaps."""
+"""Mutants of the record batch header and body: lengths, counts, buffers, offsets, bitmaps."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _pack(offsets: list[int]) -> bytes:
 
 
 def _lengthened(zeros: int) -> Callable[[Message], bytes]:
-    """The message with so many zeros behind its body, and a body length that counts them."""
+    """The message with ``count`` zeros behind its body, and a body length that counts them."""
 
     def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
         tree["bodyLength"] = len(body) + zeros
@@ -64,7 +64,7 @@ def _lengthened(zeros: int) -> Callable[[Message], bytes]:
 
 
 def _setting(**slots: int) -> Callable[[Message], Message]:
-    """The message whose header says something else of the batch."""
+    """The message whose header describes the batch with other values."""
 
     def change(message: Message) -> Message:
         message.header.update(slots)
@@ -89,7 +89,7 @@ def body_length_negative(message: Message) -> Message:
     },
 )
 def body_length_short(message: Message) -> bytes:
-    """The body length leaves out the last 8 bytes of the body, which follow all the same."""
+    """The body length leaves out the last 8 bytes of the body, which still follow."""
 
     def shorten(tree: dict[str, Any], body: bytes) -> None:
         if len(body) < 8:
@@ -243,7 +243,7 @@ batch_mutant("buffer.beyond-body", kills="body.buffers-inside", defects=("I-06",
 
 @batch_mutant("buffer.unaligned", kills="body.buffers-aligned", defects=("I-25",))
 def buffer_unaligned(message: Message) -> bytes:
-    """Every buffer of the body stands 4 bytes off a multiple of 8."""
+    """Every buffer of the body begins 4 bytes off a multiple of 8."""
 
     def shift(tree: dict[str, Any], body: bytes) -> bytes:
         buffers = tree["header"]["buffers"]
@@ -321,7 +321,7 @@ def child_short(message: Message) -> Message:
     for node in message.nodes:
         parent = node.path.rpartition(".")[0]
         leaf = roles.get(node.path) == {"validity", "data"}
-        # A struct is what has a bitmap and nothing else.
+        # Only a struct has a bitmap and no other buffer.
         if leaf and roles.get(parent) == {"validity"} and lengths[parent] == node.length > 0 and not node.null_count:
             node.length -= 1
             return message
@@ -330,7 +330,7 @@ def child_short(message: Message) -> Message:
 
 @batch_mutant("body.stale-padding", kills="body.padding-zero")
 def stale_padding(message: Message) -> bytes:
-    """The padding between two buffers is left over from something else."""
+    """The padding between two buffers holds leftover bytes of something else."""
 
     def soil(tree: dict[str, Any], body: bytes) -> bytes:
         for offset, length in tree["header"]["buffers"]:

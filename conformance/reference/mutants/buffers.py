@@ -1,4 +1,4 @@
-"""Lies about compressed buffers: their codec, the length in front of them, their frames."""
+"""Mutants of compressed buffers: their codec, the length in front of them, their frames."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def method_unknown(message: Message) -> bytes:
 
 
 def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Message:
-    """The message with every buffer stored as ``pack(raw, LZ4 frame)`` and LZ4_FRAME announced."""
+    """The message with every buffer stored as ``pack(raw, LZ4 frame)`` and LZ4_FRAME declared."""
     if not any(part.data for part in message.parts):
         raise LookupError("every buffer is empty")
     codec = pa.Codec("lz4")
@@ -66,13 +66,13 @@ def prefix_missing(message: Message) -> Message:
 
 @batch_mutant("compression.prefix-negative", kills="buffers.prefix-not-negative", defects=("I-70",))
 def prefix_negative(message: Message) -> Message:
-    """The announced uncompressed length is -2."""
+    """The declared uncompressed length is -2."""
     return _repacked(message, lambda _raw, squeezed: struct.pack("<q", -2) + squeezed)
 
 
 @batch_mutant("compression.raw-block", kills="buffers.frame", defects=("I-67",))
 def raw_block(message: Message) -> Message:
-    """LZ4_FRAME is announced and raw LZ4 blocks are sent."""
+    """LZ4_FRAME is declared and raw LZ4 blocks are sent."""
     raw = pa.Codec("lz4_raw")
     return _repacked(message, lambda data, _frame: struct.pack("<q", len(data)) + raw.compress(data, asbytes=True))
 
@@ -93,7 +93,7 @@ def two_frames(message: Message) -> Message:
 
 @batch_mutant("compression.size-wrong", kills="buffers.size")
 def size_wrong(message: Message) -> Message:
-    """The announced uncompressed length is 8 bytes more than there are."""
+    """The declared uncompressed length is 8 bytes more than there are."""
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data) + 8) + squeezed)
 
 

@@ -1,4 +1,4 @@
-"""Services whose answers are right until one thing in them is changed: what many lies about behaviour share."""
+"""Services whose correct answers are changed in one thing: the base classes of many mutants of behaviour."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IN_EVERY_SESSION: Final = {
     "restriction.*": "the rows are wrong in restricted sessions too",
     "snapshot.*": "the rows are wrong in sessions around an append too",
 }
-"""What fails with a lie about the rows of every session: each kind of session has clauses of its own on its rows."""
+"""The clauses that fail if the rows of every session are wrong: each kind of session has its own clauses on rows."""
 
 
 def _of_sessions(change: Callable[[Any, Session], None]) -> dict[str, Any]:
@@ -57,11 +57,11 @@ class ChangedResponse(Service, abc.ABC):
 
 
 class Accepted(Exception):  # noqa: N818  # an answer of the service, not a failure of it
-    """What should have been refused is not; the step that looked at it goes on."""
+    """Raised in place of a refusal: the step that was to refuse goes on."""
 
 
 class Lenient(Service):
-    """A service that has no objection for one reason: the step that looks catches :class:`Accepted`."""
+    """A service that never refuses for one reason: the step that checks it catches :class:`Accepted`."""
 
     accepted: ClassVar[Reason]
 
@@ -72,5 +72,5 @@ class Lenient(Service):
 
 
 def coded(code: grpc.StatusCode, reason: Reason, **facts: object) -> Refusal:
-    """The refusal for a reason, in its words and under another code."""
+    """The refusal for a reason, with its text and another code."""
     return Refusal(code, REFUSALS[reason][1].format(**facts))

@@ -1,4 +1,4 @@
-"""Lies about compression: refused, of another kind than asked for, or with another size than it says."""
+"""Mutants of compression: refused, of another kind than requested, or with a wrong size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BuffersRefused(Service):
 
 @behaviour_mutant("compression.other-codec", kills="compression.codec-is-the-one-asked-for")
 class OtherCodec(Service):
-    """Buffers are compressed with ZSTD, whichever codec was asked for."""
+    """Buffers are compressed with ZSTD, whichever codec was requested."""
 
     def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
         return super().encode_batch(part, "ZSTD" if codec else "")
@@ -40,7 +40,7 @@ class OtherCodec(Service):
 
 @behaviour_mutant("compression.always", kills="compression.none-without-asking")
 class AlwaysCompressed(Service):
-    """Buffers are compressed though nobody asked for it."""
+    """Buffers are compressed without a request for it."""
 
     def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
         return super().encode_batch(part, codec or "LZ4_FRAME")
@@ -75,7 +75,7 @@ class PayloadsRefused(Service):
 
 
 def _plain(stream: Stream) -> Stream:
-    """The stream as one of a session without compressed payloads."""
+    """The stream as if its session had no compressed payloads."""
     return dataclasses.replace(stream, session=dataclasses.replace(stream.session, lz4_responses=False))
 
 
@@ -89,7 +89,7 @@ class PayloadLeft(Service):
 
 @behaviour_mutant("compression.payload-size-zero", kills="compression.payload-size-is-positive-or-minus-one")
 class PayloadSizeZero(Service):
-    """A payload that was not compressed says the size 0 instead of -1."""
+    """A payload that was not compressed has the size 0 instead of -1."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
         answer = super().describe_rows(_plain(stream), part, start=start, first=first)
@@ -100,7 +100,7 @@ class PayloadSizeZero(Service):
 
 @behaviour_mutant("compression.payload-size-short", kills="compression.payload-has-its-size")
 class PayloadSizeShort(Service):
-    """The size of a compressed payload is said to be one byte less than it is."""
+    """The declared size of a compressed payload is one byte less than its true size."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
         answer = super().describe_rows(stream, part, start=start, first=first)
@@ -120,7 +120,7 @@ class PayloadsLoseRow(Service):
 
 @behaviour_mutant("compression.both-accepted", kills="compression.both-are-refused")
 class BothAccepted(Service):
-    """Asked for compressed buffers and payloads at once, the server compresses buffers."""
+    """If compressed buffers and payloads are both requested, the server compresses buffers instead of refusing."""
 
     def resolve_compression(self, options: Any) -> tuple[str, bool]:
         if options.arrow_serialization_options.buffer_compression:

@@ -1,4 +1,4 @@
-"""Lies about how calls end: too large, never, with the server's death, or starved by reads that were abandoned."""
+"""Mutants of how calls end: too large, never, with the server's death, or starved by abandoned reads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class WideRowLeftOut(Service):
 
 
 class _ManyRows(Service):
-    """A service that goes wrong on tables beyond 8 MiB of small rows."""
+    """A service that fails on tables of more than 8 MiB of small rows."""
 
     def is_many(self, rows: pa.Table) -> bool:
         """Whether these are such rows."""
@@ -74,7 +74,7 @@ class LargeTableExhausted(_ManyRows):
 
 @behaviour_mutant("responses.large-table-cut", kills="responses.many-rows-arrive")
 class LargeTableCut(_ManyRows):
-    """Of a table beyond 8 MiB the last row does not arrive."""
+    """The last row of a table beyond 8 MiB does not arrive."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
         rows = super().rows_at_offset(stream, offset)
@@ -137,7 +137,7 @@ class EndlessStream(Service):
         return super().progress(stream, min(start, rows), min(stop, rows))
 
 
-# --- what abandoned reads leave behind ---------------------------------------------------------------
+# --- abandoned reads ----------------------------------------------------------------------------------
 
 
 class _Counting(Service, abc.ABC):
@@ -150,7 +150,7 @@ class _Counting(Service, abc.ABC):
 
     @abc.abstractmethod
     def before(self, session: str) -> None:
-        """What happens before a stream of ``session`` is read."""
+        """A hook, called before a stream of ``session`` is read."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         self.before(request.read_stream.partition("/streams/")[0])
@@ -167,19 +167,19 @@ class _Counting(Service, abc.ABC):
     def open_reads(self) -> int:
         """The most reads of one stream.
 
-        Whether one was abandoned depends on how much the server had sent by then, so each counts: only reads that are
-        abandoned are as many.
+        Whether a read was abandoned depends on how much the server had sent by then, so every read counts: only cases
+        that abandon reads have so many.
         """
         with self.lock:
             return max(self.begun.values(), default=0)
 
 
 _READERS: Final = 20
-"""Open reads that the starved servers below can hold."""
+"""The open reads that the starved servers below allow."""
 
 
 class _Starved(_Counting):
-    """A server that does something else than to read where it holds all the open reads that it can."""
+    """A server that allows a number of open reads; :meth:`full` is its reaction to one more."""
 
     def before(self, session: str) -> None:  # noqa: ARG002  # the shape of a step
         if self.open_reads >= _READERS:
@@ -187,7 +187,7 @@ class _Starved(_Counting):
 
     @abc.abstractmethod
     def full(self) -> None:
-        """Deal with a read that is one too many."""
+        """React to a read that is one too many."""
 
 
 @behaviour_mutant(
@@ -196,7 +196,7 @@ class _Starved(_Counting):
     also={"rows.read-is-served": "a server that is full refuses whoever comes, before or after others have left"},
 )
 class ReadersCounted(_Starved):
-    """At most 20 reads may be open, and one that was abandoned counts for ever."""
+    """At most 20 reads may be open, and an abandoned one counts for ever."""
 
     def full(self) -> None:
         raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many readers")
@@ -208,7 +208,7 @@ class ReadersCounted(_Starved):
     also={"calls.end-in-time": "of forty reads at once some wait before any has been abandoned"},
 )
 class ThreadsKept(_Starved):
-    """At most 20 reads may be open, one that was abandoned is so for ever, and the next one waits."""
+    """At most 20 reads may be open, an abandoned one counts for ever, and the next read waits."""
 
     def full(self) -> None:
         _hang()

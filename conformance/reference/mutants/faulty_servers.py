@@ -1,7 +1,7 @@
-"""Standing liars: whole implementations that do one thing always, whatever they are asked.
+"""Faulty servers: complete implementations that always do one thing, whatever the request.
 
-A suite that looks at shapes passes some of them. What each of them may pass here is counted, asserted by a test,
-and explained in its docstring; any other MUST clause that it passes is a clause that checks nothing.
+A suite that looks only at shapes passes some of them. A test asserts which MUST clauses each server passes, and the
+server's docstring explains them; any other MUST clause that it passes checks nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["FAULTY_SERVERS"]
 _REGISTER: dict[str, type[Service]] = {}
 
 FAULTY_SERVERS: Final[Mapping[str, type[Service]]] = MappingProxyType(_REGISTER)
-"""Every standing liar by name; its docstring says what it does and what it may pass."""
+"""Every faulty server by name; its docstring says what it does and which clauses it may pass."""
 
 S = TypeVar("S", bound=type[Service])
 
@@ -42,10 +42,10 @@ def _faulty(name: str) -> Callable[[S], S]:
 class Null(Service):
     """Every call is OK and answers nothing: an empty session, no rows, an empty split.
 
-    It may pass what asks only that a valid call ends in OK.
+    It may pass clauses that ask only that a valid call ends in OK.
     """
 
-    def create_read_session(self, request: Any) -> Any:  # noqa: ARG002  # whatever is asked: that is the lie
+    def create_read_session(self, request: Any) -> Any:  # noqa: ARG002  # whatever is asked: that is the fault
         return proto.ReadSession()
 
     def read_rows(self, request: Any) -> Iterator[Any]:  # noqa: ARG002  # as above
@@ -57,9 +57,9 @@ class Null(Service):
 
 @_faulty("liar.always-accept")
 class AlwaysAccept(Service):
-    """No request is wrong: whatever cannot be served as asked is served as if it had been asked rightly.
+    """No request is refused: a wrong request is served as if it were a valid one.
 
-    It serves right requests rightly, so it may pass everything but the clauses on refusals.
+    It serves valid requests correctly, so it may pass everything but the clauses on refusals.
     """
 
     def create_read_session(self, request: Any) -> Any:
@@ -97,10 +97,10 @@ class AlwaysAccept(Service):
 class AlwaysRefuse(Service):
     """Every call is refused with INVALID_ARGUMENT.
 
-    It may pass what asks only that a wrong request is refused, with that status.
+    It may pass clauses that ask only that a wrong request is refused, with that status.
     """
 
-    def create_read_session(self, request: Any) -> NoReturn:  # noqa: ARG002  # whatever is asked: that is the lie
+    def create_read_session(self, request: Any) -> NoReturn:  # noqa: ARG002  # whatever is asked: that is the fault
         self.refuse(Reason.BAD_RESOURCE)
 
     def read_rows(self, request: Any) -> Iterator[Any]:  # noqa: ARG002  # as above
@@ -114,7 +114,7 @@ class AlwaysRefuse(Service):
 class Echo(Service):
     """A session is the request's own template with one stream; a read answers its request's bytes as a batch.
 
-    It may pass what asks for echoes, for stream names that it made up, and for an OK.
+    It may pass clauses on echoed values, on stream names that it made up, and on the status OK.
     """
 
     def create_read_session(self, request: Any) -> Any:
@@ -137,7 +137,7 @@ class Echo(Service):
 
 
 def _noise(data: bytes, salt: bytes) -> bytes:
-    """Bytes of the same length that mean nothing, the same every time."""
+    """Meaningless bytes of the same length, the same every time."""
     return hashlib.shake_128(salt + data).digest(len(data))
 
 
@@ -185,7 +185,7 @@ class WrongValues(_Written):
 class WrongTypes(_Written):
     """Right values as text: every column that is not nested arrives as utf8.
 
-    It may pass everything but the clauses on types and field metadata. Those on values have nothing to compare where
+    It may pass everything but the clauses on types and field metadata. Clauses on values have nothing to compare if
     the types differ.
     """
 
@@ -196,8 +196,8 @@ class WrongTypes(_Written):
 class Noise(Service):
     """Schema and batch bytes are noise of the right length; everything around them is right.
 
-    It may pass whatever does not look at Arrow bytes: names, echoes, refusals. What the bytes hold has no subject:
-    noise is no message, so no clause on messages is shown to hold.
+    It may pass clauses that do not look at Arrow bytes: names, echoes, refusals. Clauses on messages have no subject,
+    since noise is not a message, so none of them passes.
     """
 
     def encode_schema(self, schema: pa.Schema) -> bytes:
@@ -209,9 +209,9 @@ class Noise(Service):
 
 @_faulty("liar.previous-answer")
 class PreviousAnswer(Service):
-    """Each call is answered with what the call of its kind before was answered, the first one rightly.
+    """Each call gets the answer of the previous call of its kind; the first one gets the right answer.
 
-    It may pass what two cases have in common: patterns of names, framing, the shape of a session.
+    It may pass clauses on what two cases have in common: patterns of names, framing, the shape of a session.
     """
 
     def __init__(self, *arguments: Any) -> None:

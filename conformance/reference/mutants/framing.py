@@ -1,4 +1,4 @@
-"""Lies about how many messages a field holds, and about the frame of each."""
+"""Mutants of framing: the number of messages in a field, and the frame of each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _legacy(message: Message) -> Message:
     return message
 
 
-# What a field holds instead of its one message: the clause that this breaks, in words, and as bytes.
+# The content of a field in place of its one message: the clause that it breaks, the text, and the bytes.
 # fmt: off
 batch_mutant("batch.whole-stream", kills="framing.batch-without-schema",
           also={"framing.batch-single-message": "the batch follows the schema",
@@ -117,7 +117,7 @@ def negative_metadata_length(message: Message) -> bytes:
 
 @batch_mutant("batch.metadata-length-beyond", kills="framing.metadata-length")
 def metadata_length_beyond(message: Message) -> bytes:
-    """The metadata length announces more bytes than there are."""
+    """The metadata length declares more bytes than there are."""
     data = message.encode()
     return data[:4] + struct.pack("<i", len(data) * 2) + data[8:]
 

@@ -1,4 +1,4 @@
-"""Lies about the layouts of types that BigQuery does not have: views, list-views, unions, maps, run ends."""
+"""Mutants of the layouts of types that BigQuery does not have: views, list-views, unions, maps, run ends."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _field(message: Message, kind: int) -> dict[str, Any]:
 
 
 def _with(part: tuple[str, ...], form: str, at: int, value: int) -> Callable[[Message], Message]:
-    """The message with a number in the buffer of a role, and perhaps of a path, put in place of another."""
+    """The message with one number replaced in the buffer of a role (and of a path, if given)."""
 
     def change(message: Message) -> Message:
         _patched(message.part(*part), form, at, value)
@@ -47,7 +47,7 @@ _MAP, _RUN_ENDS, _UNION = 17, 22, 14
     source="https://github.com/apache/arrow-go/pull/631",
 )
 def counts_missing(message: Message) -> Message:
-    """A batch with view fields says of none how many data buffers it has."""
+    """A batch with view fields gives no count of data buffers for any of them."""
     message.part("views")
     message.header["variadicBufferCounts"] = []
     return message
@@ -116,7 +116,7 @@ def map_key_null(message: Message) -> Message:
 
 @batch_mutant("null.counted-none", kills="layouts.null-columns")
 def null_counted_none(message: Message) -> Message:
-    """A Null column says that none of its slots is null."""
+    """The field node of a Null column counts no null."""
     _node(message, "null").null_count = 0
     return message
 

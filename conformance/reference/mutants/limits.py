@@ -1,6 +1,6 @@
-"""Lies about values that their types do not have: nulls, digits, hours and years too many, bytes that are no text.
+"""Mutants with values that their types do not have: nulls, excess digits, hours and years, bytes that are not text.
 
-And lies in how a server writes the text of a value, where the text is its own.
+And mutants that write the text of a value in another spelling, where the server chooses the spelling.
 """
 
 from __future__ import annotations
@@ -122,13 +122,13 @@ def null_in_required(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _Rewriting(Service, abc.ABC):
-    """A service that writes texts of one type in another way, the value being the same."""
+    """A service that writes texts of one type in another way; the value is the same."""
 
     kind = ""
 
     @abc.abstractmethod
     def rewrite(self, text: str) -> str:
-        """The same value in other words."""
+        """The same value in another spelling."""
 
     def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
         def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:

@@ -1,4 +1,4 @@
-"""Lies of the metadata tables: fields, types and pairs that are no such thing, and metadata without end."""
+"""Mutants of the metadata tables: malformed fields, types and pairs, and metadata that is too deep or too wide."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def too_deep(message: Message) -> Message:
 
 @schema_mutant("metadata.one-field-for-all", kills="structure.table-count")
 def one_field_for_all(message: Message) -> bytes:
-    """The schema lists one field six hundred times, by so many references to the one table."""
+    """The schema lists one field six hundred times, by six hundred references to one table."""
     message.header["fields"] = [message.header["fields"][0]] * _MANY
     message.layout = TableLayout(depth_first=True)
     data = Metadata(message)
@@ -74,7 +74,7 @@ def one_field_for_all(message: Message) -> bytes:
 
 @schema_mutant("metadata.stale-bytes", kills="structure.no-stale-bytes")
 def stale_bytes(message: Message) -> bytes:
-    """The bytes behind a column's name, up to the next value, are left over from something else."""
+    """The bytes behind a column's name, up to the next value, are leftovers of something else."""
     data = Metadata(message)
     name = data.follow(data.slot(data.field(), "Field", "name"))
     end = name + 4 + data.u32(name) + 1
@@ -86,7 +86,7 @@ def stale_bytes(message: Message) -> bytes:
 
 @batch_mutant("metadata.stale-padding", kills="framing.metadata-padding")
 def stale_padding(message: Message) -> bytes:
-    """The padding between metadata and body is left over from something else."""
+    """The padding between metadata and body holds leftover bytes of something else."""
     tree, body = message.complete()
     metadata = write("Message", tree)
     metadata += bytes(-len(metadata) % 8) + bytes([_STALE] * 8)

@@ -1,4 +1,4 @@
-"""Lies about what stands beside the types: nullability, names, order and field metadata; values are as they were."""
+"""Mutants of nullability, names, order and field metadata; types and values are unchanged."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PYTHON_894 = "https://github.com/googleapis/python-bigquery/issues/894"
 
 
 def _flagged(change: Callable[[pa.Field], pa.Field]) -> Change:
-    """Other fields; values are taken as they are."""
+    """Other fields; the values are unchanged."""
     return lambda field, array: (change(field), array)
 
 
 def _items(change: Callable[[pa.Field, pa.Field], tuple[pa.Field, pa.Field]]) -> Change:
-    """Lists that are other fields or have another child; the values are taken as they are."""
+    """Lists with another field or another child; the values are unchanged."""
 
     def rebuilt(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
         if not is_.is_list(field.type):
@@ -58,7 +58,7 @@ def nullable_required(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Ar
     return (field, array) if array.null_count or item else (field.with_nullable(nullable=False), array)
 
 
-# Lies that change fields and leave values as they are: the clause that each breaks, in words, and as a change.
+# Mutants that change fields and leave values as they are: the clause that each breaks, the text, and the change.
 # fmt: off
 fields_mutant("mode.required-nullable", kills="schema.required-not-nullable",
            fault="REQUIRED columns arrive as nullable.",
@@ -110,7 +110,7 @@ def columns_reversed(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 @rows_mutant("columns.missing", kills="schema.columns-present")
 def column_missing(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The last column is not there."""
+    """The last column is missing."""
     if batch.num_columns < 2:
         return batch
     return pa.RecordBatch.from_arrays(batch.columns[:-1], schema=pa.schema(list(batch.schema)[:-1]))

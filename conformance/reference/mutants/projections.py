@@ -1,4 +1,4 @@
-"""Lies about selected fields: columns too many or too few, in another order, records with other fields."""
+"""Mutants of selected fields: too many or too few columns, another order, records with other fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NESTED = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/
 
 
 class _Asked(NamedTuple):
-    """The columns of the table, the paths selected, and the columns that are right for them."""
+    """From the columns of the table, the selected paths and the right columns to the columns that are sent."""
 
     table: tuple[Column, ...]
     selected: tuple[str, ...]
@@ -34,7 +34,7 @@ def _choosing(choose: Callable[[_Asked], tuple[Column, ...]]) -> dict[str, Any]:
 
 
 _choice_mutant: Final = decorator(_choosing)
-"""Register what chooses other columns than the right ones; a request without selected fields is served rightly."""
+"""Register a function that chooses wrong columns; a request without selected fields is served correctly."""
 
 
 @behaviour_mutant("projection.refused", kills="projection.known-columns-are-served")
@@ -61,7 +61,7 @@ class ProjectionRefused(Service):
     also={"projection.case-does-not-matter": "a column too many is so in any spelling"},
 )
 def one_column_more(asked: _Asked) -> tuple[Column, ...]:
-    """The first column of the table that was not selected comes too."""
+    """The first column of the table that was not selected is sent as well."""
     chosen = {column.name for column in asked.right}
     names = {name.lower() for name in asked.selected}
     if any("." in name for name in names) or len(names) < len(asked.selected):
@@ -76,13 +76,13 @@ def one_column_more(asked: _Asked) -> tuple[Column, ...]:
     also={"projection.case-does-not-matter": "a column too few is so in any spelling"},
 )
 def last_column_dropped(asked: _Asked) -> tuple[Column, ...]:
-    """Of several selected columns the last does not come."""
+    """If several columns are selected, the last is missing."""
     return asked.right[:-1] if len(asked.right) > 1 else asked.right
 
 
 @_choice_mutant("projection.order-of-request", kills="projection.order-is-the-tables")
 def order_of_request(asked: _Asked) -> tuple[Column, ...]:
-    """Columns, with their values, come in the order in which they were selected."""
+    """Columns, with their values, are in the order in which they were selected."""
     order = [path.lower().split(".")[0] for path in asked.selected]
     return tuple(sorted(asked.right, key=lambda column: order.index(column.name.lower())))
 
@@ -98,7 +98,7 @@ def path_gives_record(asked: _Asked) -> tuple[Column, ...]:
 
 @_choice_mutant("projection.last-path-wins", kills="projection.paths-into-one-record-merge", source=_NESTED)
 def last_path_wins(asked: _Asked) -> tuple[Column, ...]:
-    """Of several paths into one record only the last counts."""
+    """If several paths lead into one record, only the last counts."""
     last = {path.lower().split(".")[0]: path for path in asked.selected}
     return projection.prune(asked.table, list(last.values()))
 

@@ -1,4 +1,4 @@
-"""Lies of readers: right bytes, of which one reader makes something else, or nothing at all."""
+"""Mutants of readings: the bytes are right, and one reader decodes them wrongly or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conformance.reference.mutants.register import reading_mutant
 
 
 def _last(readings: list[Reading], **changed: object) -> list[Reading]:
-    """The readings with the last reader's changed; a camp of its own is what a changed result amounts to."""
+    """The readings with the last reader's changed; a changed result puts that reader into a camp of its own."""
     *others, last = readings
     return [*others, dataclasses.replace(last, **changed)]  # type: ignore[arg-type]
 
@@ -20,7 +20,7 @@ def _last(readings: list[Reading], **changed: object) -> list[Reading]:
     also={"readers.agree": "a reader that refuses does not agree with those that read"},
 )
 def refuses(readings: list[Reading]) -> list[Reading]:
-    """One of the readers refuses what the others read."""
+    """One of the readers refuses input that the others read."""
     error = {"error_class": "ArrowInvalid", "error_text": "Expected to read a message"}
     return _last(readings, outcome=ReadingOutcome.ERROR, camp="error", **error)
 
@@ -31,7 +31,7 @@ def refuses(readings: list[Reading]) -> list[Reading]:
     also={"readers.agree": "a reader that dies does not agree with those that read"},
 )
 def crashes(readings: list[Reading]) -> list[Reading]:
-    """One of the readers dies of what the others read."""
+    """One of the readers crashes on input that the others read."""
     return _last(readings, outcome=ReadingOutcome.CRASH, camp="crash", error_text="signal 11")
 
 
@@ -41,17 +41,17 @@ def crashes(readings: list[Reading]) -> list[Reading]:
     also={"readers.agree": "a reader that never ends does not agree with those that read"},
 )
 def hangs(readings: list[Reading]) -> list[Reading]:
-    """One of the readers does not come to an end with what the others read."""
+    """One of the readers hangs on input that the others read."""
     return _last(readings, outcome=ReadingOutcome.HANG, camp="hang")
 
 
 @reading_mutant("reader.loses-rows", kills="readers.find-the-values")
 def loses_rows(readings: list[Reading]) -> list[Reading]:
-    """All readers lose the same row of what the bytes hold."""
+    """All readers lose the same row."""
     return [dataclasses.replace(reading, differences=("the last row is missing",)) for reading in readings]
 
 
 @reading_mutant("reader.differs", kills="readers.agree")
 def differs(readings: list[Reading]) -> list[Reading]:
-    """One of the readers makes something else of it than the others."""
+    """One of the readers decodes another value than the others."""
     return _last(readings, camp="another")

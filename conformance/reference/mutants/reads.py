@@ -1,4 +1,4 @@
-"""Lies about reading: counts, schemas, progress, offsets, rows lost and repeated, splits, snapshots."""
+"""Mutants of ReadRows: counts, schemas, progress, offsets, rows lost and repeated, snapshots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 
 _NOWHERE: Final = 4_611_686_018_427_387_904
-"""A number that no table here holds."""
+"""A number that no table of a case contains."""
 _GOCCY_507: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
 _COUNTS: Final = "https://github.com/googleapis/google-cloud-java/pull/5658"
 _LOST_TAILS: Final = "https://github.com/googleapis/google-cloud-python/issues/14900"
@@ -27,7 +27,7 @@ _BUNDLED: Final = "https://github.com/apache/beam/issues/26354"
 
 @behaviour_mutant("rows.count-zero", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
 class CountZero(ChangedResponse):
-    """row_count is 0; the count stands in the deprecated field only."""
+    """row_count is 0; only the deprecated field has the count."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
         answer.arrow_record_batch.row_count = answer.row_count
@@ -63,7 +63,7 @@ class UncompressedSizeSet(ChangedResponse):
 
 @behaviour_mutant("rows.other-schema", kills="rows.schema-is-the-sessions")
 class OtherSchema(ChangedResponse):
-    """The schema of a whole read's responses is not that of the session."""
+    """The schema in the responses of a full read is not that of the session."""
 
     def change(self, answer: Any, *, first: bool, start: int) -> None:  # noqa: ARG002  # the shape of a step
         if answer.WhichOneof("schema") and not start:

@@ -1,4 +1,4 @@
-"""Lies about refusals: bad requests that are served, wrong codes, silence about what was wrong."""
+"""Mutants of refusals: bad requests that are served, wrong codes, texts that do not say what is wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNSPECIFIED: Final = "https://github.com/googleapis/python-bigquery-storage/iss
 _STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/sessions/[^/]+/streams/[^/]+")
 _DOTTED: Final = re.compile(r"([^/.]+)\.([^/.]+)\.([^/.]+)")
 
-# --- served all the same ---------------------------------------------------------------------------
+# --- bad requests that are served --------------------------------------------------------------------
 
 
 @behaviour_mutant("errors.format-defaults", kills="errors.unspecified-format-is-refused", source=_UNSPECIFIED)
@@ -36,7 +36,7 @@ class FormatDefaults(Service):
 
 
 class _Reading(Service, abc.ABC):
-    """A service that reads a request in its own way before it looks at it."""
+    """A service that changes a request before it checks it."""
 
     @abc.abstractmethod
     def understand(self, request: Any) -> None:
@@ -49,7 +49,7 @@ class _Reading(Service, abc.ABC):
 
 @behaviour_mutant("errors.any-parent", kills="errors.bad-parent-is-refused")
 class AnyParent(_Reading):
-    """The parent may be anything: the project that it begins with counts, or that of the table."""
+    """Any parent is accepted: its project is the first part of its name, or that of the table."""
 
     def understand(self, request: Any) -> None:
         parts = request.parent.split("/")
@@ -91,7 +91,7 @@ class PreferredCut(Service):
 
 @behaviour_mutant("errors.negative-is-unset", kills="errors.negative-stream-count-is-refused")
 class NegativeIsUnset(_Reading):
-    """A negative max_stream_count is taken for none."""
+    """A negative max_stream_count is ignored."""
 
     def understand(self, request: Any) -> None:
         request.max_stream_count = max(request.max_stream_count, 0)
@@ -99,7 +99,7 @@ class NegativeIsUnset(_Reading):
 
 @behaviour_mutant("errors.any-trace-id", kills="errors.long-trace-id-is-refused")
 class AnyTraceId(Lenient):
-    """A trace id of any length is taken."""
+    """A trace id of any length is accepted."""
 
     accepted = Reason.LONG_TRACE_ID
 
@@ -110,7 +110,7 @@ class AnyTraceId(Lenient):
 
 @behaviour_mutant("errors.malformed-stream-is-empty", kills="errors.malformed-stream-is-refused")
 class MalformedStreamIsEmpty(Service):
-    """A stream name that is none reads like a stream without rows."""
+    """A malformed stream name reads like a stream without rows."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         return super().read_rows(request) if _STREAM.fullmatch(request.read_stream) else iter(())
@@ -139,7 +139,7 @@ def _refused(
     words: str | None = None,
     source: str = "",
 ) -> None:
-    """Register a service that refuses for one reason with another code than it should, or in other words."""
+    """Register a service that refuses for one reason with a wrong code, or with another text."""
 
     class Refused(Service):
         def refuse(self, reason: Reason, **facts: object) -> NoReturn:
@@ -184,7 +184,7 @@ _refused("errors.stream-unimplemented", "errors.unrecorded-refusal-has-a-fitting
 
 @behaviour_mutant("errors.parent-denied", kills="errors.bad-parent-has-its-code")
 class ParentDenied(Service):
-    """A parent that is no project is refused with PERMISSION_DENIED."""
+    """A parent that is not a project is refused with PERMISSION_DENIED."""
 
     def check_request(self, request: Any) -> None:
         try:
@@ -206,7 +206,7 @@ class OffsetOutOfRange(Service):
         super().check_offset(stream, offset)
 
 
-# --- words -----------------------------------------------------------------------------------------
+# --- texts -----------------------------------------------------------------------------------------
 
 
 # fmt: off

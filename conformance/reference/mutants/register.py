@@ -1,9 +1,9 @@
-"""How a mutant is named, found and described; the lies themselves stand in the other modules of this package.
+"""The register of mutants; the other modules of this package define them.
 
-A mutant is one deviation from the reference. A lie about bytes is a function on a message, a lie about types or values
-a function on a record batch, a lie about behaviour a subclass of the service: each under one decorator, its docstring
-being the lie. Where several are the same but for what they are told with, each is one call of a function that they
-share, with the lie as an argument. Adding one touches one place.
+A mutant is one deviation from the reference. A mutant of bytes is a function on a message, a mutant of types or
+values a function on a record batch, a mutant of behaviour a subclass of the service. Each is under one decorator, and
+its docstring describes the fault. Mutants that differ only in an argument share one function: each is one call of it,
+with the fault's text as an argument. Adding a mutant touches one place.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 Misread = Callable[[list[Reading]], list[Reading]]
-"""A lie about an exchange's readings: from the true ones to others."""
+"""A fault in an exchange's readings: from the true readings to wrong ones."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ class Mutant:
     """One deviation: the ``fault`` in a sentence or two, and what it must and may break.
 
     ``kills`` are the clauses that have to fail on it, the intended one first.
-    ``also`` are clauses that may honestly fail with it, each with the reason; no other clause may fail.
+    ``also`` are clauses that may rightly fail with it, each with the reason; no other clause may fail.
     ``defects`` are ids of the catalogue of public defects, ``source`` the URL of the report; both empty for a
-    deviation that nobody has reported. A lie about bytes or values has a ``serializer``, one about behaviour a
-    ``service``, one about what readers made of right bytes ``readings``. ``process`` says that the service may hang
+    deviation that nobody has reported. A mutant of bytes or values has a ``serializer``, one of behaviour a
+    ``service``, one of the decoding of right bytes ``readings``. ``process`` says that the service may hang
     or die, and needs a process of its own.
     """
 
@@ -79,10 +79,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[F], F]]:
-    """A decorator that registers what it is put on; ``make`` says what of a :class:`Mutant` that is.
+    """A decorator that registers a function or class; ``make`` gives the field of :class:`Mutant` that it becomes.
 
-    The decorator takes the mutant's name and what :class:`Mutant` says of it, ``kills`` also as one id. ``fault`` is
-    given where what is registered has no docstring.
+    The decorator takes the mutant's name and the fields of :class:`Mutant`, ``kills`` also as one id. ``fault`` is
+    given if the registered object has no docstring.
     """
 
     def named(
@@ -110,7 +110,7 @@ def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[
 
 
 def _patient(reported: Callable[[Message], Message | bytes]) -> Callable[[Message], bytes]:
-    """A lie that does not apply to a message (it has no list, say) leaves that message as it is."""
+    """A mutant that does not apply to a message (it has no list, for example) leaves the message unchanged."""
 
     def write(message: Message) -> bytes:
         try:
@@ -123,10 +123,10 @@ def _patient(reported: Callable[[Message], Message | bytes]) -> Callable[[Messag
 
 
 def first(found: Iterable[T], lacking: str) -> T:
-    """The first of what a lie can be told of.
+    """The first place to which a mutant applies.
 
     Raises:
-        LookupError: there is none; ``lacking`` says so in words.
+        LookupError: there is no such place; ``lacking`` is the text.
     """
     for each in found:
         return each
@@ -149,14 +149,14 @@ def _of_both(reported: Callable[[Message], Message | bytes]) -> dict[str, Any]:
 
 
 message_mutant: Final = decorator(_of_both)
-"""Register a function from either message to a message or bytes: a lie that takes both."""
+"""Register a function from either message to a message or bytes: a mutant that needs both."""
 
 rows_mutant: Final = decorator(_reshaping)
 """Register a function from a record batch to one with other types, metadata or values; the schema follows it."""
 
 
 def in_fields(reported: Change) -> dict[str, Any]:
-    """What a mutant is whose lie is a change of fields."""
+    """The fields of a mutant that changes fields."""
     return _reshaping(lambda batch: change_fields(batch, reported))
 
 
@@ -170,4 +170,4 @@ process_mutant: Final = decorator(lambda reported: {"service": reported, "proces
 """Register a subclass of the service that hangs or dies."""
 
 reading_mutant: Final = decorator(lambda reported: {"readings": reported})
-"""Register a function from the readings of an exchange to other ones."""
+"""Register a function from the readings of an exchange to other readings."""

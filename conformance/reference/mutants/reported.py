@@ -1,4 +1,4 @@
-"""Lies that public reports tell of and no other module tells: failing reads, narrow servers, slices written wrongly."""
+"""Mutants from public reports that fit no other module: failing reads, narrow servers, slices written wrongly."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _BQEMULATOR_SERVICER: Final = (
     ),
 )
 class UnknownStreamServed(Service):
-    """A stream that no session has is answered, with a row of text under a column that nobody asked for."""
+    """A read of an unknown stream is answered, with a row of text under a column that no session selected."""
 
     def find_stream(self, name: str) -> Stream:
         known = self.sessions.find(name)
@@ -84,7 +84,7 @@ class SplitNotImplemented(Service):
 class WholeTable(Service):
     """All rows of a stream come in one response, however many they are."""
 
-    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  # the lie
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  # the fault
         if batch.num_rows:
             yield batch
 
@@ -143,7 +143,7 @@ class FailOnEmptyLists(_Failing):
     source="https://github.com/vantaboard/bigquery-emulator/commit/87c4eb75",
 )
 class NoPaths(Service):
-    """A selected field is a top-level column or nothing: paths into records are refused."""
+    """Only top-level columns can be selected: paths into records are refused."""
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
         if nested := [name for name in selected if "." in name]:
@@ -219,7 +219,7 @@ class WordsRefused(Service):
     source="https://github.com/googleapis/python-bigquery/issues/894",
 )
 class MetadataMissingWithoutRows(Service):
-    """The schema of a table without rows has no marks of types."""
+    """The schema of a table without rows has no field metadata."""
 
     def put_schema(self, answer: Any, session: Session) -> None:
         super().put_schema(answer, session)
@@ -235,7 +235,7 @@ class MetadataMissingWithoutRows(Service):
     source="https://github.com/goccy/bigquery-emulator/issues/482",
 )
 def nested_timestamp_as_string(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A TIMESTAMP inside a RECORD arrives as text; one at the top as it should."""
+    """A TIMESTAMP inside a RECORD arrives as text; a top-level one is right."""
 
     def reported(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
         if not is_.is_struct(field.type) or sql_type(field) == "range":
@@ -297,7 +297,7 @@ def nodes_children_first(message: Message) -> Message:
 
 
 def _post_order(path: str, paths: Sequence[str]) -> tuple[int, int]:
-    """A field comes where the last of its descendants stands, behind it."""
+    """The sort key of a field: behind the last of its descendants."""
     below = [index for index, other in enumerate(paths) if other == path or other.startswith(path + ".")]
     return below[-1], -path.count(".")
 
@@ -332,7 +332,7 @@ def child_whole(message: Message) -> Message:
     source="https://github.com/apache/arrow-js/pull/402",
 )
 def no_columns_no_rows(message: Message) -> Message:
-    """A batch without columns says that it has no rows."""
+    """A batch without columns declares that it has no rows."""
     if message.nodes:
         raise LookupError("the batch has columns")
     message.header["length"] = 0

@@ -1,4 +1,4 @@
-"""Rebuilding a record batch with some fields changed, at any depth: what the lies about types and values share."""
+"""Rebuilding a record batch with some fields changed, at any depth, for the mutants of types and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lies about row restrictions: other rows than those for which it is TRUE, and bad ones that are not refused."""
+"""Mutants of row restrictions: wrong rows, and bad restrictions that are not refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _none(rows: pa.Table) -> pa.BooleanArray:
 
 @behaviour_mutant("restriction.bound-excluded", kills="restriction.comparison")
 class BoundExcluded(Service):
-    """A number ``>=`` another is taken for one above it."""
+    """``>=`` is evaluated as ``>``."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
         return super().restrict(snapshot, _BOUND.sub(r"\1 > \2", text))
@@ -38,7 +38,7 @@ class BoundExcluded(Service):
 
 @behaviour_mutant("restriction.empty-is-all", kills="restriction.nothing-selected")
 class EmptyIsAll(Service):
-    """A restriction that selects no row is taken for none, and every row comes."""
+    """A restriction that selects no row is ignored: every row is sent."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
         mask = super().restrict(snapshot, text)
@@ -54,17 +54,17 @@ class EmptyIsAll(Service):
     },
 )
 class NullIsTrue(Service):
-    """A row for which the restriction is NULL comes."""
+    """A row for which the restriction is NULL is sent."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
         mask = super().restrict(snapshot, text)
         if mask is None:
             return None
         value = evaluate(parse_expression(text), lambda path: column_value(path, snapshot.columns, snapshot.rows))
-        # A literal that is NULL for every row compares with nothing; that it selects nothing is another requirement.
+        # A literal NULL is NULL for every row; that it selects no row is another requirement.
         if value.constant or not mask.true_count:
             return mask
-        return pc.fill_null(value.data, pa.scalar(True))  # noqa: FBT003  # the lie
+        return pc.fill_null(value.data, pa.scalar(True))  # noqa: FBT003  # the fault
 
 
 @behaviour_mutant("restriction.long-accepted", kills="restriction.too-long-is-refused", source=_LONG)
@@ -79,7 +79,7 @@ class LongAccepted(Service):
 
 
 class _Forgiving(Service):
-    """A service that takes a bad restriction of one kind for one that selects nothing."""
+    """A service on which a bad restriction of one kind selects nothing."""
 
     kind: ClassVar[re.Pattern[str]]
 
@@ -108,7 +108,7 @@ class SubqueryAccepted(_Forgiving):
 
 @behaviour_mutant("restriction.statement-accepted", kills="restriction.second-statement-is-refused")
 class StatementAccepted(_Forgiving):
-    """What follows a semicolon in a restriction is taken for a statement to run."""
+    """The text after a semicolon in a restriction is run as a statement."""
 
     kind = re.compile(r";|--")
 

@@ -1,8 +1,8 @@
-"""The lies about bytes as serializers that a target file can name.
+"""The mutants of bytes as serializers that a target file can name.
 
 The entry is this module and the mutant's name::
 
-    name = "liar"
+    name = "mutant"
     kind = "serializer"
 
     [serializer]
@@ -29,17 +29,17 @@ class MutantSerializer:
     serializer: Serializer
 
     def serialize_schema(self, schema: pa.Schema) -> bytes:
-        """The schema message, or the lie about it."""
+        """The schema message, changed if the mutant changes it."""
         return self.serializer.schema(schema)
 
     def serialize_batch(self, batch: pa.RecordBatch) -> bytes:
-        """The record batch message, or the lie about it."""
+        """The record batch message, changed if the mutant changes it."""
         return self.serializer.batch(batch)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Group:
-    """The mutants whose names begin alike: an entry is looked up part by part."""
+    """The mutants whose names share a prefix: an entry is looked up part by part."""
 
     name: str
 

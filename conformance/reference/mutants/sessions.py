@@ -1,4 +1,4 @@
-"""Lies about sessions and streams: names, echoes, lifetime, stream counts, refusals that should be answers."""
+"""Mutants of sessions and streams: names, echoes, lifetime, stream counts, valid requests that are refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Change = Callable[[Any, Session], None]
 
 @behaviour_mutant("session.plain-refused", kills="session.plain-request-is-served")
 class PlainRefused(Service):
-    """A CreateReadSession that asks for nothing in particular is refused as if the table were not there."""
+    """A CreateReadSession without options is refused as if the table did not exist."""
 
     def check_request(self, request: Any) -> None:
         super().check_request(request)
@@ -91,9 +91,9 @@ class NameNotResource(Service):
 
 @behaviour_mutant("session.name-elsewhere", kills="session.name-is-in-the-parent")
 class NameElsewhere(Service):
-    """A session's name lies in another project than its parent."""
+    """A session's name is in another project than its parent."""
 
-    def name_session(self, parent: str) -> str:  # noqa: ARG002  # left out: that is the lie
+    def name_session(self, parent: str) -> str:  # noqa: ARG002  # left out: that is the fault
         return f"projects/another/locations/us/sessions/{opaque()}"
 
 
@@ -107,7 +107,7 @@ class NameReused(Service):
 
 @behaviour_mutant("session.stream-elsewhere", kills="session.streams-are-below-it")
 class StreamElsewhere(Service):
-    """A stream's name does not lie below its session's."""
+    """A stream's name is not below its session's."""
 
     def name_stream(self, session: str) -> str:
         return f"{session.rpartition('/')[0]}/another/streams/{opaque()}"
@@ -170,7 +170,7 @@ def avro_schema(answer: Any, _session: Session) -> None:
 class MaxIgnored(Service):
     """max_stream_count is ignored."""
 
-    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:  # noqa: ARG002  # the lie
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:  # noqa: ARG002  # the fault
         rows = snapshot.rows.num_rows
         return [(row, row + 1) for row in range(rows)]
 

@@ -1,4 +1,4 @@
-"""Lies about splitting: half an answer, children that are no streams, a parent that is gone."""
+"""Mutants of SplitReadStream: incomplete answers, children that are not streams, a parent that no longer exists."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Splitting(Service):
         return answer
 
     def forgotten(self) -> AbstractSet[str]:
-        """The names of the streams that do not exist any more."""
+        """The names of the streams that no longer exist."""
         return frozenset()
 
     def find_stream(self, name: str) -> Stream:
@@ -73,7 +73,7 @@ class PrimaryIsParent(Service):
 
 @behaviour_mutant("split.children-elsewhere", kills="split.children-are-below-the-session")
 class ChildrenElsewhere(_Splitting):
-    """The children of a split lie below another session."""
+    """The children of a split are below another session."""
 
     def split_read_stream(self, request: Any) -> Any:
         answer = super().split_read_stream(request)
@@ -89,7 +89,7 @@ class ChildrenElsewhere(_Splitting):
 
 @behaviour_mutant("split.parent-gone", kills="split.parent-is-still-served")
 class ParentGone(_Splitting):
-    """A stream that was split does not exist any more."""
+    """A stream that was split no longer exists."""
 
     def forgotten(self) -> AbstractSet[str]:
         return self.parents
@@ -166,7 +166,7 @@ class Endless(Service):
 
 @behaviour_mutant("split.fraction-clamped", kills="split.fraction-outside-is-refused")
 class FractionClamped(Lenient):
-    """A fraction outside 0 to 1 is taken for a half."""
+    """A fraction outside 0 to 1 is read as one half."""
 
     accepted = Reason.BAD_FRACTION
 

@@ -1,4 +1,4 @@
-"""Lies of the FlatBuffers encoding: the message is right, the bytes that carry it are not.
+"""Mutants of the FlatBuffers encoding: the message is right, its encoding is wrong.
 
 Each patches a few bytes of a well-written message at a place found by walking it, so that nothing else changes.
 """
@@ -30,21 +30,21 @@ class Metadata:
         return int(table - struct.unpack_from("<i", self.data, table)[0])
 
     def entry(self, table: int, kind: str, slot: str) -> int:
-        """Where the vtable entry of a slot stands."""
+        """The position of a slot's vtable entry."""
         at = self.vtable(table) + 4 + 2 * TABLES[kind].index[slot]
         if at + 2 > self.vtable(table) + struct.unpack_from("<H", self.data, self.vtable(table))[0]:
             raise LookupError(f"{kind}.{slot} is absent")
         return at
 
     def slot(self, table: int, kind: str, slot: str) -> int:
-        """Where a slot's value (or reference) stands."""
+        """The position of a slot's value (or reference)."""
         inner = struct.unpack_from("<H", self.data, self.entry(table, kind, slot))[0]
         if inner == 0:
             raise LookupError(f"{kind}.{slot} is absent")
         return int(table + inner)
 
     def follow(self, at: int) -> int:
-        """Where the reference at ``at`` leads."""
+        """The position that the reference at ``at`` points to."""
         return at + self.u32(at)
 
     @property
@@ -67,13 +67,13 @@ class Metadata:
 
 @batch_mutant("flatbuffers.root-beyond", kills="structure.root-in-range")
 def root_beyond(message: Message) -> bytes:
-    """The root table is said to stand beyond the metadata."""
+    """The offset of the root table points beyond the metadata."""
     return Metadata(message).put("I", _PREFIX, _FAR)
 
 
 @batch_mutant("flatbuffers.header-reference-beyond", kills="structure.references-in-range")
 def reference_beyond(message: Message) -> bytes:
-    """The reference to the header leads beyond the metadata."""
+    """The reference to the header points beyond the metadata."""
     data = Metadata(message)
     return data.put("I", data.slot(data.root, "Message", "header"), _FAR)
 
@@ -87,7 +87,7 @@ def reference_null(message: Message) -> bytes:
 
 @batch_mutant("flatbuffers.vtable-beyond", kills="structure.vtable-in-range")
 def vtable_beyond(message: Message) -> bytes:
-    """The header's vtable is said to stand beyond the metadata."""
+    """The offset of the header's vtable points beyond the metadata."""
     data = Metadata(message)
     return data.put("i", data.header, -_FAR)
 
@@ -122,14 +122,14 @@ def slot_outside(message: Message) -> bytes:
 
 @batch_mutant("flatbuffers.vector-beyond", kills="structure.vectors-in-range", defects=("I-104",))
 def vector_beyond(message: Message) -> bytes:
-    """The vector of field nodes announces a thousand million elements."""
+    """The vector of field nodes declares a thousand million elements."""
     data = Metadata(message)
     return data.put("I", data.follow(data.slot(data.header, "RecordBatch", "nodes")), 1_000_000_000)
 
 
 @schema_mutant("flatbuffers.string-beyond", kills="structure.strings-in-range", defects=("I-111",))
 def string_beyond(message: Message) -> bytes:
-    """A field's name is said to be longer than the metadata."""
+    """The declared length of a field's name is longer than the metadata."""
     data = Metadata(message)
     return data.put("I", data.follow(data.slot(data.field(), "Field", "name")), _FAR)
 
@@ -161,7 +161,7 @@ def type_unknown(message: Message) -> bytes:
 
 @schema_mutant("flatbuffers.type-without-kind", kills="structure.unions-complete")
 def type_without_kind(message: Message) -> bytes:
-    """A field has a type table and its type byte says that there is none."""
+    """A field has a type table, and its type byte is NONE."""
     data = Metadata(message)
     return data.put("B", data.slot(data.field(), "Field", "type_type"), 0)
 

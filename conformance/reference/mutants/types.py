@@ -1,4 +1,4 @@
-"""Lies about types; the values follow them as far as they can."""
+"""Mutants of types; the values are converted to them as far as possible."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_datetime(field: pa.Field) -> bool:
 
 
 def _marked(name: str, is_kind: Callable[[pa.DataType], bool]) -> Test:
-    """Fields that the metadata calls ``name``, while they are of the kind that it has by right."""
+    """Fields whose metadata names the type ``name`` and whose Arrow type is the right one for it."""
     return lambda field: sql_type(field) == name and bool(is_kind(field.type))
 
 
@@ -114,7 +114,7 @@ def list_as_large(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]
     return field.with_type(large), pa.LargeListArray.from_arrays(offsets, array.values, type=large)
 
 
-# Lies that differ in the fields and the type alone: the clause that each breaks, in words, and as a change of fields.
+# Mutants that differ only in the fields and the type: the clause that each breaks, the text, and the change.
 # fmt: off
 fields_mutant("type.int64-as-uint64", kills="types.int64",
            fault="INT64 arrives as an unsigned integer of the same width.")(

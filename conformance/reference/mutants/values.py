@@ -1,4 +1,4 @@
-"""Lies about values under the right types: what decodes cleanly and is wrong."""
+"""Mutants of values under the right types: they decode without an error and are wrong."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _later(words: Any) -> Any:
     return words
 
 
-# Lies that change words or texts one by one: the clause that each breaks, in words, and as a change.
+# Mutants that change words or texts one by one: the clause that each breaks, the text, and the change.
 # fmt: off
 fields_mutant("value.int64-off-by-one", kills="values.int64", also=_OF_ANOTHER, fault="Every INT64 is one too large.")(
     _words(_of(is_.is_int64), lambda words: words + 1))

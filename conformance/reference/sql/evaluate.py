@@ -27,7 +27,7 @@ from conformance.reference.sql.values import ARROW, NULL, SqlError, Value, to_ty
 __all__ = ["Scope", "evaluate"]
 
 Scope = Callable[[tuple[str, ...]], Value]
-"""A dotted name to its value; raises SqlError where there is none."""
+"""A dotted name to its value; raises SqlError if the name is unknown."""
 
 _NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _INT64: Final = range(-(1 << 63), 1 << 63)

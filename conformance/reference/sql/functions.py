@@ -1,6 +1,6 @@
 """Functions by their BigQuery name: adding one is one decorated function.
 
-Each takes values and gives a value; how many and of which types it takes stands in its decorator.
+Each takes values and returns a value; its decorator gives the number and the types of its arguments.
 Source: "All functions" of the BigQuery SQL reference
 (https://cloud.google.com/bigquery/docs/reference/standard-sql/functions-all).
 """

@@ -1,9 +1,9 @@
 """Text to syntax tree: sqlglot parses, this module makes sure that it was BigQuery SQL and nothing but one expression.
 
-sqlglot reads many dialects kindly; a judge's reference may not. So the tokens are checked and re-labelled first:
-only the words of the grammar keep their meaning (a column may be called ``update``), only BigQuery's operators pass,
-and string literals are decoded here, by BigQuery's own rules, and travel as numbered placeholders.
-Source: "Lexical structure and syntax" of the BigQuery SQL reference
+sqlglot accepts many dialects leniently; the reference of a judge must not. So the tokens are checked and re-labelled
+first: only the words of the grammar keep their meaning (a column may be called ``update``), only BigQuery's operators
+pass, and string literals are decoded here, by BigQuery's own rules, and travel as numbered placeholders. Source:
+"Lexical structure and syntax" of the BigQuery SQL reference
 (https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical).
 """
 
@@ -33,7 +33,7 @@ TYPE_NAMES: Final = _words(
 )
 
 _GRAMMAR: Final = _words("AND OR NOT IN IS NULL LIKE BETWEEN TRUE FALSE CASE WHEN THEN ELSE END UNNEST AS")
-"""Words that keep their meaning wherever they stand; every one of them is reserved in BigQuery."""
+"""Words that keep their meaning in every position; each is reserved in BigQuery."""
 
 RESERVED: Final = _words(
     """ALL AND ANY ARRAY AS ASC ASSERT_ROWS_MODIFIED AT BETWEEN BY CASE CAST COLLATE CONTAINS CREATE CROSS CUBE CURRENT

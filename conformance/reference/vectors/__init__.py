@@ -1,4 +1,4 @@
-"""The golden vectors of streams, files and tensors, made: from samples, options, legal variations, mutants and cuts."""
+"""The golden vectors of streams, files and tensors: from samples, options, legal variations, mutants and cuts."""
 
 from __future__ import annotations
 

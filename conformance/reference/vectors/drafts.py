@@ -22,7 +22,7 @@ from conformance.wire import Kind, read_stream
 __all__ = ["CHAPTERS", "LARGEST", "Draft"]
 
 PER_MUTANT: Final = 2
-"""Samples that a mutant or a variation is shown on: the first that it applies to, and one of another shape."""
+"""How many samples a mutant or variation is applied to: the first that fits, and one of another shape."""
 
 LARGEST: Final = 300_000
 """Bytes of the longest vector."""
@@ -46,9 +46,10 @@ _CUT: Final = ("rows.several", "dictionary.delta", "nested.mixed")
 class Draft:
     """Bytes and where they come from.
 
-    ``batches`` are the rows that their maker wrote, under ``schema``; None where the bytes say something else, or
-    nobody can say what. ``by_codec`` tells that another version of a codec may write other bytes; ``ambiguous`` that
-    the format is silent about the form, says two things, or leaves limits to readers (how deep types may nest, say).
+    ``batches`` are the rows that their maker wrote, under ``schema``; None if the bytes hold other rows, or rows that
+    are not defined. ``by_codec`` says that another version of a codec may write other bytes; ``ambiguous`` that
+    the format is silent about the form, contradicts itself, or leaves limits to readers (the depth of nesting, for
+    example).
     """
 
     id: str
@@ -101,7 +102,7 @@ def options() -> Iterator[Draft]:
 
 
 def _go_together(pair: Pair) -> bool:
-    """What saves space has to be compressed."""
+    """Whether two options make sense together: a least saving of space needs a codec."""
     values = dict(pair)
     return not (values.get("codec") == "" and values.get("min_space_savings") is not None)
 
@@ -147,7 +148,7 @@ def _few(made: Sequence[Made]) -> Sequence[Made]:
 
 
 def hostile() -> Iterator[Draft]:
-    """Bytes that are known to hurt readers, but for those that would make the folder large."""
+    """Inputs that are known to harm readers, except those that would make the folder large."""
     for each in HOSTILE.values():
         data = each.make()
         if len(data) > LARGEST:

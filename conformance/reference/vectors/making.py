@@ -1,7 +1,7 @@
-"""Drafts to vectors: what the judge says of the bytes, beside the rows that their maker knows.
+"""Drafts to vectors: the judge's verdict on the bytes, compared with the rows that their maker knows.
 
-What is told about a vector has two sources that know nothing of each other: the maker, who knows what was written and
-what was done to it, and this package's own reading of the bytes. Where they disagree no vector is made.
+The facts about a vector have two independent sources: the maker, which knows what it wrote and changed, and this
+package's own reading of the bytes. If they disagree, no vector is made.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def make_vectors(chapters: Iterable[str] = tuple(CHAPTERS)) -> VectorSet:
 
 
 def _vector(draft: Draft, made: VectorSet, shared: dict[bytes, str]) -> Vector:
-    """The vector of a draft; what it holds is put into ``made``, and ``shared`` knows the chapter's rows by content."""
+    """The vector of a draft; its content is put into ``made``, and ``shared`` has the chapter's rows by content."""
     rows = None if draft.batches is None else _table(draft.batches, draft.schema)
     expectation = _agreed(draft, rows)
     verdicts = sound(judge_ipc(draft.data, draft.kind))
@@ -97,7 +97,7 @@ def _table(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> Plain
 
 
 def _rows(draft: Draft, expectation: Expectation) -> bytes | None:
-    """The rows in the integration form; nothing where nobody can say which, or where they are too many."""
+    """The rows in the integration form; None if they are not defined, or too many."""
     if expectation.rows is None or draft.kind is Kind.TENSOR:  # the form has no tensors
         return None
     try:
@@ -109,7 +109,7 @@ def _rows(draft: Draft, expectation: Expectation) -> bytes | None:
 
 
 def _document(draft: Draft) -> dict[str, Any]:
-    """The rows that the maker wrote; where there is none who knows, those that the judge read."""
+    """The rows that the maker wrote; if the maker does not know them, those that the judge read."""
     if draft.batches is not None and (draft.batches or draft.schema is not None):
         return write_integration(draft.batches, schema=draft.schema)
     return write_integration(wire.read_file(draft.data) if draft.kind is Kind.FILE else wire.read_stream(draft.data))

@@ -1,7 +1,7 @@
-"""Bytes that are known to hurt readers: they cost memory, time or the process, or come back as rows that nobody wrote.
+"""Inputs that are known to harm readers: they cost memory, time or the process, or decode to rows that nobody wrote.
 
-Nothing is said here about rules: some of these are wrong in many ways at once, and a few are perfectly legal. A reader
-owes every one of them a clear answer in little time and memory: rows where they are legal, an error where they are not.
+This package names no rules: some inputs are wrong in many ways at once, and a few are legal. For each input, a reader
+must give a clear answer in little time and memory: rows if the input is legal, an error if it is not.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def zstd_16_gib(model: StreamModel) -> None:
 
 @hostile_stream("bombs.zstd-understated", "types.int8", source=_PREFIX)
 def zstd_understated(model: StreamModel) -> None:
-    """A frame of a gibibyte announces itself as eight bytes."""
+    """A frame of a gibibyte declares that it holds eight bytes."""
     _bytes_column(model, 8, struct.pack("<q", 8) + zstd_of_zeros(_GIB), 1)
 
 
@@ -124,7 +124,7 @@ def views_overlap() -> bytes:
 
 @hostile("bombs.list-views-overlap")
 def list_views_overlap() -> bytes:
-    """Fifty thousand list-views show the same 50 000 values: legal, and 2.5 milliard values once written out."""
+    """Fifty thousand list-views show the same 50 000 values: legal, and 2.5 billion values once written out."""
     count = 50_000
     child = pa.array(np.zeros(count, np.int8))
     sizes = pa.array(np.full(count, count, np.int32))

@@ -73,7 +73,7 @@ def schema_alone() -> bytes:
 
 @hostile("nesting.widest-lists")
 def exponential() -> bytes:
-    """Forty fixed-size lists of two, inside each other: a milliard times a thousand slots from one row."""
+    """Forty fixed-size lists of two, inside each other: 2^40 slots from one row."""
     return _nested(40, _FIXED, {"listSize": 2}, _validity)
 
 

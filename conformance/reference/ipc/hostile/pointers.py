@@ -166,7 +166,7 @@ def union_ids(model: StreamModel) -> None:
     "pointers.union-ids-of-gap", "types.union-sparse-ids", source="https://github.com/apache/arrow-rs/pull/3654"
 )
 def union_gap(model: StreamModel) -> None:
-    """Type ids lie in the gap between the declared ones."""
+    """Type ids are in the gap between the declared ones."""
     _part(model, "type ids").data = bytes([6, 64, 126, 0])
 
 

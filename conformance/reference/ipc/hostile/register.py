@@ -1,4 +1,4 @@
-"""How hostile bytes are named and found."""
+"""The register of hostile inputs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["HOSTILE", "Hostile", "hostile", "hostile_stream", "register"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hostile:
-    """Bytes by what they do. ``source`` is the URL of a report of what they did to somebody, empty where none is known.
+    """A hostile input. ``source`` is the URL of a report of the harm that it did, empty if none is known.
 
-    ``make`` gives at most :data:`MAX_SIZE` bytes, the same every time.
+    ``make`` returns at most :data:`MAX_SIZE` bytes, the same every time.
     """
 
     name: str
@@ -31,18 +31,18 @@ class Hostile:
 
 
 MAX_SIZE: Final = 1 << 20
-"""Bytes that hostile input is at most long: what hurts does not have to be large."""
+"""The most bytes of a hostile input: input need not be large to do harm."""
 
 _REGISTER: dict[str, Hostile] = {}
 
 HOSTILE: Final[Mapping[str, Hostile]] = MappingProxyType(_REGISTER)
-"""All hostile bytes by name; complete once :mod:`conformance.reference.ipc.hostile` is imported."""
+"""All hostile inputs by name; complete once :mod:`conformance.reference.ipc.hostile` is imported."""
 
 
 def register(
     name: str, what: str, make: Callable[[], bytes], *, kind: ContainerKind = "stream", source: str = ""
 ) -> None:
-    """Registers bytes under a name that is not taken."""
+    """Registers an input under a name that is not taken."""
     if name in _REGISTER:
         raise ValueError(f"{name}: the name is taken")
     _REGISTER[name] = Hostile(name, what, kind, source, make)
@@ -51,7 +51,7 @@ def register(
 def hostile(
     name: str, *, kind: ContainerKind = "stream", source: str = ""
 ) -> Callable[[Callable[[], bytes]], Callable[[], bytes]]:
-    """Registers a function that makes bytes; its docstring says what they do."""
+    """Registers a function that makes an input; its docstring says what the input does."""
 
     def decorate(make: Callable[[], bytes]) -> Callable[[], bytes]:
         register(name, inspect.cleandoc(make.__doc__ or ""), make, kind=kind, source=source)
@@ -61,7 +61,7 @@ def hostile(
 
 
 def hostile_stream(name: str, on: str, *, source: str = "") -> Callable[[Callable[[StreamModel], Any]], object]:
-    """Registers a function that changes the model of a sample's stream, or makes bytes of it."""
+    """Registers a function that changes the model of a sample's stream, or makes bytes from it."""
 
     def decorate(change: Callable[[StreamModel], Any]) -> object:
         make = functools.partial(_changed, on, change)

@@ -1,4 +1,4 @@
-"""Metadata whose tables, vtables, vectors and strings lie where none can: FlatBuffers by hand.
+"""Metadata whose tables, vtables, vectors and strings are in impossible places: FlatBuffers changed by hand.
 
 A well-formed message is written first; then single numbers in it are changed
 (https://flatbuffers.dev/internals/ says which they are).
@@ -24,7 +24,7 @@ _UNSIGNED: Final = {"0": 0, "1": 1, "2^31": 1 << 31, "2^32-1": (1 << 32) - 1, "2
 _SIGNED: Final = {"0": 0, "2^31-1": (1 << 31) - 1, "-2^31": -(1 << 31), "-1": -1}
 _SIZES: Final = {"0": 0, "2": 2, "5": 5, "65534": 65534, "65535": 65535}
 
-# Slots of the tables on the way, by number.
+# Slots of the tables on the path, by number.
 _HEADER, _FIELDS, _NAME, _TYPE, _CHILDREN = 2, 1, 0, 3, 5
 _NODES, _BUFFERS = 1, 2
 
@@ -37,15 +37,15 @@ class Metadata(bytearray):
         return int(struct.unpack_from("<I", self, at)[0])
 
     def follow(self, at: int) -> int:
-        """Where the reference at a position leads."""
+        """The position that the reference at a position points to."""
         return at + self.u32(at)
 
     def vtable(self, table: int) -> int:
-        """Where the vtable of a table lies."""
+        """The position of a table's vtable."""
         return table - int(struct.unpack_from("<i", self, table)[0])
 
     def slot(self, table: int, number: int) -> int:
-        """Where slot ``number`` of a table lies.
+        """The position of slot ``number`` of a table.
 
         Raises:
             LookupError: it is absent.
@@ -174,7 +174,7 @@ _register("footer", _of_footer, _footer_places())
 
 
 def _backward(data: Metadata) -> None:
-    """Lets the first field's vector of children have the field itself as a child: the offset wraps round 2^32."""
+    """The first field's vector of children has the field itself as a child: the offset wraps around 2^32."""
     at = data.follow(data.slot(data.field, _CHILDREN)) + 4
     struct.pack_into("<I", data, at, (data.field - at) % (1 << 32))
 

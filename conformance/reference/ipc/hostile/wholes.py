@@ -1,4 +1,4 @@
-"""What is no stream, file or tensor, or only looks like one; and metadata that asks to be run."""
+"""Bytes that are not a stream, file or tensor, or only look like one; and metadata that contains code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants of streams, files and tensors: each breaks one thing, and says which rule that is."""
+"""Mutants of streams, files and tensors: each breaks one thing and names the rule."""
 
 from __future__ import annotations
 

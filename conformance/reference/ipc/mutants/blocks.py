@@ -1,4 +1,4 @@
-"""Lies of a file's blocks: where the Footer says that batches lie, and how long they are."""
+"""Mutants of a file's blocks: the positions and lengths of batches that the Footer gives."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def of_other_kind(model: FileModel) -> bytes:
 
 @mutant("block.to-the-end-marker", Rule.BLOCK_NO_MESSAGE, kind="file", on=_SEVERAL)
 def to_the_end_marker(model: FileModel) -> bytes:
-    """A block leads to the end marker."""
+    """A block points to the end marker."""
     before, _ = model.complete()
     return change_blocks(lambda blocks: [*blocks, (len(before) - len(END_OF_STREAM), 8, 0)])(model)
 
@@ -106,7 +106,7 @@ def repeated(model: FileModel) -> bytes:
 
 @mutant("block.behind-the-end", Rule.BLOCK_NOT_IN_STREAM, kind="file", on=_SEVERAL)
 def behind_the_end(model: FileModel) -> None:
-    """The last batch stands behind the stream's end marker: by the Footer it is there, by the stream it is not."""
+    """The last batch is behind the stream's end marker: the Footer lists it, the stream does not contain it."""
     stream = model.stream
     last = stream.messages.pop()
     stream.messages += [EncodedMessage(END_OF_STREAM), last]
@@ -121,7 +121,7 @@ def behind_the_end(model: FileModel) -> None:
     also={Rule.BLOCK_NOT_IN_STREAM: "a message inside another is none of the stream's"},
 )
 def overlap(model: FileModel) -> bytes:
-    """A block leads to a batch that lies inside the data of another."""
+    """A block points to a batch inside the data of another."""
     batch = model.stream.batches[0]
     data = batch.part("data")
     inner = batch.encode()

@@ -1,4 +1,4 @@
-"""Lies about dictionaries: when they are defined, by which message, and what points into them."""
+"""Mutants of dictionaries: when they are defined, by which message, and the indices that point into them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def _without(number: int) -> Change:
 
 
 def _header(number: int, **slots: int) -> Change:
-    """One of the dictionary batches says other things of itself."""
+    """A dictionary batch whose header has other values."""
     return lambda model: model.dictionaries[number].header.update(slots)
 
 
 def _encoding(**slots: object) -> Change:
-    """The schema says other things of the first field's dictionary."""
+    """A schema that describes the first field's dictionary with other values."""
     return lambda model: model.schema.header["fields"][0]["dictionary"].update(slots)
 
 

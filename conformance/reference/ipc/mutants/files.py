@@ -1,4 +1,4 @@
-"""Lies about files: magic, Footer, and the blocks that say where batches lie."""
+"""Mutants of files: magic, Footer, and its lists of blocks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _with(**parts: Any) -> Change:
 
 
 def _saying(**slots: Any) -> Change:
-    """The file whose Footer says something else; None is an absent slot."""
+    """The file whose Footer has other values; None is an absent slot."""
 
     def changed(model: FileModel) -> None:
         model.footer = {name: reported for name, reported in {**model.footer, **slots}.items() if reported is not None}
@@ -97,7 +97,7 @@ mutant("file.footer-length-highest", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_
 
 @mutant("file.footer-root-beyond", Rule.FLATBUF_ROOT, kind="file", on=_SOME)
 def root_beyond(model: FileModel) -> bytes:
-    """The Footer's root table lies beyond the Footer."""
+    """The Footer's root table is beyond the Footer."""
     before, footer = model.complete()
     data = b"\xff\xff\xff\x7f" + write("Footer", footer)[4:]
     return before + data + len(data).to_bytes(4, "little") + MAGIC
@@ -180,7 +180,7 @@ def second_schema(model: FileModel) -> None:
 
 @mutant("file.index-beyond", Rule.DICTIONARY_INDEX_RANGE, kind="file", on=("dictionary.index-int32",))
 def index_beyond(model: FileModel) -> None:
-    """An index points beyond the end of the dictionary, wherever in the file that stands."""
+    """An index points beyond the end of the dictionary, wherever in the file the dictionary is."""
     part = next(part for part in model.stream.batches[0].parts if part.role == "indices")
     part.data = b"\x63\0\0\0" + part.data[4:]
 

@@ -1,7 +1,8 @@
-"""The lies about single messages, told in a stream: of its schema, or of its first record batch.
+"""Mutants of single messages, in a stream: of its schema, or of its first record batch.
 
-The lies are those of :mod:`conformance.reference.mutants`; which rules of the format they break stands here. Those that
-break only what the contract of the service adds (one message per field, say) are not lies of a stream.
+The mutants are those of :mod:`conformance.reference.mutants`; this module names the rules of the format that they
+break. A mutant that breaks only a rule of the service (one message per field, for example) is not a mutant of a
+stream.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ _BROKEN: Final[dict[str, tuple[Rule | tuple[Rule, ...], tuple[str, ...]]]] = {
     "schema.big-endian": ((Rule.OFFSETS_BEYOND_DATA, Rule.OFFSETS_NOT_MONOTONIC), ("types.utf8", "rows.several")),
     "node.order-reversed": ((Rule.BATCH_NULL_COUNT_MISMATCH,), ("types.union-sparse",)),
 }
-"""Mutant of a message to the rules it breaks in a stream, and the samples it is told on.
+"""Mutant of a message to the rules that it breaks in a stream, and the samples that it is tried on.
 
 A second rule is the same thing seen from the other side: a surplus column has a node and buffers.
 """

@@ -1,4 +1,4 @@
-"""Lies about types, enumerations and features in the Schema message, and about metadata V4."""
+"""Mutants of types, enumerations and features in the Schema message, and of metadata V4."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _type(model: StreamModel) -> Field:
 
 
 def _typed(name: str, rule: Rule, on: tuple[str, ...], what: str, source: str = "", **slots: object) -> None:
-    """A lie that sets slots of the first field's type."""
+    """A mutant that sets slots of the first field's type."""
 
     def tell(model: StreamModel) -> None:
         _type(model).update(slots)

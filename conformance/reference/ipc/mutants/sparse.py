@@ -1,4 +1,4 @@
-"""Lies about sparse tensors: the index, and what it points to."""
+"""Mutants of sparse tensors: the index, and the values that it points to."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def length_negative(model: TensorModel) -> None:
     },
 )
 def length_long(model: TensorModel) -> None:
-    """There is a value less than announced."""
+    """There is one value fewer than declared."""
     model.header["non_zero_length"] += 9
 
 
@@ -67,25 +67,25 @@ def fibers_of_one(model: TensorModel) -> None:
 
 @mutant("sparse.pointers-missing", Rule.SPARSE_BUFFER_COUNT, kind="tensor", on=("sparse.csf-cube",))
 def pointers_missing(model: TensorModel) -> None:
-    """There is a buffer of pointers less than there should be."""
+    """There is one buffer of pointers fewer than there should be."""
     model.parts.remove(next(part for part in model.parts if part[0] == "indptrBuffers"))
 
 
 @mutant("sparse.indices-surplus", Rule.SPARSE_BUFFER_COUNT, kind="tensor", on=_CSF)
 def indices_surplus(model: TensorModel) -> None:
-    """There is a buffer of indices more than there are dimensions."""
+    """There is one buffer of indices more than there are dimensions."""
     model.parts.insert(-1, ("indicesBuffers", bytes(64)))
 
 
 @mutant("sparse.index-outside", Rule.SPARSE_BUFFER_OUT_OF_BODY, kind="tensor", on=(*_COO, *_CSX))
 def index_outside(model: TensorModel) -> None:
-    """The buffer of indices lies beyond the body."""
+    """The buffer of indices is beyond the body."""
     model.index["indicesBuffer"] = (1 << 32, len(model.part("indicesBuffer")))
 
 
 @mutant("sparse.data-outside", Rule.SPARSE_BUFFER_OUT_OF_BODY, kind="tensor", on=_EACH)
 def data_outside(model: TensorModel) -> None:
-    """The values lie beyond the body."""
+    """The values are beyond the body."""
     model.header["data"] = (1 << 32, len(model.part("data")))
 
 
@@ -121,7 +121,7 @@ def data_short(model: TensorModel) -> None:
 
 @mutant("sparse.buffers-shared", Rule.SPARSE_BUFFER_OVERLAP, kind="tensor", on=_CSX)
 def buffers_shared(model: TensorModel) -> None:
-    """Pointers and indices lie at the same place."""
+    """Pointers and indices are at the same place."""
     tree, _ = model.complete()
     model.index["indicesBuffer"] = (
         tree["header"]["sparseIndex"]["indptrBuffer"][0],
@@ -176,14 +176,14 @@ def rows_unsorted(model: TensorModel) -> None:
 
 @mutant("sparse.unsorted-canonical", Rule.SPARSE_NOT_CANONICAL, kind="tensor", on=_COO)
 def unsorted_canonical(model: TensorModel) -> None:
-    """Coordinates say that they are canonical, and are not sorted."""
+    """Coordinates declare that they are canonical, and are not sorted."""
     count = len(model.header["shape"])
     _edit(model, "indicesBuffer", lambda found: found.__setitem__(slice(None), found.reshape(-1, count)[::-1].ravel()))
 
 
 @mutant("sparse.duplicate-canonical", Rule.SPARSE_NOT_CANONICAL, kind="tensor", on=_COO)
 def duplicate_canonical(model: TensorModel) -> None:
-    """Coordinates say that they are canonical, and one stands twice."""
+    """Coordinates declare that they are canonical, and one occurs twice."""
     count = len(model.header["shape"])
     _edit(model, "indicesBuffer", lambda found: found.__setitem__(slice(count, 2 * count), found[:count].copy()))
 
@@ -214,7 +214,7 @@ def axis_twice(model: TensorModel) -> None:
 
 @mutant("sparse.axis-beyond", Rule.SPARSE_AXIS_ORDER, kind="tensor", on=_CSF)
 def axis_beyond(model: TensorModel) -> None:
-    """The axis order names a dimension that there is not."""
+    """The axis order names a dimension that does not exist."""
     model.index["axisOrder"] = [*model.index["axisOrder"][:-1], 9]
 
 

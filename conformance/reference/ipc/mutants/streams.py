@@ -1,4 +1,4 @@
-"""Lies about what a stream is made of: its order, its end, and messages that are cut off."""
+"""Mutants of a stream as a sequence: its order, its end, and messages that are cut off."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _last(model: StreamModel) -> bytes:
 
 
 def _version(version: int) -> Callable[[StreamModel], None]:
-    """Every message says that metadata version, counted from V1 as 0."""
+    """Every message has that metadata version, counted from V1 as 0."""
 
     def change(model: StreamModel) -> None:
         for message in (model.schema, *model.dictionaries, *model.batches):
@@ -141,7 +141,7 @@ def body_length_negative(model: StreamModel) -> bytes:
 
 @mutant("stream.body-length-long", Rule.MESSAGE_BODY_TRUNCATED, on=_SOME)
 def body_length_long(model: StreamModel) -> None:
-    """The last batch announces a body of 64 bytes more than it has; there is no end marker."""
+    """The last batch declares a body of 64 bytes more than it has; there is no end marker."""
     batch = model.batches[-1]
     batch.tree["bodyLength"] = len(batch.complete()[1]) + 64
     model.end = b""

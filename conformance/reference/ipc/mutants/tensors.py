@@ -1,4 +1,4 @@
-"""Lies about dense tensors."""
+"""Mutants of dense tensors."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def shape_overflow(model: TensorModel) -> None:
 
 @mutant("tensor.strides-few", Rule.TENSOR_STRIDES_COUNT, kind="tensor", on=_DENSE)
 def strides_few(model: TensorModel) -> None:
-    """There is a stride less than dimensions."""
+    """There is one stride fewer than dimensions."""
     model.header["strides"] = model.header["strides"][1:]
 
 
 @mutant("tensor.strides-many", Rule.TENSOR_STRIDES_COUNT, kind="tensor", on=_DENSE)
 def strides_many(model: TensorModel) -> None:
-    """There is a stride more than dimensions."""
+    """There is one stride more than dimensions."""
     model.header["strides"] = [*model.header["strides"], 4]
 
 
@@ -89,7 +89,7 @@ def strides_overflow(model: TensorModel) -> None:
 
 @mutant("tensor.data-beyond", Rule.TENSOR_DATA_OUT_OF_BODY, kind="tensor", on=_DENSE)
 def data_beyond(model: TensorModel) -> None:
-    """The data lies beyond the body."""
+    """The data is beyond the body."""
     model.header["data"] = (1 << 32, len(model.part("data")))
 
 
@@ -127,7 +127,7 @@ def shape_missing(model: TensorModel) -> None:
 
 @mutant("tensor.data-missing", Rule.FLATBUF_REQUIRED_MISSING, kind="tensor", on=_DENSE)
 def data_missing(model: TensorModel) -> bytes:
-    """A tensor says nothing of where its data lies."""
+    """A tensor does not say where its data is."""
     tree, body = model.complete()
     del tree["header"]["data"]
     return frame(tree, body, alignment=64)

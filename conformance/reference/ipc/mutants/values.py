@@ -1,4 +1,4 @@
-"""Lies of buffers that are the right size: values that a type does not have, children that are too short."""
+"""Mutants of buffers of the right size: values that a type does not have, children that are too short."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def not_utf8(model: StreamModel) -> None:
 
 @mutant("values.utf8-cut", Rule.UTF8_INVALID, on=("types.utf8",))
 def utf8_cut(model: StreamModel) -> None:
-    """An offset lies inside a letter of two bytes."""
+    """An offset points into a character of two bytes."""
     offsets = _batch(model).part("offsets")
     text = _data(model)
     middle = text.data.index("ö".encode()) + 1
@@ -178,7 +178,7 @@ def list_view_negative(model: StreamModel) -> None:
 
 @mutant("values.list-view-null-beyond", Rule.LIST_VIEW_RANGE, on=("types.list-view", "types.large-list-view"))
 def list_view_null_beyond(model: StreamModel) -> None:
-    """The offset of a null list-view lies beyond its child, where the format wants even nulls inside."""
+    """The offset of a null list-view is beyond its child, where the format requires it to be inside even for nulls."""
     part = _batch(model).part("offsets")
     _set(part, 2, 1000)
 
@@ -261,7 +261,7 @@ mutant("values.run-ends-short", Rule.RUN_ENDS_SHORT, on=_RUNS,
 
 @mutant("values.runs-without-values", Rule.RUN_ENDS_CHILD_LENGTH, on=_RUNS)
 def runs_without_values(model: StreamModel) -> None:
-    """There is a value less than there are runs."""
+    """There is one value fewer than runs."""
     batch = _batch(model)
     batch.nodes[2].length -= 1
     offsets = batch.part("offsets")
@@ -300,7 +300,7 @@ def union_id_negative(model: StreamModel) -> None:
 
 @mutant("values.dense-offsets-short", Rule.OFFSETS_TOO_SMALL, on=("types.union-dense",))
 def dense_offsets_short(model: StreamModel) -> None:
-    """A dense union has an offset less than slots."""
+    """A dense union has one offset fewer than slots."""
     part = _data(model, 1)
     part.data = part.data[:-4]
 
@@ -319,7 +319,7 @@ mutant("values.list-child-short", Rule.OFFSETS_BEYOND_DATA, on=("types.list", "t
     source="https://github.com/apache/arrow/pull/46408",
 )
 def slice_offsets_kept(model: StreamModel) -> None:
-    """The offsets of a slice stay those of the whole, and the data is cut to the slice."""
+    """The offsets of a slice are those of the full column, and the data is cut to the slice."""
     part = _batch(model).part("offsets")
     part.data = (np.frombuffer(part.data, "<i4") + 1000).astype("<i4").tobytes()
 

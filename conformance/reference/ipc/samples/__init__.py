@@ -1,4 +1,4 @@
-"""Samples: small record batches that show every type, null, dictionary, nesting and name to whoever reads them."""
+"""Samples: small record batches that cover every type, null, dictionary, nesting and name."""
 
 from __future__ import annotations
 

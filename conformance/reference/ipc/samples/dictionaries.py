@@ -1,4 +1,4 @@
-"""Samples of dictionaries: what they hold, how wide their indices are, where they stand, and how they change."""
+"""Samples of dictionaries: their values, the width of their indices, their place, and how they change."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ sample("dictionary.many-values", "A dictionary of 300 values, more than a byte c
     "x": _encoded([299, 0, 256], pa.array([f"value {n}" for n in range(300)]), pa.int16())
 })  # fmt: skip
 
-# --- where they stand ---------------------------------------------------------------------------------
+# --- their place --------------------------------------------------------------------------------------
 
 _ROWS = pa.array([0, 2, 2, 3], pa.int32())
 _INNER = _encoded([0, 1, None], _words("a", "b"))

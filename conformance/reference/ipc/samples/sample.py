@@ -1,4 +1,4 @@
-"""What a sample is, and how one is registered."""
+"""The type of a sample, and the register of samples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Family = Literal["types", "nulls", "rows", "dictionary", "nested", "names"]
 class Sample:
     """A few record batches that show one thing.
 
-    ``kind`` is what it shows something of. ``schema`` is that of every batch, and there where there are no batches.
+    ``kind`` is the feature that it shows. ``schema`` is that of every batch, and is given if there are no batches.
     ``options`` are those that the sample is about, such as deltas. ``file`` says whether a file can hold it: a file
     cannot replace a dictionary.
     """
@@ -65,7 +65,7 @@ def sample(
     options: WriterOptions | None = None,
     file: bool = True,
 ) -> None:
-    """Registers a sample; its family is what stands before the first dot of its id."""
+    """Registers a sample; its family is the part of its id before the first dot."""
     made = [_batch(each, schema) for each in batches]
     family: Family = id.partition(".")[0]  # type: ignore[assignment]  # one of the literals; a test compares them
     _REGISTER[id] = Sample(id, title, family, tuple(made), _schema(made, schema), options or DEFAULTS, file=file)

@@ -154,7 +154,7 @@ _extension("conformance.encoded", "x", pa.array(["a", None]).dictionary_encode()
 
 
 def _children_of_every_type() -> None:
-    """A list around every type that a list can hold whole: what a walk skips, it loses here."""
+    """A list around every type that a list can contain: a walk that skips a child loses it here."""
     for name, array in _ALL.items():
         offsets = pa.array([0, *itertools.repeat(len(array), 2)], pa.int32())
         sample(f"nested.list-of-{name}", f"A list of {name}.", {"x": pa.ListArray.from_arrays(offsets, array)})

@@ -1,4 +1,4 @@
-"""Samples of every type: each width, unit and parameter that changes how values are laid out, at its extremes."""
+"""Samples of every type: each width, unit and parameter that changes the layout of values, at its extremes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Legal forms of streams, files and tensors: what writers do differently from the reference, none of it wrong.
+"""Legal forms of streams, files and tensors: writers differ from the reference in them, and none is wrong.
 
-A judge that calls one of these a violation has raised a false alarm; a reader owes each what its grade says.
+A judge that calls one of these a violation raises a false alarm. The grade says what a reader must do with each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Variations of what stands in the bodies of batches: buffers, offsets, padding, unused values, compression."""
+"""Variations of the bodies of batches: buffers, offsets, padding, unused values, compression."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _parts(model: StreamModel, role: str) -> Iterator[tuple[Message, int, Part]]
     """Every buffer of a role, with its message and its number.
 
     Raises:
-        LookupError: there is none.
+        LookupError: no buffer has that role.
     """
     found = [
         (message, number, part)
@@ -55,7 +55,7 @@ def _of(message: Message, path: str) -> FieldNode:
     "body.bitmaps-always", _VALIDITY, on=(*STANDARD, "rows.zero", "dictionary.in-list"), choices={"validity": "always"}
 )
 def bitmaps_always(_: StreamModel) -> None:
-    """Every field that has a bitmap at all has one, also where nothing is null."""
+    """Every field whose type has a bitmap has one, also where nothing is null."""
 
 
 @variation("body.bitmap-padding-set", _VALIDITY, on=("nulls.alternating", "nulls.ninth", "rows.several"))
@@ -78,7 +78,7 @@ def boolean_padding(model: StreamModel) -> None:
 
 @variation("body.padding-dirty", ALIGNMENT)
 def padding_dirty(model: StreamModel) -> None:
-    """The padding between buffers holds something."""
+    """The padding between buffers is not zero."""
     for message in batches_of(model):
         tree, body = message.complete()
         header = tree["header"]["data"] if tree["header_type"] == 2 else tree["header"]
@@ -91,7 +91,7 @@ def padding_dirty(model: StreamModel) -> None:
 
 @variation("body.empty-buffers-anywhere", BATCH, on=("rows.zero", "rows.several", "nested.mixed", "dictionary.two"))
 def empty_anywhere(model: StreamModel) -> None:
-    """Buffers of no bytes stand at offset 0, wherever their turn was."""
+    """Empty buffers have offset 0, wherever they come in the order."""
     for message in batches_of(model):
         buffers, _ = message.body()
         message.batch["buffers"] = [(start if length else 0, length) for start, length in buffers]
@@ -99,7 +99,7 @@ def empty_anywhere(model: StreamModel) -> None:
 
 @variation("body.buffers-reversed", BATCH, on=("dictionary.two", "dictionary.nested-list", "dictionary.of-struct"))
 def buffers_reversed(model: StreamModel) -> None:
-    """The buffers of dictionary batches lie in reverse order; the header says where."""
+    """The buffers of dictionary batches are in reverse order; the header gives their positions."""
     for message in model.dictionaries:
         buffers, body = message.body()
         out, places = bytearray(), []
@@ -162,7 +162,7 @@ def text_under_nulls(model: StreamModel) -> None:
 
 @variation("body.first-offset", _BINARY, on=_WITH_TEXT)
 def first_offset(model: StreamModel) -> None:
-    """Offsets of text do not begin at 0; bytes that no value uses stand before the first."""
+    """Offsets of text do not begin at 0; bytes that no value uses come before the first."""
     for message, number, part in _parts(model, "offsets"):
         data = message.parts[number + 1] if number + 1 < len(message.parts) else None
         if data is not None and data.path == part.path and data.role == "data":
@@ -172,7 +172,7 @@ def first_offset(model: StreamModel) -> None:
 
 @variation("body.bytes-after-text", _BINARY, on=_WITH_TEXT)
 def bytes_after_text(model: StreamModel) -> None:
-    """Bytes that no value uses stand after the last."""
+    """Bytes that no value uses come after the last."""
     for message, number, part in _parts(model, "offsets"):
         data = message.parts[number + 1] if number + 1 < len(message.parts) else None
         if data is not None and data.path == part.path and data.role == "data":
@@ -239,7 +239,7 @@ def views_empty_buffer(model: StreamModel) -> None:
 
 @variation("body.views-apart", _VIEW, on=("types.string-view", "types.binary-view"))
 def views_apart(model: StreamModel) -> None:
-    """The long values lie in a second buffer; the first is there and holds something else."""
+    """The long values are in a second buffer; the first exists and holds something else."""
     for message, number, part in list(_parts(model, "variadic")):
         views = next(each for each in message.parts if each.role == "views" and each.path == part.path)
         moved = [views.data[start : start + 16] for start in range(0, len(views.data), 16)]
@@ -252,7 +252,7 @@ def views_apart(model: StreamModel) -> None:
 
 @variation("body.views-under-nulls", _VIEW, on=("types.string-view", "types.binary-view"), grade="ambiguous")
 def views_under_nulls(model: StreamModel) -> None:
-    """Under a null, a view points nowhere; whether it may is not said."""
+    """Under a null, a view points nowhere; the format does not say whether it may."""
     for message, number, part in _parts(model, "views"):
         bitmap = message.parts[number - 1].data
         valid = np.unpackbits(np.frombuffer(bitmap, np.uint8), count=len(part.data) // 16, bitorder="little")

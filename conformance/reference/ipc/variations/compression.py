@@ -35,7 +35,7 @@ def zstd(_: StreamModel) -> None:
     choices={"codec": "zstd", "min_space_savings": 1.0},
 )
 def stored(_: StreamModel) -> None:
-    """Compression is announced, and every buffer is stored as it is, under the length -1."""
+    """Compression is declared, and every buffer is stored as it is, under the length -1."""
 
 
 @variation(

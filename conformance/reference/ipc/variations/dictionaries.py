@@ -47,7 +47,7 @@ def after_last(model: StreamModel) -> None:
 
 @variation("dictionary.late", STREAM, on=("dictionary.all-null",), grade="ambiguous")
 def late(model: StreamModel) -> None:
-    """The dictionary of a column of nulls comes after the batch; one passage allows it, another does not."""
+    """The dictionary of a column of nulls comes after the batch; the format contradicts itself on it."""
     dictionary = model.dictionaries[0]
     model.messages = [each for each in model.messages if each is not dictionary] + [dictionary]
 
@@ -90,7 +90,7 @@ def ids_large(_: StreamModel) -> None:
     choices={"ids": (-1, -(1 << 63))},
 )
 def ids_negative(_: StreamModel) -> None:
-    """Ids are negative, which nothing forbids."""
+    """Ids are negative, which the format does not forbid."""
 
 
 @variation("dictionary.ids-descending", f"{FBS}/Schema.fbs (DictionaryEncoding.id)", on=_TWO, choices={"ids": (9, 3)})
@@ -134,14 +134,14 @@ def children_absent(model: StreamModel) -> None:
 
 @variation("file.dictionaries-last", FILE, kind="file", on=(*_TWO, "dictionary.in-list", "dictionary.in-struct"))
 def dictionaries_last(model: FileModel) -> None:
-    """Dictionaries stand after the batches that use them, which a file allows."""
+    """Dictionaries come after the batches that use them, which a file allows."""
     stream = model.stream
     stream.messages = [stream.schema, *stream.batches, *stream.dictionaries]
 
 
 @variation("file.deltas-last", FILE, kind="file", on=("dictionary.delta", "dictionary.deltas"))
 def deltas_last(model: FileModel) -> None:
-    """Deltas stand after all batches; the Footer lists them in their order."""
+    """Deltas come after all batches; the Footer lists them in their order."""
     stream = model.stream
     first, *others = stream.dictionaries
     stream.messages = [stream.schema, first, *stream.batches, *others]

@@ -107,7 +107,7 @@ def dictionary_blocks_absent(model: FileModel) -> bytes:
 
 @variation("file.blocks-reordered", FILE, kind="file", on=("rows.several",), grade="ambiguous", reported=False)
 def blocks_reordered(model: FileModel) -> bytes:
-    """The Footer lists batches in another order than the stream: it should not, and which order counts is not said."""
+    """The Footer lists batches in another order than the stream; the format does not say which order counts."""
     before, footer = model.complete()
     footer["recordBatches"] = [footer["recordBatches"][index] for index in (0, 2, 1)]
     return model.assemble(before, footer)
@@ -115,7 +115,7 @@ def blocks_reordered(model: FileModel) -> bytes:
 
 @variation("file.batch-unlisted", FILE, kind="file", on=("rows.several",), grade="ambiguous", reported=False)
 def batch_unlisted(model: FileModel) -> bytes:
-    """The Footer leaves out the last batch of the stream, which readers of streams meet all the same."""
+    """The Footer leaves out the last batch of the stream, which readers of streams still read."""
     before, footer = model.complete()
     footer["recordBatches"] = footer["recordBatches"][:-1]
     return model.assemble(before, footer)
@@ -132,7 +132,7 @@ def footer_padded(model: FileModel) -> bytes:
 
 @variation("file.gap-before-footer", FILE, kind="file", grade="ambiguous")
 def gap_before_footer(model: FileModel) -> None:
-    """Zeros stand between the end marker and the Footer, so that it starts on a multiple of 64."""
+    """Zeros are between the end marker and the Footer, so that it starts on a multiple of 64."""
     before, _ = model.complete()
     model.stream.end += bytes(-len(before) % 64)
 
@@ -150,10 +150,10 @@ def magic_padding(model: FileModel) -> None:
 
 
 EMBEDDED: Final = "file.embedded"
-"""The one variation whose bytes are more than a file: a judge of files has to be told where the file begins."""
+"""The only variation whose bytes are more than a file: a judge of files must know where the file begins."""
 
 
 @variation(EMBEDDED, FILE, kind="file", on=("rows.several", "dictionary.two"), grade="ambiguous")
 def embedded(model: FileModel) -> None:
-    """The file stands at the end of something bigger, and offsets count from the start of that."""
+    """The file is at the end of something bigger, and offsets count from the start of the bigger thing."""
     model.lead = b"something that is no Arrow file".ljust(64, b".") + MAGIC + bytes(2)

@@ -16,7 +16,7 @@ from conformance.reference.variations import VARIATIONS
 __all__: list[str] = []
 
 _ELSEWHERE: Final = {"metadata-v4", "message-metadata", "features-listed", "children-absent", "empty-metadata-vectors"}
-"""What the stream's own variations do to all messages at once."""
+"""The names of the stream's own variations that change all messages at once."""
 _ON: Final = (
     "rows.several",
     "nested.mixed",

@@ -68,7 +68,7 @@ def type_ids_absent(model: StreamModel) -> None:
     on=("dictionary.index-int32", "dictionary.of-int64", "dictionary.in-struct"),
 )
 def index_type_absent(model: StreamModel) -> None:
-    """Dictionary indices of 32 bits, signed, go without saying."""
+    """Dictionary indices of 32 bits, signed, are not declared: they are the default."""
     for field in _fields(model):
         if "dictionary" in field:
             del field["dictionary"]["indexType"]
@@ -115,7 +115,7 @@ def features_empty(model: StreamModel) -> None:
 
 @variation("schema.metadata-repeated", METADATA)
 def metadata_repeated(model: StreamModel) -> None:
-    """A key of the schema's metadata stands twice, and so does one of a field's."""
+    """A key of the schema's metadata occurs twice, and so does one of a field's."""
     model.schema.header["custom_metadata"] = _PAIR
     for field in _fields(model):
         field["custom_metadata"] = _PAIR
@@ -132,13 +132,13 @@ def metadata_empty(model: StreamModel) -> None:
 
 @variation("schema.metadata-value-absent", f"{_SCHEMA_FBS} (KeyValue)", grade="ambiguous")
 def value_absent(model: StreamModel) -> None:
-    """A pair of the schema's metadata has no value; what that means is not said."""
+    """A pair of the schema's metadata has no value; the format does not say what that means."""
     model.schema.header["custom_metadata"] = [{"key": "k"}]
 
 
 @variation("schema.metadata-key-absent", f"{_SCHEMA_FBS} (KeyValue)", grade="ambiguous")
 def key_absent(model: StreamModel) -> None:
-    """A pair of the schema's metadata has no key; what that means is not said."""
+    """A pair of the schema's metadata has no key; the format does not say what that means."""
     model.schema.header["custom_metadata"] = [{"value": "v"}]
 
 

@@ -70,7 +70,7 @@ def mixed_framing(model: StreamModel) -> None:
 
 @variation("stream.bytes-after-end", STREAM, grade="ambiguous")
 def bytes_after_end(model: StreamModel) -> None:
-    """Something else follows the end marker; what a reader does with it is not said."""
+    """Something else follows the end marker; the format does not say what a reader does with it."""
     model.end += b"something else entirely"
 
 
@@ -82,7 +82,7 @@ def stream_after_stream(model: StreamModel) -> bytes:
 
 @variation("stream.end-twice", STREAM, grade="ambiguous")
 def end_twice(model: StreamModel) -> None:
-    """The end marker is written twice, by the writer and by whoever closes it."""
+    """The end marker is written twice: by the writer, and again when it is closed."""
     model.end += END_OF_STREAM
 
 
@@ -110,7 +110,7 @@ def metadata_padded(model: StreamModel) -> None:
 
 @variation("stream.metadata-padding-dirty", f"{COL}#buffer-alignment-and-padding")
 def metadata_padding_dirty(model: StreamModel) -> None:
-    """The padding after the metadata holds something."""
+    """The padding after the metadata is not zero."""
     for message in (model.schema, *model.dictionaries, *model.batches):
         data = message.encode()
         (length,) = struct.unpack_from("<i", data, 4)
@@ -132,7 +132,7 @@ def metadata_of_one(model: StreamModel) -> None:
 
 @variation("stream.metadata-repeated", METADATA)
 def metadata_repeated(model: StreamModel) -> None:
-    """A key of a message's metadata stands twice."""
+    """A key of a message's metadata occurs twice."""
     for message in (model.schema, *model.batches):
         message.tree["custom_metadata"] = [{"key": "k", "value": "1"}, {"key": "k", "value": "2"}]
 

@@ -38,7 +38,7 @@ def aligned_to_8(model: TensorModel) -> None:
 
 @variation("tensor.strides-absent", _TENSOR, kind="tensor", on=_DENSE)
 def strides_absent(model: TensorModel) -> None:
-    """Row-major order goes without saying."""
+    """Row-major order is not declared: it is the default."""
     del model.header["strides"]
 
 
@@ -50,7 +50,7 @@ def strides_empty(model: TensorModel) -> None:
 
 @variation("tensor.rows-padded", _TENSOR, kind="tensor", on=("dense.i32",))
 def rows_padded(model: TensorModel) -> None:
-    """Rows lie 16 bytes apart although they fill 12."""
+    """Rows are 16 bytes apart although they fill 12."""
     rows = np.frombuffer(model.part("data"), "<i4").reshape(2, 3)
     model.replace("data", np.pad(rows, ((0, 0), (0, 1)), constant_values=-1).tobytes())
     model.header["strides"] = [16, 4]
@@ -58,7 +58,7 @@ def rows_padded(model: TensorModel) -> None:
 
 @variation("tensor.of-booleans", _TENSOR, kind="tensor", on=("dense.i8", "dense.u8"), grade="ambiguous")
 def of_booleans(model: TensorModel) -> None:
-    """The values are booleans, a byte each; how they lie in a tensor is not said."""
+    """The values are booleans, a byte each; the format does not define their layout in a tensor."""
     model.header.update(type_type=6, type={})
 
 
@@ -82,7 +82,7 @@ def v4(model: TensorModel) -> None:
 
 @variation("tensor.data-later", OTHER, kind="tensor", on=("dense.i32", "dense.f64"))
 def data_later(model: TensorModel) -> bytes:
-    """The data of the tensor stands 64 bytes into its body."""
+    """The data of the tensor begins 64 bytes into its body."""
     tree, body = model.complete()
     offset, length = tree["header"]["data"]
     tree["header"]["data"] = (offset + 64, length)
@@ -106,7 +106,7 @@ def coordinates_column_major(model: TensorModel) -> None:
 
 @variation("sparse.unsorted", _SPARSE_TENSOR, kind="tensor", on=_COO)
 def unsorted(model: TensorModel) -> None:
-    """Coordinates are not sorted, and do not say that they are."""
+    """Coordinates are not sorted, and are not declared canonical."""
     width = model.index["indicesType"]["bitWidth"] // 8
     places = np.frombuffer(model.part("indicesBuffer"), f"<i{width}").reshape(-1, 2)
     model.replace("indicesBuffer", places[::-1].tobytes())
@@ -116,13 +116,13 @@ def unsorted(model: TensorModel) -> None:
 
 @variation("sparse.not-canonical", _SPARSE_TENSOR, kind="tensor", on=_COO)
 def not_canonical(model: TensorModel) -> None:
-    """Coordinates are sorted, and do not say so."""
+    """Coordinates are sorted, and are not declared canonical."""
     model.index["isCanonical"] = 0
 
 
 @variation("sparse.data-first", _SPARSE_TENSOR, kind="tensor", on=_SPARSE)
 def data_first(model: TensorModel) -> None:
-    """The values lie in the body before the index."""
+    """The values come before the index in the body."""
     model.parts = [model.parts[-1], *model.parts[:-1]]
 
 
