@@ -27,7 +27,7 @@ _WITHOUT_SCHEMA: Final = frozenset({"prefix", "metadata", "flatbuf", "message", 
 _NO_MESSAGE: Final = frozenset({wire.Header.UNKNOWN, wire.Header.STRAY})
 
 
-def _said(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fault]:
+def _worth_reporting(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fault]:
     """The faults to report. Bytes that begin no message, not even a legacy one, have one fault: the missing
     continuation.
     """
@@ -72,7 +72,7 @@ class SchemaBytes:
         self.data = data
         self.where = where
         self.message = _schema_message(data)
-        self.faults = _said(self.message.faults, self.message.message)
+        self.faults = _worth_reporting(self.message.faults, self.message.message)
 
     @property
     def first(self) -> wire.Message | None:
@@ -115,7 +115,7 @@ class BatchBytes:
             self.faults = [fault for fault in message.faults if fault.rule.partition(".")[0] in _WITHOUT_SCHEMA]
         else:
             self.message = message
-            self.faults = _said(without_extremes(message.faults, schema), message.message)
+            self.faults = _worth_reporting(without_extremes(message.faults, schema), message.message)
 
     @property
     def rows(self) -> int:

@@ -275,7 +275,7 @@ class SplitView(CallView):
 
     @remembered_property
     def answer(self) -> Any:
-        """The decoded SplitReadStreamResponse, None if there is none."""
+        """The decoded SplitReadStreamResponse, None if the target sent none."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
 
 
@@ -415,7 +415,7 @@ class View:
 
     @remembered_property
     def excess(self) -> Excess | None:
-        """The first excess over the budget, None if there is none; a view with an excess is not judged further."""
+        """The first excess over the budget, else None; a view with an excess is not judged further."""
         exchange, rows = self.exchange, self.table.num_rows
         return (
             self.budget.of_responses(exchange, rows)

@@ -35,15 +35,15 @@ def expect(data: bytes, kind: Kind | None = None, *, rows: PlainTable | None = N
     met = [fault for fault in violations if _is_met(view, fault)]
     refused = next((fault for fault in met if fault.rule in REFUSED and not _is_passed_over(view, fault)), None)
     if refused is not None:
-        return Expectation(Validity.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _said(refused))
+        return Expectation(Validity.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _in_words(refused))
     if rows is None and all(fault.rule in ROWS_CERTAIN | UNDECIDED for fault in met):
         rows = true_rows(view)
     beyond = next((fault for fault in violations if fault.rule not in UNDECIDED), None)
     if beyond is not None:
-        return Expectation(Validity.INVALID, rows, Tier.CONTENT, (), _said(beyond))
+        return Expectation(Validity.INVALID, rows, Tier.CONTENT, (), _in_words(beyond))
     undecided = next((fault for fault in view.found if fault.rule in UNDECIDED and not _is_harmless(fault)), None)
     if undecided is not None:
-        return Expectation(Validity.PERMITTED, rows, Tier.OPTIONAL, (), _said(undecided))
+        return Expectation(Validity.PERMITTED, rows, Tier.OPTIONAL, (), _in_words(undecided))
     asked = asked_of(features(view))
     tier = Tier.CORE if all(LEVEL_OF[each] is Level.MUST for each in asked) else Tier.OPTIONAL
     return Expectation(Validity.VALID, rows, tier, tuple(each.clause for each in asked), f"legal: {', '.join(asked)}")
@@ -144,5 +144,5 @@ def _is_harmless(fault: Fault) -> bool:
     return fault.rule is Rule.BLOCK_ORDER and fault.path.startswith("Footer.dictionaries")
 
 
-def _said(fault: Fault) -> str:
+def _in_words(fault: Fault) -> str:
     return f"{fault.rule}: expected {fault.required}; found {fault.observed}"

@@ -37,7 +37,7 @@ class Read:
         self.answer = answer
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The reader's answer in short."""
         text = " ".join(self.answer.error_text.split())
         return f"{self.answer.outcome}{f': {text[:160]}' if text else ''}"

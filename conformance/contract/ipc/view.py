@@ -71,7 +71,7 @@ class IpcView(View):
 
     @property
     def stream(self) -> wire.StreamReading | None:
-        """The stream, or the stream in the file; None if there is none, or if its beginning is unknown."""
+        """The stream, or the stream in the file; None for a tensor, or if the beginning is unknown."""
         return self._alone if self.file is None else self.file.stream
 
     @property
