@@ -1,1 +1,1 @@
-"""The clauses: what a Storage Read server, or a serializer of Arrow messages, has to do, and how that is judged."""
+"""The clauses: the requirements on a Storage Read server or a serializer of Arrow messages, and how they are judged."""

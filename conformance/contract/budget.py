@@ -1,12 +1,12 @@
-"""How much of an exchange is judged: counts that no permitted answer reaches, checked before anything is parsed.
+"""The limits on an exchange that is judged: counts that no permitted answer reaches, checked before anything is parsed.
 
-Clauses are linear in what they are asked about, so a case costs in proportion to what came. A hostile target sends a
-great deal; then that is the one thing said about it, and the case ends at once.
+The cost of a clause is linear in its subjects, so a case costs in proportion to the bytes received. A hostile target
+may send a great deal; the only verdict is then that it did, and the case ends at once.
 
-Work is counted, and no clock is read: judging is pure, and the same bytes have to give the same verdicts on a laptop,
+The budget counts work and reads no clock: judging is pure, and equal bytes have to give equal verdicts on a laptop,
 in a cluster and under a debugger. For the same reason nothing is interrupted: between two clauses the work so far is
-compared with the budget, and what is left is said not to have been judged. A deadline in seconds is for whoever judges
-in a process that may be ended.
+compared with the budget, and the remaining clauses are reported as not judged. Callers that need a deadline in
+seconds judge in a process that they can kill.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Final
 
 from conformance.records import Exchange
 
-__all__ = ["STANDARD", "TELLS", "Budget", "Excess"]
+__all__ = ["EXCESS_CLAUSE", "STANDARD", "Budget", "Excess"]
 
-TELLS: Final = "calls.stay-within-reason"
-"""The clause that tells of an exchange beyond its budget."""
+EXCESS_CLAUSE: Final = "calls.stay-within-reason"
+"""The clause that reports an exchange beyond its budget."""
 
 
 _INFLATED: Final = 16
-"""Decompressed bytes for each byte of the table."""
+"""Permitted decompressed bytes for each byte of the table."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Excess:
-    """What goes beyond a budget, as an observation, and the call with which it does."""
+    """An observation that goes beyond a budget, and the index of the call at which it does."""
 
     call: int
     observed: str
@@ -37,15 +37,17 @@ class Excess:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Budget:
-    """What one exchange may hold, and how much work clauses may make of it.
+    """The most that one exchange may contain, and the most work that clauses may do on it.
 
-    ``responses`` is how many may come beyond ``spare`` and two a row for each read: the contract has no response
-    without rows, and the suite's own driver stops reading earlier. ``schemas`` bounds the bytes of the distinct schema
-    messages: 10,000 columns, the most that a table may have (https://cloud.google.com/bigquery/quotas#standard_tables),
-    with names of 300 letters take a third of it. ``messages`` is how many a stream or file may hold beyond
-    one for each KiB of it. ``rows`` is how many each call may bring beyond two for each row of the table.
-    ``inflated`` is how many bytes an exchange may decompress to beyond 16 for each byte of the table and call: a row
-    alone in its batch takes 64 bytes a buffer. ``work`` is counted in subjects that clauses are asked about.
+    ``responses`` is the number of responses permitted beyond ``spare`` and two per row for each read: the contract
+    has no response without rows, and the suite's own driver stops reading earlier.
+    ``schemas`` bounds the bytes of the distinct schema messages: 10,000 columns, the most that a table may have
+    (https://cloud.google.com/bigquery/quotas#standard_tables), with names of 300 letters take a third of it.
+    ``messages`` is the number of messages permitted in a stream or file beyond one per KiB.
+    ``rows`` is the number of rows that each call may deliver beyond two for each row of the table.
+    ``inflated`` is the number of bytes to which an exchange may decompress beyond 16 for each byte of the table and
+    call: a row alone in its batch takes 64 bytes per buffer.
+    ``work`` is the number of subjects that clauses may check.
     """
 
     responses: int = 10_000
@@ -57,7 +59,7 @@ class Budget:
     work: int = 50_000_000
 
     def of_responses(self, exchange: Exchange, rows: int) -> Excess | None:
-        """The excess of responses in the reads of a table with so many rows."""
+        """Return the excess of responses in the reads of a table of ``rows`` rows, None if there is no excess."""
         reads = [(len(call.responses), index) for index, call in enumerate(exchange.calls) if call.method == "ReadRows"]
         permitted = self.responses + len(reads) * (self.spare + 2 * rows)
         came = sum(count for count, _ in reads)
@@ -66,7 +68,10 @@ class Budget:
         return Excess(max(reads)[1], f"{came} responses for {rows} rows, of which at most {permitted} are judged")
 
     def of_schemas(self, exchange: Exchange, schemas: Iterable[tuple[int, bytes]]) -> Excess | None:
-        """The excess of bytes in schema messages, each with its call; they are looked at only if there may be one."""
+        """Return the excess of bytes in schema messages, None if there is no excess.
+
+        ``schemas`` yields each message with its call. It is read only if the exchange is large enough for an excess.
+        """
         if exchange.received <= self.schemas:
             return None
         distinct: set[bytes] = set()
@@ -79,7 +84,10 @@ class Budget:
         return None
 
     def of_rows(self, exchange: Exchange, decoded: Iterable[tuple[int, int]], rows: int) -> Excess | None:
-        """The excess of rows, given how many each batch holds, with its call, and how many the table has."""
+        """Return the excess of rows, None if there is no excess.
+
+        ``decoded`` yields the call and the row count of each batch; ``rows`` is the row count of the table.
+        """
         permitted = _calls_with_rows(exchange) * (self.rows + 2 * rows)
         came = 0
         for call, count in decoded:
@@ -90,11 +98,16 @@ class Budget:
         return None
 
     def of_bytes(self, exchange: Exchange, table: int) -> int:
-        """How many bytes the batches of an exchange may decompress to, of a table of so many."""
+        """Return the number of bytes to which the batches of an exchange may decompress, for a table of ``table``
+        bytes.
+        """
         return self.inflated + _INFLATED * table * _calls_with_rows(exchange)
 
     def of_inflated(self, declared: Iterable[tuple[int, int]], permitted: int) -> Excess | None:
-        """The excess of bytes that responses as a whole decompress to, given what each announces, with its call."""
+        """Return the excess of decompressed bytes of compressed responses, None if there is no excess.
+
+        ``declared`` yields the call and the declared size of each response.
+        """
         came = 0
         for call, size in declared:
             came += size
@@ -103,7 +116,7 @@ class Budget:
         return None
 
     def of_messages(self, data: bytes) -> int:
-        """How many messages of a stream or file are read."""
+        """Return the number of messages of a stream or file that are read."""
         return self.messages + (len(data) >> 10)
 
 

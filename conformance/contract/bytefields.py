@@ -1,4 +1,4 @@
-"""The two byte fields, read once: a schema message, and a batch message under its schema."""
+"""The two byte fields, parsed once: a schema message, and a batch message under its schema."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from conformance.wire.compression import DecompressionBudget
 __all__ = ["BatchBytes", "SchemaBytes", "without_extremes"]
 
 FEW: Final = 1000
-"""Rows that are no excess of any table, and are not worth a look at each column."""
+"""A row count that is no excess for any table; up to it the columns' lengths are not looked at."""
 
 _BIGNUMERIC: Final = wire.Type(wire.TypeKind.DECIMAL, bit_width=256, precision=76, scale=38)
 
 _NO_FIELDS: Final = wire.Schema(())
 _WITHOUT_SCHEMA: Final = frozenset({"prefix", "metadata", "flatbuf", "message", "key-value"})
-"""Groups of rules on a batch that need no schema."""
+"""Groups of rules on a batch that can be judged without a schema."""
 
 
 _NO_MESSAGE: Final = frozenset({wire.Header.UNKNOWN, wire.Header.STRAY})
 
 
-def _said(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fault]:
-    """The faults worth telling: bytes that begin no message, not even a legacy one, have that fault alone."""
+def _worth_reporting(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fault]:
+    """The faults to report. Bytes that begin no message, not even a legacy one, have one fault: the missing
+    continuation.
+    """
     if faults and first is not None and first.legacy and first.header in _NO_MESSAGE:
         return [fault for fault in faults if fault.rule is wire.Rule.PREFIX_CONTINUATION_MISSING]
     return faults
 
 
 def without_extremes(faults: list[wire.Fault], schema: wire.Schema | None) -> list[wire.Fault]:
-    """The faults of a batch but for decimals of 77 digits in decimal256(76, 38), which are no faults.
+    """Return the faults of a batch without those for decimals of 77 digits in decimal256(76, 38), which are legal here.
 
-    BIGNUMERIC reaches from -2**255 to 2**255 - 1 units of its scale, just beyond 76 digits. The service sends those
-    extremes in the type that has no larger precision to offer
+    BIGNUMERIC reaches from -2**255 to 2**255 - 1 units of its scale, just beyond 76 digits. The service sends these
+    extremes in decimal256(76, 38), because no larger precision exists
     (https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#bignumeric_type).
     """
     if schema is None or all(fault.rule is not wire.Rule.DECIMAL_PRECISION for fault in faults):
@@ -49,12 +51,12 @@ def without_extremes(faults: list[wire.Fault], schema: wire.Schema | None) -> li
 
 @functools.lru_cache(maxsize=64)
 def _schema_message(data: bytes) -> wire.SchemaMessage:
-    """Parse a schema once per distinct bytes: a session's schema stands in front of thousands of batches."""
+    """Parse a schema once per distinct bytes: the schema of one session precedes thousands of batches."""
     return wire.read_schema(data)
 
 
 class SchemaBytes:
-    """One ``serialized_schema``: in the session, in a response, or from a serializer.
+    """One ``serialized_schema``: of a session, of a response, or of a serializer.
 
     ``where`` is ``"session"``, ``"response"`` or ``"serializer"``; ``response`` is None for a session.
     """
@@ -62,7 +64,7 @@ class SchemaBytes:
     __slots__ = ("call", "data", "faults", "message", "response", "where")
 
     in_legacy: ClassVar = False
-    """What stands first, or alone, is no such message."""
+    """False: a schema is the first message or the only one, so it is never inside a stream of legacy framing."""
 
     def __init__(self, call: int, response: int | None, data: bytes, where: str) -> None:
         self.call = call
@@ -70,28 +72,28 @@ class SchemaBytes:
         self.data = data
         self.where = where
         self.message = _schema_message(data)
-        self.faults = _said(self.message.faults, self.message.message)
+        self.faults = _worth_reporting(self.message.faults, self.message.message)
 
     @property
     def first(self) -> wire.Message | None:
-        """Where the first message lies and what it says of itself, None where there is none."""
+        """The place and header of the first message, None if the bytes contain no message."""
         return self.message.message
 
 
 class BatchBytes:
-    """One ``serialized_record_batch`` with the schema that it has to fit (None where no schema could be read).
+    """One ``serialized_record_batch`` with the schema that it has to fit (None if no schema could be read).
 
-    ``data`` is after undoing a whole-response compression; ``message`` is None without a readable schema.
-    ``faults`` are then those of the framing and the metadata, which can be judged without one. ``budget`` bounds what
-    the batches that share it decompress to.
+    ``data`` is the payload after whole-response decompression. ``message`` is None without a readable schema;
+    ``faults`` are then those of the framing and the metadata, which need no schema. ``budget`` bounds the total size
+    to which the batches that share it decompress.
     """
 
     __slots__ = ("_arrow", "call", "data", "faults", "first", "message", "response", "schema")
 
     in_legacy: bool = False
-    """Whether it stands in a stream of legacy framing, where what has a length alone is a message, however broken."""
+    """True in a stream of legacy framing, where any bytes after a length count as a message, however broken."""
     headers: ClassVar = frozenset({wire.Header.RECORD_BATCH})
-    """The headers under which a body is judged by the schema."""
+    """The message headers whose body is judged by the schema."""
 
     def __init__(
         self,
@@ -113,13 +115,13 @@ class BatchBytes:
             self.faults = [fault for fault in message.faults if fault.rule.partition(".")[0] in _WITHOUT_SCHEMA]
         else:
             self.message = message
-            self.faults = _said(without_extremes(message.faults, schema), message.message)
+            self.faults = _worth_reporting(without_extremes(message.faults, schema), message.message)
 
     @property
     def rows(self) -> int:
-        """How many rows decoding would give; 0 where the structure forbids it.
+        """The number of rows that decoding would give; 0 if the structure does not permit decoding.
 
-        A length that no column has is left to the clause on that.
+        A batch length above the length of every column is not believed here; a clause of its own reports it.
         """
         if self.message is None or self.message.body is None or not self.message.decodable:
             return 0
@@ -129,13 +131,13 @@ class BatchBytes:
         return min(length, max((body.nodes[2 * op.index] for op in body.plan.ops if op.parent is None), default=length))
 
     def arrow(self) -> pa.RecordBatch | None:
-        """The rows by our own decoding, made once; None where the structure forbids it."""
+        """The rows as the suite decodes them, decoded once; None if the structure does not permit decoding."""
         if self._arrow is ...:
             self._arrow = self._decode()
         return self._arrow
 
     def settle(self, rows: pa.RecordBatch) -> None:
-        """Take ``rows`` for what decoding would give: the caller has seen their very buffers in the body."""
+        """Set ``rows`` as the decoded batch; the caller has compared their buffers with the body byte by byte."""
         self._arrow = rows
 
     def _decode(self) -> pa.RecordBatch | None:

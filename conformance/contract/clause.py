@@ -1,10 +1,10 @@
-"""What a clause is, and the register of all of them.
+"""The definition of a clause, and the register of all clauses.
 
-A clause is one requirement: a row of a table where it reports what rules of the wire require
-(:mod:`conformance.contract.rules`), else a function in a chapter module under :func:`clause`, whose docstring is the
-text that ``conformance explain`` prints. It is asked about *subjects* (a message, a session, a read), one at a time,
-and yields a :class:`Violation` for each thing that is wrong with the one it got. It never asks for a verdict:
-a clause without subjects in an exchange was not observed, and :mod:`conformance.contract.judge` says so.
+A clause is one requirement. If it reports a violation of wire rules, it is a row of a table
+(:mod:`conformance.contract.rules`); else it is a function in a chapter module under :func:`clause`, whose docstring
+is the text that ``conformance explain`` prints. The function receives one *subject* at a time (a message, a session,
+a read) and yields a :class:`Violation` for each defect of that subject. It returns no verdict: a clause without
+subjects in an exchange was not observed, and :mod:`conformance.contract.judge` reports that.
 """
 
 from __future__ import annotations
@@ -46,40 +46,41 @@ __all__ = [
 ]
 
 PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor")
-"""What bytes are judged as.
+"""The ways in which bytes are judged.
 
-``bq-arrow``: what a Storage Read server sends, or a serializer for one; ``ipc-message``: bare Arrow messages, one by
-one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or tensor message.
+``bq-arrow``: the messages of a Storage Read server, or of a serializer for one; ``ipc-message``: bare Arrow
+messages, one by one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or
+tensor message.
 """
 
 MESSAGES: Final = PROFILES[:2]
-"""The profiles of messages that are given one by one, each in bytes of its own."""
+"""The profiles of messages that are judged one by one, each in bytes of its own."""
 IPC: Final = PROFILES[2:]
 """The profiles of whole streams, files and tensors."""
 SEQUENCES: Final = PROFILES[2:4]
-"""The profiles of sequences of batches: a stream by itself, and the one inside a file."""
+"""The profiles of sequences of batches: a bare stream, and the stream inside a file."""
 ANY_MESSAGE: Final = PROFILES
-"""The rule is Arrow's own and about any message: every writer is held to it."""
+"""The profiles of rules of the Arrow format about any message: they bind every writer."""
 ANY_BATCH: Final = PROFILES[:4]
-"""The rule is Arrow's own and about schemas and batches, wherever they stand."""
+"""The profiles of rules of the Arrow format about schemas and batches, wherever these occur."""
 
 MAX_FINDINGS: Final = 20
-"""Findings kept per clause and case: the twenty-first repetition of one fault teaches nothing."""
+"""The most findings kept per clause and case: more repetitions of one fault would add nothing."""
 
 
 class Role(enum.StrEnum):
-    """Who is held to a clause."""
+    """The party that a clause binds."""
 
     BYTES = "bytes"
-    """The bytes, whoever wrote them."""
+    """The bytes, whichever program wrote them."""
     WRITER = "writer"
-    """Whoever wrote them: the format lets readers meet such bytes, and asks writers for others."""
+    """The writer: readers have to accept such bytes, but the format asks writers for others."""
     READER = "reader"
-    """Whoever reads them: what it made of the bytes is judged, not the bytes."""
+    """The reader: its result is judged, not the bytes."""
 
 
 class Subject(Protocol):
-    """What a clause is asked about; ``call`` and ``response`` say where it stands in the exchange, if anywhere."""
+    """The input of a clause; ``call`` and ``response`` give its place in the exchange, if it has one."""
 
     @property
     def call(self) -> int | None: ...  # noqa: D102  # see the class
@@ -90,7 +91,7 @@ class Subject(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AtCall:
-    """What a clause is asked about that stands at one call, and in no single response of it."""
+    """The base of a subject that belongs to one call and to no single response of it."""
 
     call: int
     response: ClassVar[int | None] = None
@@ -98,9 +99,10 @@ class AtCall:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Violation:
-    """What a clause saw: required, observed, and where. The judge adds the clause and the subject's place.
+    """A defect that a clause found: the requirement, the observation and the place.
 
-    ``response`` (and ``call``) override the subject's own where the fault lies in one response of a longer read.
+    The judge adds the clause and the subject's place. ``call`` and ``response`` override those of the subject if the
+    fault is in one response of a longer read.
     """
 
     required: str
@@ -113,23 +115,23 @@ class Violation:
 
 
 class Aspect(Protocol):
-    """A side of an exchange that can be seen to be clean as a whole: its messages, its schemas, its values.
+    """A part of an exchange that can be found clean as a whole: its messages, its schemas, its values.
 
-    A selector with a ``aspect`` finds subjects in exchanges without calls to a server, too; any other is asked only
-    where there are such calls.
+    A selector with an ``aspect`` has subjects in exchanges without server calls too. Any other selector is used only
+    if the exchange has server calls.
     """
 
     def state(self, view: View) -> Hashable | None:
-        """What the view shows of this side if nothing is wrong with it; None if clauses have to be asked."""
+        """Return the contents of the view in this aspect if it is clean; None if the clauses have to check it."""
 
 
 class AspectSelector(Protocol):
-    """A selector of one side of an exchange."""
+    """A selector of subjects of one aspect."""
 
     aspect: Aspect
 
     def shown_by(self, state: Any) -> bool:
-        """Whether a view in this clean state of the facet has subjects of this selector."""
+        """True if a view with this clean state of the aspect has subjects of this selector."""
 
 
 S = TypeVar("S", bound=Subject)
@@ -139,12 +141,12 @@ Selector = Callable[["View"], Sequence[S]]
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Clause:
-    """One requirement: permanent id, level, explanation, source, who breaks, and the function that checks it.
+    """One requirement: permanent id, level, explanation, source, affected software, and the function that checks it.
 
-    ``id`` is dotted: chapter, then what is required; it is never reused and never renamed.
-    ``breaks`` names the public client that goes wrong, and how; empty where no client is known to.
-    ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one of them.
-    ``role`` says who is held to it; ``rules`` are those of the wire whose faults it reports.
+    ``id`` is dotted: chapter, then the requirement; it is never reused and never renamed.
+    ``breaks`` names the public client that fails and how; empty if no such client is known.
+    ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one subject.
+    ``role`` is the party that the clause binds; ``rules`` are the wire rules whose faults the clause reports.
     """
 
     id: str
@@ -165,7 +167,7 @@ class Clause:
 
     @property
     def on_messages(self) -> bool:
-        """Whether messages given one by one are held to it, as all that a Storage Read server sends."""
+        """True if the clause binds messages that are judged one by one, such as all those of a Storage Read server."""
         return any(profile in MESSAGES for profile in self.profiles)
 
 
@@ -189,11 +191,11 @@ def clause(
 ) -> Callable[[Check[S]], Check[S]]:
     """Register the decorated function as the clause ``clause_id``; its docstring becomes the explanation.
 
-    ``says`` is the explanation where several clauses share one function. ``rules`` are those of the wire whose faults
-    the function reports.
+    ``says`` is the explanation if several clauses share one function. ``rules`` are the wire rules whose faults the
+    function reports.
 
     Raises:
-        ValueError: the id is taken, an unknown profile is named, or there is no explanation.
+        ValueError: the id is taken, a profile is unknown, or the explanation is missing.
     """
 
     def register(check: Check[S]) -> Check[S]:
@@ -212,9 +214,9 @@ def clause(
 
 @functools.cache
 def load_chapters() -> None:
-    """Import every module of :mod:`conformance.contract.chapters`, by name, so that the register is complete.
+    """Import every module of :mod:`conformance.contract.chapters`, so that the register is complete.
 
-    Chapters know the register, and not the reverse: one that is put into the folder is found there.
+    Chapters import the register, and not the reverse. A new chapter only has to be put into the folder.
     """
     chapters = importlib.import_module("conformance.contract.chapters")
     for module in sorted(info.name for info in pkgutil.iter_modules(chapters.__path__)):

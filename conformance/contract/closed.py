@@ -1,4 +1,4 @@
-"""The closed sets that choose which clauses apply: what is distinctive in a request, what the format says of input."""
+"""The closed sets that choose which clauses apply: features of a request, and the format's judgement of input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Feature", "Form", "OffsetPlace", "Paths", "Tier", "Validity"]
 
 
 class Feature(enum.StrEnum):
-    """What is distinctive in a request; the first that applies, in this order, decides which clauses ask about it."""
+    """The distinctive feature of a request; the first that applies, in this order, decides which clauses check it."""
 
     SNAPSHOT = "snapshot"
     APPEND = "append"
@@ -27,7 +27,7 @@ class Feature(enum.StrEnum):
 
 
 class Paths(enum.StrEnum):
-    """What is distinctive in a list of selected fields; the first that applies decides."""
+    """The distinctive feature of a list of selected fields; the first that applies decides."""
 
     REPEATED = "repeated"
     OTHER_CASE = "other-case"
@@ -38,7 +38,9 @@ class Paths(enum.StrEnum):
 
 
 class Form(enum.StrEnum):
-    """What is distinctive in a restriction; the first that applies, in this order, decides which clause asks."""
+    """The distinctive feature of a restriction; the first that applies, in this order, decides which clause checks
+    it.
+    """
 
     NOTHING = "selects nothing"
     KEYWORD_LITERAL = "a keyword inside a literal"
@@ -56,7 +58,7 @@ class Form(enum.StrEnum):
 
 
 class OffsetPlace(enum.StrEnum):
-    """Where an offset lies in its stream."""
+    """The place of an offset in its stream."""
 
     INSIDE = "inside a response"
     BOUNDARY = "at the first row of a later response"
@@ -66,7 +68,7 @@ class OffsetPlace(enum.StrEnum):
 
 
 class Validity(enum.StrEnum):
-    """What the format says of the bytes."""
+    """The format's judgement of the bytes."""
 
     VALID = "valid"
     INVALID = "invalid"
@@ -75,13 +77,13 @@ class Validity(enum.StrEnum):
 
 
 class Tier(enum.StrEnum):
-    """How much a reader is free to do."""
+    """The freedom of a reader for some input."""
 
     CORE = "core"
-    """Legal, and of the format since 1.0: to be read."""
+    """Legal, and in the format since 1.0: a reader has to read it."""
     OPTIONAL = "optional"
-    """Legal, of a kind that a reader may lack if it says so."""
+    """Legal, of a kind that a reader may lack if it reports so."""
     STRUCTURE = "structure"
-    """Invalid in a way that no reader can pass over: to be refused."""
+    """Invalid in a way that no reader can ignore: a reader has to refuse it."""
     CONTENT = "content"
-    """Invalid in its values, or in a way that a reader need not notice: may be accepted."""
+    """Invalid in its values, or in a way that readers need not notice: a reader may accept it."""

@@ -1,6 +1,6 @@
-"""Clauses on how a call ends, as rows: it is served, or it is refused.
+"""Clauses on how a call ends, as rows: the target serves it, or refuses it.
 
-What the clauses of the chapters differ in is which calls they are about, and what they say of the request.
+The clauses differ in the calls that they are about, and in how a finding describes the request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["beyond_its_end", "refuses", "serves"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ending:
-    """One way in which calls have to end; calling it registers a clause that they do."""
+    """One way in which calls have to end; calling it registers a clause that requires this end."""
 
     check: Callable[[CallView, str], Iterator[Violation]]
 
@@ -34,7 +34,11 @@ class Ending:
         breaks: str = "",
         level: Level = Level.MUST,
     ) -> None:
-        """Register a clause: what a finding calls the request is a text, or made of the call; ``says`` explains."""
+        """Register a clause that calls selected by ``over`` end so.
+
+        ``request`` is the description of the request in a finding, or a function that makes it from the call;
+        ``says`` is the explanation of the clause.
+        """
 
         def check(call: CallView) -> Iterator[Violation]:
             return self.check(call, request if isinstance(request, str) else request(call))
@@ -49,6 +53,6 @@ refuses: Final = Ending(refused)
 
 
 def beyond_its_end(read: ReadView) -> Iterator[Violation]:
-    """The violation of a read from beyond the end of a stream that was refused with another code than the service's."""
+    """Yield a violation if a read from beyond the end of a stream was refused with another code than the service's."""
     if read.raw.status != "FAILED_PRECONDITION":
         yield Violation("FAILED_PRECONDITION", read.raw.status, field="offset")

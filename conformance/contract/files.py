@@ -1,7 +1,6 @@
 """Judging bare bytes: a schema message and batch messages, without a case, a table or a server.
 
-Only the clauses that ask about messages alone are judged. Whether the columns are the right ones and the values true
-is not: there is nothing to compare them with.
+Only the clauses about messages alone are judged. Columns and values are not: nothing is there to compare them with.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from conformance.records import Call, Case, Exchange, Table, Verdict
 __all__ = ["FILES_CASE", "byte_clauses", "judge_bytes"]
 
 FILES_CASE: Final = Case(id="files", title="Messages from files", table=Table(columns=(), rows=()))
-"""The case that the verdicts of :func:`judge_bytes` name: it has no table."""
+"""The case in the verdicts of :func:`judge_bytes`: it has no table."""
 
 
 def byte_clauses(profile: str) -> tuple[Clause, ...]:
-    """The clauses of a profile that can be judged on messages alone.
+    """Return the clauses of a profile that can be judged on messages alone.
 
     Raises:
-        ValueError: there is no such profile of messages.
+        ValueError: ``profile`` is not a profile of messages.
     """
     if profile not in MESSAGES:
         raise ValueError(f"expected a profile out of {', '.join(MESSAGES)}, got {profile!r}")
@@ -37,12 +36,12 @@ def byte_clauses(profile: str) -> tuple[Clause, ...]:
 
 
 def judge_bytes(schema: bytes, batches: Sequence[bytes], *, profile: str = "bq-arrow") -> list[Verdict]:
-    """The verdicts of the byte clauses of ``profile`` on a schema message and the batches that follow it.
+    """Return the verdicts of the byte clauses of ``profile`` on a schema message and the batches that follow it.
 
     In the findings call 0 is the schema and call n is the n-th batch.
 
     Raises:
-        ValueError: there is no such profile of messages.
+        ValueError: ``profile`` is not a profile of messages.
     """
     calls = [Call(0, "", "SerializeSchema", b"", (schema,))]
     calls += [Call(0, "", "SerializeBatch", b"", (batch,)) for batch in batches]

@@ -1,13 +1,13 @@
-"""Judging: (case, exchange, table) to verdicts, without I/O and without memory.
+"""Judging: a function from (case, exchange, table) to verdicts, without I/O and without state.
 
-The table is the case's rows as Arrow values, made from the case alone; nothing expected ever comes from the target.
-Every clause that had a subject gets a verdict: fail with its findings, or pass.
-A clause that the case names (``Case.clauses``) but that had no subject has not been shown to hold: it gets the outcome
-of what stood in the way (:meth:`conformance.contract.view.View.reason_not_judged`).
-A clause that raises, or whose subjects cannot be made, gets the outcome *error*; the others are judged all the same.
+The table is the case's rows as Arrow values, made from the case alone; no expected value comes from the target.
+Every clause that had a subject gets a verdict: fail with its findings, or pass. A clause that the case names
+(``Case.clauses``) but that had no subject was not shown to hold. Its verdict gives the reason
+(:meth:`conformance.contract.view.View.reason_not_judged`). A clause that raises, or whose subjects cannot be made,
+gets the outcome *error*; the others are judged nevertheless.
 
-How it goes: a view beyond its budget is not judged. Else each facet is asked for its state. Clauses over a clean facet
-are not asked: its state says which of them have subjects, and those pass. All others are asked one by one, in order.
+The steps: a view beyond its budget is not judged. Else each aspect computes its state. A clean state shows which
+clauses over the aspect have subjects; these pass without being run. All other clauses are run one by one, in order.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def judge(
     clauses: Iterable[Clause] | None = None,
     profile: str = PROFILES[0],
 ) -> list[Verdict]:
-    """The verdicts of ``clauses`` (all, unless given) on ``exchange``, in the order of the register.
+    """Return the verdicts of ``clauses`` (all, unless given) on ``exchange``, in the order of the register.
 
-    Only clauses of ``profile`` are judged: what binds writers of any Arrow message may be looser or stricter than
-    what binds a Storage Read server.
+    Only clauses of ``profile`` are judged: the requirements on writers of any Arrow message may be looser or
+    stricter than those on a Storage Read server.
 
     ``table`` holds the case's rows with the schema of :func:`conformance.contract.mapping.arrow_schema`.
-    ``readings`` are what independent readers made of the same exchange, where there are any.
+    ``readings`` are the results of independent readers on the same exchange, if any were asked.
     """
     load_chapters()
     chosen = CLAUSES.values() if clauses is None else clauses
@@ -63,7 +63,7 @@ def judge(
 
 
 def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
-    """The verdicts of ``clauses`` on a view that the caller has made, in their order."""
+    """Return the verdicts of ``clauses`` on a view that the caller has made, in their order."""
     judging = _judge_of(tuple(clauses))
     return judging.in_order(view.case, judging(view))
 
@@ -78,14 +78,14 @@ class Judged:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """The clauses over one facet, or over none, in their order."""
+    """The clauses over one aspect, or those without an aspect, in their order."""
 
     aspect: Aspect | None
     clauses: tuple[Clause, ...]
 
 
 class Judge:
-    """Judges views under ``clauses``; keeps nothing of a view."""
+    """A judge of views under fixed ``clauses``; it keeps nothing of a view."""
 
     def __init__(self, clauses: Iterable[Clause]) -> None:
         self.clauses: Final = tuple(clauses)
@@ -96,7 +96,7 @@ class Judge:
         self._sides = tuple(Side(aspect, tuple(over)) for aspect, over in sides.items())
 
     def __call__(self, view: View) -> Judged:
-        """What the clauses say of a view."""
+        """Return the verdicts of the clauses on a view."""
         named = view.case.clauses
         if view.exchange.untestable:
             return Judged((), tuple(unjudged.untestable(view, self.clauses)))
@@ -122,7 +122,7 @@ class Judge:
         return Judged(tuple(passed), tuple([one for one in verdicts if one.outcome is not Outcome.PASS]))
 
     def in_order(self, case: Case, judged: Judged) -> list[Verdict]:
-        """All verdicts, in the order of the clauses; those on the case as a whole come last."""
+        """Return all verdicts in the order of the clauses; verdicts on the case as a whole come last."""
         known = {clause_id: Verdict(case.id, clause_id, Outcome.PASS) for clause_id in judged.passed}
         known |= {verdict.clause: verdict for verdict in judged.others}
         ordered = [known.pop(clause.id) for clause in self.clauses if clause.id in known]
@@ -140,9 +140,9 @@ def _aspect(clause: Clause) -> Aspect | None:
 
 @functools.lru_cache(maxsize=4096)
 def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Clause, ...]]:
-    """The ids of the clauses that pass in a clean state of their facet, and the clauses that have to be asked.
+    """Return the ids of the clauses that pass in a clean state of their aspect, and the clauses that have to be run.
 
-    Asked is one without subjects that the case names, for then it says why it has none.
+    A clause without subjects has to be run if the case names it: its verdict then gives the reason.
     """
     shown = [clause for clause in side.clauses if cast(AspectSelector, clause.over).shown_by(state)]
     rest = [clause for clause in side.clauses if clause not in shown] if named else []
@@ -151,7 +151,7 @@ def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple
 
 
 def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
-    """The verdict of a clause, None where it has no subject and the case does not name it."""
+    """Return the verdict of a clause, None if it has no subject and the case does not name it."""
     case_id = view.case.id
     if view.work > view.budget.work:
         return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=unjudged.USED_UP)
@@ -162,7 +162,7 @@ def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
         if findings := tuple(itertools.islice(found, MAX_FINDINGS)):
             return Verdict(case_id, clause.id, Outcome.FAIL, findings)
         return Verdict(case_id, clause.id, Outcome.PASS) if subjects else unjudged.unobserved(view, clause)
-    except Exception as error:  # noqa: BLE001  # whatever it is: the verdict says so, and the case goes on
+    except Exception as error:  # noqa: BLE001  # any exception becomes a verdict, and the case goes on
         view.broke["".join(traceback.format_exception(error))] = None
         return Verdict(case_id, clause.id, Outcome.ERROR, reason=reason_of(error))
 

@@ -1,7 +1,7 @@
-"""What BigQuery columns look like in Arrow: one table, a row per BigQuery type.
+"""The Arrow form of BigQuery columns: one table, a row per BigQuery type.
 
-This module decides the expected Arrow form of a column and which parts of it the contract leaves open.
-It holds no values and reads no bytes.
+This module defines the expected Arrow form of a column and the parts of it that the contract leaves open. It
+contains no values and reads no bytes.
 
 Sources: the Arrow section of the BigQuery Storage Read API guide
 (https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details), and the message pairs captured from
@@ -41,7 +41,7 @@ ITEM: Final = "item"
 EXTENSION_NAME: Final = "ARROW:extension:name"
 EXTENSION_METADATA: Final = "ARROW:extension:metadata"
 RANGE_KEY: Final = "google:sqlType"
-"""RANGE alone is marked by this key; every other marked type uses :data:`EXTENSION_NAME`."""
+"""The metadata key of RANGE alone; the other types with field metadata use :data:`EXTENSION_NAME`."""
 
 Metadata = Mapping[str, str]
 
@@ -59,7 +59,7 @@ def _plain(arrow: pa.DataType, **metadata: str) -> _Row:
 
 
 def _marked(arrow: pa.DataType, name: str, **more: str) -> _Row:
-    """A type that arrives in the storage of another, named by extension metadata on the field."""
+    """A row for a type that arrives in the storage type of another, named by extension metadata on the field."""
     return _Row(lambda _column: arrow, MappingProxyType({EXTENSION_NAME: f"google:sqlType:{name}", **more}))
 
 
@@ -106,15 +106,16 @@ _DEFAULT_DECIMAL: Final = {BqType.NUMERIC: (38, 9), BqType.BIGNUMERIC: (76, 38)}
 
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
-    """The Arrow schema of a table with ``columns``: their order, no schema-level metadata."""
+    """Return the Arrow schema of a table with ``columns``, in their order and without schema-level metadata."""
     return pa.schema([arrow_field(column) for column in columns])
 
 
 def arrow_field(column: Column) -> pa.Field:
-    """The Arrow field of a column, in the form that the contract expects.
+    """Return the Arrow field of a column, in the form that the contract expects.
 
-    A REPEATED column is a list that is never null, of nullable ``item``; the element's metadata stands on the list.
-    The bounds of every RANGE are nullable here; :func:`bounds_nullable` says where the contract leaves that open.
+    A REPEATED column is a list that is never null, of nullable ``item``; the element's metadata is on the list
+    field. The bounds of every RANGE are nullable here; :func:`bounds_nullable` gives the cases that the contract
+    leaves open.
     """
     arrow = element_type(column)
     if column.mode is Mode.REPEATED:
@@ -124,47 +125,49 @@ def arrow_field(column: Column) -> pa.Field:
 
 
 def element_type(column: Column) -> pa.DataType:
-    """The Arrow type of one value of the column: of the item where the column is REPEATED."""
+    """Return the Arrow type of one value of the column; of one item if the column is REPEATED."""
     return _TABLE[column.type].arrow(column)
 
 
 def field_metadata(column: Column) -> Metadata:
-    """The metadata of the column's Arrow field: exactly these keys and values, and empty for most types."""
+    """Return the metadata of the column's Arrow field: exactly these keys and values, and empty for most types."""
     return _TABLE[column.type].metadata
 
 
 def decimal_parameters(column: Column) -> tuple[int, int]:
-    """Precision and scale of a NUMERIC or BIGNUMERIC column; a declared precision without a scale has scale 0."""
+    """Return precision and scale of a NUMERIC or BIGNUMERIC column; a declared precision without a scale has scale
+    0.
+    """
     if column.precision is None:
         return _DEFAULT_DECIMAL[column.type]
     return column.precision, column.scale or 0
 
 
-# --- what the contract leaves open ----------------------------------------------------------------
+# --- parts that the contract leaves open ----------------------------------------------------------
 
 
 def bounds_nullable(column: Column) -> frozenset[bool]:
-    """The permitted ``nullable`` flags of ``start`` and ``end`` of a RANGE column.
+    """Return the permitted ``nullable`` flags of ``start`` and ``end`` of a RANGE column.
 
-    The service sends no validity for the bounds of a REQUIRED range (an unbounded end arrives as 0);
-    which flag it declares for them is not known, so both are permitted there.
+    The service sends no validity for the bounds of a REQUIRED range (an unbounded end arrives as 0). The flag that
+    it declares for them is not known, so both values are permitted there.
     """
     return frozenset({True, False}) if column.mode is Mode.REQUIRED else frozenset({True})
 
 
 def decimal_widths(column: Column) -> frozenset[int]:
-    """The permitted bit widths of a NUMERIC or BIGNUMERIC column.
+    """Return the permitted bit widths of a NUMERIC or BIGNUMERIC column.
 
-    The guide maps every BIGNUMERIC(P, S) to Decimal256; what the service does where P would fit into 128 bits
-    was not recorded, so both are permitted there.
+    The guide maps every BIGNUMERIC(P, S) to Decimal256. The width that the service uses if P fits into 128 bits was
+    not recorded, so both widths are permitted there.
     """
     if column.type is BqType.NUMERIC:
         return frozenset({128})
-    return frozenset({128, 256}) if decimal_parameters(column)[0] <= 38 else frozenset({256})  # digits in 128 bits
+    return frozenset({128, 256}) if decimal_parameters(column)[0] <= 38 else frozenset({256})  # 128 bits hold them
 
 
 def permits(column: Column, field: pa.Field) -> bool:
-    """Whether ``field`` is a permitted Arrow form of ``column``, names, metadata and all levels of nesting included."""
+    """True if ``field`` is a permitted Arrow form of ``column``, with names, metadata and all levels of nesting."""
     metadata = {key.encode(): value.encode() for key, value in field_metadata(column).items()}
     if field.name != column.name or (field.metadata or {}) != metadata:
         return False

@@ -1,7 +1,7 @@
-"""The byte facet: schema and batch messages as subjects.
+"""The byte aspect: schema and batch messages as subjects.
 
-The selectors here know at a glance whether the wire found anything at all, so that the many clauses on the form of
-messages cost nothing where a message is well formed.
+The selectors here check first whether the wire found any fault at all, so that the many clauses on the form of
+messages cost nothing if the messages are well formed.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ M = TypeVar("M", bound=SchemaBytes | BatchBytes)
 SchemaCheck: TypeAlias = Callable[[wire.Schema], Iterable[Violation]]
 
 MAX_REMEMBERED: Final = 256
-"""Schemas kept with what was found about them: a session's schema stands in front of thousands of batches."""
+"""The number of schemas kept with their violations: the schema of one session precedes thousands of batches."""
 
 
 class ShownMessages(enum.Flag):
-    """Which messages an exchange shows."""
+    """The kinds of messages that an exchange contains."""
 
     NOTHING = 0
     SCHEMAS = enum.auto()
@@ -52,20 +52,21 @@ class ShownMessages(enum.Flag):
 
 
 class MessageAspect:
-    """The messages of an exchange; they are clean if the wire had nothing to remark and no check of a schema has."""
+    """The messages of an exchange; clean if neither the wire nor a check of a schema found anything."""
 
     def __init__(self) -> None:
         self._checks: list[SchemaCheck] = []
         self._known: dict[int, tuple[wire.Schema, dict[SchemaCheck, tuple[Violation, ...] | Raised]]] = {}
 
     def state(self, view: View) -> ShownMessages | None:
-        """What is shown, where all of it is clean."""
+        """Return the kinds of messages in the view if all are clean, else None."""
         return view.once(MessageAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownMessages | None:
         if any(message.faults or not is_message(message) for message in _all(view)):
             return None
-        # Of whole streams, that a message is of another kind or broke off is no fault of its own.
+        # In a whole stream, a message of another kind or a truncated one is not a fault of the message itself, so
+        # the faults above do not show it.
         if any(message.message.schema is None for message in view.schemas) or not all(map(_has_body, view.batches)):
             return None
         if any(found for schema in view.schemas for found in self._found(schema).values()):
@@ -75,12 +76,16 @@ class MessageAspect:
         )
 
     def add(self, check: SchemaCheck) -> None:
-        """Take a check of schemas into account."""
+        """Register a check of schemas: only schemas that pass it are clean."""
         self._checks.append(check)
         self._known.clear()
 
     def found(self, message: SchemaBytes, check: SchemaCheck) -> tuple[Violation, ...]:
-        """What a check finds in a message's schema, computed once per schema; raises what the check raises."""
+        """Return the violations that a check finds in a message's schema, computed once per schema.
+
+        Raises:
+            Exception: whatever the check raises.
+        """
         return raise_or_give(self._found(message).get(check, ()))
 
     def _found(self, message: SchemaBytes) -> dict[SchemaCheck, tuple[Violation, ...] | Raised]:
@@ -111,11 +116,11 @@ class Messages(Generic[M]):
         self._select = select
 
     def __call__(self, view: View) -> Sequence[M]:
-        """The messages of the exchange."""
+        """Return the messages of the exchange."""
         return self._select(view)
 
     def shown_by(self, state: ShownMessages) -> bool:
-        """Whether there are any in an exchange that shows this."""
+        """True if an exchange with this state has any such message."""
         return bool(state & self.shown)
 
 
@@ -135,7 +140,7 @@ _NO_PREFIX: Final = frozenset({Rule.PREFIX_EMPTY, Rule.PREFIX_TRUNCATED, Rule.PR
 
 
 def is_message(message: Message) -> bool:
-    """Whether the bytes begin with a message at all, be it a legacy or a broken one."""
+    """True if the bytes begin with a message at all, even a legacy or broken one."""
     first = message.first
     if first is None or first.header is Header.STRAY:
         return False
@@ -150,7 +155,7 @@ def _is_prefixed(message: Message) -> bool:
 
 
 def _has_body(batch: BatchBytes) -> bool:
-    """Whether the metadata of a batch leads to its body: it can be followed, and a schema explains it."""
+    """True if the metadata of a batch leads to its body: the metadata can be followed, and a schema describes it."""
     if batch.schema is None or batch.first is None or batch.first.header not in batch.headers:
         return False
     violations = (fault for fault in batch.faults if fault.severity is Severity.VIOLATION)
@@ -164,7 +169,7 @@ prefixed: Final = Messages[Message](
 written: Final = Messages[Message](
     ShownMessages.SCHEMAS | ShownMessages.BATCHES, lambda view: [one for one in _all(view) if is_message(one)]
 )
-"""Every field of bytes that begins with a message: noise passes no clause on what messages have to be."""
+"""Every byte field that begins with a message: noise passes no clause on messages."""
 written_schemas: Final = Messages[SchemaBytes](
     ShownMessages.SCHEMAS, lambda view: [one for one in view.schemas if is_message(one)]
 )
@@ -184,7 +189,7 @@ bodies: Final = Messages[BatchBytes](
 
 
 def per_schema(check: SchemaCheck) -> Callable[[SchemaBytes], Iterable[Violation]]:
-    """Make a check of what a schema declares a check of schema messages, worked out once per schema."""
+    """Turn a check of schemas into a check of schema messages that is computed once per schema."""
     _ASPECT.add(check)
 
     @functools.wraps(check)

@@ -1,10 +1,10 @@
-"""The messages of ``google.cloud.bigquery.storage.v1.BigQueryRead``, built from one table of facts.
+"""The messages of ``google.cloud.bigquery.storage.v1.BigQueryRead``, built from one table.
 
 The numbers and names are those of the public proto files (googleapis,
-``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto``).
-The classes live in a descriptor pool of their own: a process may hold the official client libraries as well,
-and two registrations of one message name in one pool would clash.
-Fields that the table does not name survive parsing as unknown fields; the contract permits them.
+``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto``). The classes are in a descriptor pool of
+their own: a process may have imported the official client libraries too, and one pool refuses two registrations of
+one message name. Fields that are missing from the table survive parsing as unknown fields; the contract permits
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DATA_FORMAT: Final[Mapping[str, int]] = {"": 0, "AVRO": 1, "ARROW": 2}
 COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4_FRAME": 1, "ZSTD": 2}
 """``ArrowSerializationOptions.CompressionCodec``: compression of the buffers inside a record batch body."""
 RESPONSE_COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4": 2}
-"""``TableReadOptions.ResponseCompressionCodec``: raw LZ4 block over the whole payload; there is no number 1."""
+"""``TableReadOptions.ResponseCompressionCodec``: a raw LZ4 block over the whole payload; the number 1 is unused."""
 
 _Type = descriptor_pb2.FieldDescriptorProto.Type
 _SCALARS: Final[Mapping[str, int]] = {
@@ -34,8 +34,8 @@ _SCALARS: Final[Mapping[str, int]] = {
     "bool": _Type.TYPE_BOOL,
 }
 
-# Message -> rows of "number name type[*|?] [oneof]": * repeated, ? optional with presence.
-# A type that is no scalar is a message, or an enum where it starts with "enum ".
+# Message -> rows of "number name type[*|?] [oneof]": * means repeated, ? means optional with presence. A type that
+# is not in _SCALARS is a message, or an enum if it starts with "enum:".
 _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "ArrowSchema": ("1 serialized_schema bytes",),
     "ArrowRecordBatch": ("1 serialized_record_batch bytes", "2 row_count int64"),
@@ -99,7 +99,7 @@ _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "SplitReadStreamResponse": ("1 primary_stream ReadStream", "2 remainder_stream ReadStream"),
 }
 
-# Enums are open in proto3; the names of the values matter to nobody here, so each enum is declared by its numbers.
+# Enums are open in proto3, and nothing here uses the names of the values, so each enum is declared by its numbers.
 _ENUMS: Final[Mapping[str, tuple[int, ...]]] = {
     "DataFormat": (0, 1, 2),
     "ArrowCompression": (0, 1, 2),
@@ -132,7 +132,7 @@ def _declare(message: descriptor_pb2.DescriptorProto, row: str) -> None:
 
 
 def _in_protoc_order(message: descriptor_pb2.DescriptorProto) -> None:
-    """Put the synthetic one-ofs of optional fields last, as descriptors demand."""
+    """Put the synthetic one-ofs of optional fields last; the descriptor pool refuses another order."""
     order = sorted(range(len(message.oneof_decl)), key=lambda index: message.oneof_decl[index].name.startswith("_"))
     names = [message.oneof_decl[index].name for index in order]
     for field in message.field:
@@ -181,11 +181,11 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "ReadRows": ReadRowsRequest,
     "SplitReadStream": SplitReadStreamRequest,
 }
-"""Method name to the class of its request."""
+"""The class of each method's request."""
 
 RESPONSES: Final[Mapping[str, Any]] = {
     "CreateReadSession": ReadSession,
     "ReadRows": ReadRowsResponse,
     "SplitReadStream": SplitReadStreamResponse,
 }
-"""Method name to the class of (each of) its responses."""
+"""The class of each method's responses."""

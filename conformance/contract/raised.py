@@ -1,8 +1,9 @@
-"""What a clause, or what it is asked about, raised: the suite's own defect, as one line that finds the place.
+"""Exceptions raised by a clause or by the code that makes its subjects: defects of the suite, as one line with the
+place.
 
-Foreign bytes can lead a check where its author never was. That costs the clause, whose verdict is then an *error* with
-this line as its reason, and no other clause of the case. An exception is remembered like a result
-(:class:`remembered_property`): whatever many clauses need is made once, also where it cannot be made.
+Foreign bytes can lead a check to a case that its author did not foresee. That costs only this clause: its verdict is
+*error* with this line as the reason, and all other clauses of the case are judged. An exception is cached like a
+result (:class:`remembered_property`): a value that many clauses need is computed once, even if computing it raises.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ __all__ = ["ClauseRaised", "Raised", "attempt", "raise_or_give", "reason_of", "r
 
 PACKAGE: Final = __name__.partition(".")[0]
 MAX_TEXT: Final = 200
-"""Characters of an exception's own text: which value broke the check, not all of it."""
+"""The most characters kept of an exception's own text: enough to show the value that broke the check."""
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 
 def reason_of(error: Exception) -> str:
-    """An exception as the reason of a verdict: its class, its text, and the innermost line of ours that it left.
+    """Return the reason of a verdict for an exception: its class, its text, and the innermost line of the suite it
+    passed.
 
     >>> reason_of(ValueError("no such thing"))
     'the suite raised ValueError: no such thing (a defect of the suite, please report)'
@@ -38,7 +40,7 @@ def reason_of(error: Exception) -> str:
 def _text(error: Exception) -> str:
     try:
         return str(error)
-    except Exception:  # noqa: BLE001  # an exception that cannot say what it is
+    except Exception:  # noqa: BLE001  # __str__ of a foreign exception class may raise
         return ""
 
 
@@ -51,15 +53,15 @@ def _place(error: Exception) -> str:
     return found
 
 
-class ClauseRaised(Exception):  # noqa: N818  # it tells of an error, and is raised for whoever cannot go on
-    """A clause raised on bytes of the suite's own making, about which it has to be able to say something."""
+class ClauseRaised(Exception):  # noqa: N818  # it reports an error verdict; the clause raised the error itself
+    """A clause raised on bytes that the suite made itself, on which every clause has to give a verdict."""
 
 
 def sound(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """The verdicts, for whoever makes the bytes and looks for failures alone.
+    """Return the verdicts, for callers that made the bytes themselves and look only for failures.
 
     Raises:
-        ClauseRaised: one of them is an error.
+        ClauseRaised: a verdict is an error.
     """
     found = list(verdicts)
     for verdict in found:
@@ -69,9 +71,9 @@ def sound(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 
 class Raised:
-    """An exception that was remembered in place of a result; :meth:`again` raises it.
+    """An exception that was cached in place of a result; :meth:`again` returns it to be raised.
 
-    Local variables of the frames that it left are let go of: they may hold all that did not fit into memory.
+    The local variables of its frames are released: they may hold the large values that did not fit into memory.
     """
 
     __slots__ = ("_error", "_traceback")
@@ -82,34 +84,34 @@ class Raised:
         self._traceback = error.__traceback__
 
     def again(self) -> Exception:
-        """The exception, with the traceback that it had when it was raised first."""
+        """Return the exception with the traceback of its first raise."""
         return self._error.with_traceback(self._traceback)
 
 
 def attempt(function: Callable[[], T]) -> T | Raised:
-    """What ``function`` returns, or what it raised."""
+    """Return the result of ``function``, or the exception that it raised as :class:`Raised`."""
     try:
         return function()
-    except Exception as error:  # noqa: BLE001  # whoever needs the result raises it
+    except Exception as error:  # noqa: BLE001  # raise_or_give raises it in each caller that needs the result
         return Raised(error)
 
 
 def raise_or_give(found: T | Raised) -> T:
-    """The result of an :func:`attempt`; raises what was raised there."""
+    """Return the result of an :func:`attempt`, or raise the exception that was caught there."""
     if isinstance(found, Raised):
         raise found.again()
     return found
 
 
 class remembered_property(Generic[T]):  # noqa: N801  # a decorator, as functools.cached_property
-    """A cached property that remembers an exception, too: many clauses ask, and each would make it fail again."""
+    """A cached property that caches an exception too: many clauses read it, and each would repeat the failing work."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self._function = function
         self.__doc__ = function.__doc__
 
     def __set_name__(self, _owner: type[Any], name: str) -> None:
-        """Learn the name under which the value is kept."""
+        """Store the attribute name under which the value is kept."""
         self._name = name
         self._raised = f"{name} raised"
 
@@ -120,7 +122,7 @@ class remembered_property(Generic[T]):  # noqa: N801  # a decorator, as functool
     def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
 
     def __get__(self, instance: object | None, owner: type[Any] | None = None) -> Self | T:
-        """The value, made once; raises what making it raised."""
+        """Return the value, computed once; raise the exception that computing it raised."""
         if instance is None:
             return self
         known: dict[str, Any] = instance.__dict__

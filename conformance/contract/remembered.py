@@ -1,7 +1,7 @@
-"""What follows from one immutable object, computed once for each: the same columns stand before many exchanges.
+"""A cache for functions of one immutable object, because the same columns and schemas recur in many exchanges.
 
-Objects are told apart by identity, for to hash nested columns costs more than it saves. A memory holds on to its
-objects, so that an identity stays theirs, and forgets all of them once there are too many.
+Objects are compared by identity: hashing nested columns costs more than the cache saves. The cache keeps a reference
+to its objects, so that no other object can get their identity, and drops all of them when it is full.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final, TypeVar
 __all__ = ["once_per_object"]
 
 MAX_REMEMBERED: Final = 256
-"""Objects kept for each function: sessions come in turn, each before thousands of batches."""
+"""The number of objects kept per function: sessions come one after another, each before thousands of batches."""
 
 K = TypeVar("K")
 T = TypeVar("T")
 
 
 def once_per_object(function: Callable[[K], T]) -> Callable[[K], T]:
-    """Make a function of one immutable object remember what it returned for it."""
+    """Return ``function`` with a cache of its results by the identity of its argument."""
     known: dict[int, tuple[K, T]] = {}
 
     @functools.wraps(function)

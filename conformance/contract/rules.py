@@ -1,8 +1,8 @@
-"""Rules of the wire as clauses: the rows of the chapters' tables, and how each becomes a clause.
+"""Wire rules as clauses: the rows of the chapters' tables, and how a row becomes a clause.
 
-Most clauses on bytes decide nothing: they say what a rule of :mod:`conformance.wire` requires, who asks for it and who
-breaks without it. Such a clause is a row, under :data:`must` or :data:`should`, in the table of its chapter. What the
-row leaves out is the rule's: its source, and its words as the explanation.
+Most clauses on bytes decide nothing: they state the requirement of a rule of :mod:`conformance.wire`, its source and
+the software that breaks without it. Such a clause is a row, made by :data:`must` or :data:`should`, in the table of
+its chapter. A row without a source or an explanation has those of its rule.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from conformance.wire import Fault, Rule, Severity
 __all__ = ["ANY_VIOLATION", "NOT_ASKED", "Faulty", "RuleRow", "broken", "must", "rule_clauses", "should"]
 
 FORMAT: Final = "https://github.com/apache/arrow/blob/main/format/"
-"""Where the files lie that rules name as their source."""
+"""The folder of the files that rules name as their source."""
 
 ANY_VIOLATION: Final = frozenset(rule for rule in Rule if rule.severity is Severity.VIOLATION)
-"""What the format itself forbids; disorder that it permits may follow from it."""
+"""The rules of the format itself. Disorder in permitted details may follow from a violation of one of these."""
 
 NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
     {
@@ -41,11 +41,11 @@ NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
         Rule.STREAM_END_MISSING: "to close the transport after a whole message ends a stream as the marker does",
     }
 )
-"""Rules of the wire about which no clause asks, each with the reason why."""
+"""The wire rules that no clause reports, each with the reason."""
 
 
 class Faulty(Subject, Protocol):
-    """A subject in which the wire may have found faults: a message, or the whole of a stream, file or tensor."""
+    """A subject in which the wire may have found faults: a message, or a whole stream, file or tensor."""
 
     @property
     def faults(self) -> Sequence[Fault]: ...  # noqa: D102  # see the class
@@ -53,7 +53,7 @@ class Faulty(Subject, Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A clause that reports each fault under one of its rules; see :data:`must` for what the columns mean."""
+    """A clause that reports each fault under one of its rules; :data:`must` describes the columns."""
 
     id: str
     level: Level
@@ -69,12 +69,12 @@ class RuleRow:
 
     @property
     def explanation(self) -> str:
-        """What the clause says: its own words, else those of its rules."""
+        """The explanation of the clause: its own text, else the requirements of its rules."""
         words = "; ".join(rule.requirement for rule in self.rules)
         return inspect.cleandoc(self.says) or f"{words[0].upper()}{words[1:]}."
 
     def check(self, subject: Faulty) -> Iterable[Violation]:
-        """A violation for each fault that the clause is about."""
+        """Return a violation for each fault that the clause reports."""
         found = [fault for fault in subject.faults if fault.rule in self.rules]
         if not found or (self.unless and any(fault.rule in self.unless for fault in subject.faults)):
             return ()
@@ -104,19 +104,20 @@ def _row(
 
 
 must = functools.partial(_row, Level.MUST)
-"""The row of a clause: its id, the rule or rules that it reports, who breaks, and its explanation.
+"""Make the row of a clause: its id, the rule or rules that it reports, the affected software, and its explanation.
 
-The explanation is given where it says more than the rules, and ``source`` where it is not the first rule's. Where a
-rule of ``unless`` is broken as well, the clause reports nothing; where one of ``unless_there`` is, nothing at the same
-path: the fault then follows from the other one. ``over``, ``profiles`` and ``role`` are given where they differ from
-those of the table.
+The explanation is given if it says more than the rules, and ``source`` if it differs from the first rule's.
+``unless`` are rules: if one of them is broken as well, the clause reports nothing.
+``unless_there`` are rules too: if one of them is broken, the clause reports nothing at the same path, because the
+fault then follows from the other one.
+``over``, ``profiles`` and ``role`` are given if they differ from those of the table.
 """
 should = functools.partial(_row, Level.SHOULD)
-"""As :data:`must`, at level SHOULD."""
+"""Like :data:`must`, at level SHOULD."""
 
 
 def rule_clauses(over: Selector[Any], profiles: tuple[str, ...], *rows: RuleRow) -> None:
-    """Register a table: the clause of each row, in their order, about what ``over`` selects."""
+    """Register a table: the clause of each row, in their order, with the subjects of ``over``."""
     for row in rows:
         register = clause(
             row.id,
@@ -133,7 +134,7 @@ def rule_clauses(over: Selector[Any], profiles: tuple[str, ...], *rows: RuleRow)
 
 
 def broken(subject: Faulty, *rules: Rule) -> list[Violation]:
-    """A violation for each fault under one of ``rules``, for clauses that decide which of them count."""
+    """Return a violation for each fault under one of ``rules``, for clauses that decide which of these faults count."""
     return [_violation(fault) for fault in subject.faults if fault.rule in rules]
 
 
@@ -142,5 +143,5 @@ def _violation(fault: Fault) -> Violation:
 
 
 def _source_of(rule: Rule) -> str:
-    """The URL of a rule's source, which the wire names by its file where it is a definition of the format."""
+    """Return the URL of a rule's source; for a definition of the format the wire names only the file."""
     return rule.source if rule.source.startswith("https://") else FORMAT + rule.source.partition(",")[0]

@@ -1,4 +1,4 @@
-"""The public texts that clauses rest on: each address once, with what is there."""
+"""The public texts that clauses rest on: each address once, with a description of its content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUOTAS: Final = "https://cloud.google.com/bigquery/quotas#storage-limits"
 """Limits of the Storage Read API, the length of a filter among them."""
 
 SQL_WHERE: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/query-syntax#where_clause"
-"""What a boolean expression over a row selects: where it is TRUE, and neither where it is FALSE nor NULL."""
+"""A filter selects the rows for which its boolean expression is TRUE, and not those for which it is FALSE or NULL."""
 
 SQL_OPERATORS: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/operators"
 """Comparison, IN, BETWEEN, LIKE, IS NULL, NOT, AND, OR."""
@@ -53,7 +53,7 @@ NODE_LIVE_TEST: Final = (
 """Reads of the live service, and the text of its refusal of an unknown column."""
 
 STRICT_CLIENT: Final = "https://github.com/acuitymd/silk-chiffon"
-"""A reader that checks what the service says about a session and each response before it uses them."""
+"""A reader that checks the service's statements about a session and each response before it uses them."""
 
 BEAM_SOURCE: Final = (
     "https://github.com/apache/beam/blob/master/sdks/java/io/google-cloud-platform/src/main/java/"
@@ -65,7 +65,7 @@ OFFSETS: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
 """Offsets 0, 3, 5 and 100 of a five-row stream, measured on the service and on an emulator."""
 
 PERMANENT_AS_UNKNOWN: Final = "https://github.com/googleapis/python-bigquery-storage/pull/263"
-"""Why a reader takes UNKNOWN in mid-stream for a lost connection and reads on."""
+"""The reason why a reader treats UNKNOWN in mid-stream as a lost connection and reads on."""
 
 EMULATOR_HANDLERS: Final = (
     "https://github.com/goccy/bigquery-emulator/blob/cb8555bee739c794343337e8c3242b59d5d7470a/server/storage_handler.go"
@@ -130,10 +130,10 @@ NESTED_PRUNING: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-c
 """A connector that selects fields of records."""
 
 ARROW_SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
-"""What readers owe to input that they do not trust."""
+"""The duties of readers on input that they do not trust."""
 
 VERSIONING: Final = "https://arrow.apache.org/docs/format/Versioning.html"
-"""Versions of the format and what they may change."""
+"""Versions of the format, and the changes that each may make."""
 
 SCHEMA_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Schema.fbs"
 """Types, fields, dictionaries and the schema, as flatbuffers tables."""
@@ -182,7 +182,7 @@ NO_OPTIONS: Final = "https://github.com/goccy/bigquery-emulator/issues/382"
 """An emulator that failed on a session without read options."""
 
 ONE_STREAM_ONLY: Final = "https://github.com/goccy/bigquery-emulator/issues/29"
-"""An emulator that served one stream whatever was asked for."""
+"""An emulator that served one stream, however many the request asked for."""
 
 ENDLESS_SPLITS: Final = "https://github.com/apache/beam/issues/20155"
 """A reader that splits streams without end."""
@@ -194,7 +194,7 @@ MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.f
 """Messages, record batches and their buffers, as flatbuffers tables."""
 
 FORWARD_COMPATIBILITY: Final = "https://arrow.apache.org/docs/format/Versioning.html#forward-compatibility"
-"""What a reader does with a newer version's messages."""
+"""The duties of a reader on a newer version's messages."""
 
 FLATTENING_HANDLER: Final = "https://github.com/vantaboard/bigquery-emulator/blob/73f58d84a21edc6cf072619befec1b30fc7abb4a/gateway/handlers/bqstorage/arrow.go"
 """A handler that flattens types."""

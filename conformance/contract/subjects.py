@@ -1,8 +1,8 @@
-"""What the clauses on calls are asked about: sessions, reads, refusals.
+"""The subjects of the clauses on calls: sessions, reads, refusals.
 
-A request is asked about by one group of clauses only, by what is distinctive in it (:class:`Feature`): so that a server
-which refuses every ``row_restriction`` is told so by the clauses on restrictions, and not by every clause on rows.
-A selector returns an empty list where an exchange shows nothing of its kind.
+One group of clauses only judges a request, chosen by the distinctive feature of the request (:class:`Feature`). So
+if a server refuses every ``row_restriction``, the clauses on restrictions report it, and not every clause on rows. A
+selector returns an empty list if an exchange contains no such subject.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ T = TypeVar("T")
 
 
 def once_per_view(select: Callable[[View], T]) -> Callable[[View], T]:
-    """Make a selector work its subjects out once for each view; what it raises is raised again to each who asks."""
+    """Return a selector that computes its subjects once per view; an exception is cached too and raised in every
+    caller.
+    """
 
     @functools.wraps(select)
     def remembered(view: View) -> T:
@@ -54,14 +56,14 @@ OPEN_OPTIONS = frozenset(
     {Feature.PROJECTION, Feature.FOREIGN_PARENT, Feature.NO_OPTIONS, Feature.PREFERRED_STREAMS,
      Feature.SEVERAL_STREAMS, Feature.PLAIN}
 )  # fmt: skip
-"""Features under which a read is a plain one: how the session was asked for does not change how rows arrive."""
+"""Features of a plain read: the options of the session do not change how rows arrive."""
 
 LARGE_BYTES = 8 << 20
-"""A table of so many Arrow bytes is large: every default limit on a message's size in use lies below it."""
+"""The Arrow size in bytes from which a table is large: every default limit on message size in use is below it."""
 
 
 def feature(session: SessionView) -> Feature:
-    """What is distinctive in a CreateReadSession request and in the case around it."""
+    """Return the distinctive feature of a CreateReadSession request in its case."""
     return session.view.once(
         ("feature", session.index), lambda: next(name for name, applies in _applies(session) if applies)
     )
@@ -86,7 +88,9 @@ def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
 
 
 def read_feature(read: ReadView) -> Feature | None:
-    """What is distinctive in a ReadRows request: in its session, or in what came before; None without a session."""
+    """Return the distinctive feature of a ReadRows request: of its session or of the calls before it; None without a
+    session.
+    """
     if read.session is None:
         return None
     found = feature(read.session)
@@ -94,12 +98,12 @@ def read_feature(read: ReadView) -> Feature | None:
 
 
 def appended_rows(view: View) -> int:
-    """Rows that the AppendRows steps of the case bring; the seed holds the others."""
+    """Return the number of rows that the AppendRows steps of the case insert; seeding inserts the others."""
     return sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
 
 
 def after_abandoned(call: CallView) -> bool:
-    """Whether a read was abandoned before this call."""
+    """True if a read was abandoned before this call."""
     return any(index < call.index for index in _cancelled(call.view))
 
 
@@ -109,18 +113,18 @@ def _cancelled(view: View) -> list[int]:
 
 
 def is_child(read: ReadView) -> bool:
-    """Whether the read is of a split's child."""
+    """True if the read is of a split's child."""
     return "." in read.step.stream
 
 
 def was_split(read: ReadView) -> bool:
-    """Whether the stream was divided into children before this read."""
+    """True if the stream was split into children before this read."""
     splits = (split for split in read.view.splits if split.index < read.index and split.answer is not None)
     return any(split.request.name == read.stream and split.answer.primary_stream.name for split in splits)
 
 
 def answered(call: CallView) -> bool:
-    """Whether the target ended the call itself, with any status."""
+    """True if the target ended the call itself, with any status."""
     return call.raw.end is CallEnd.COMPLETE
 
 
@@ -130,25 +134,25 @@ def _must_be_ok(call: CallView) -> bool:
 
 @once_per_view
 def valid_sessions(view: View) -> list[SessionView]:
-    """Every answered CreateReadSession call that has to end in OK."""
+    """Return every answered CreateReadSession call that has to end in OK."""
     return [session for session in view.sessions if _must_be_ok(session)]
 
 
 @once_per_view
 def valid_reads(view: View) -> list[ReadView]:
-    """Every answered ReadRows call that has to end in OK, on streams of a session that was made."""
+    """Return every answered ReadRows call that has to end in OK, on streams of a session that was created."""
     return [read for read in view.reads if _must_be_ok(read) and read.session is not None and read.session.ok]
 
 
 @once_per_view
 def created(view: View) -> list[SessionView]:
-    """Every session that the target made and described, and that it had not to refuse."""
+    """Return every session that the target created and described, and that it did not have to refuse."""
     return [s for s in view.sessions if s.session is not None and "OK" in s.expected_codes]
 
 
 @once_per_view
 def full_reads(view: View) -> list[ReadView]:
-    """Every read of a session's own stream from its first row to OK, all of whose rows could be decoded."""
+    """Return every read of a session's own stream from its first row to OK, if all its rows could be decoded."""
     return [
         read
         for read in view.reads
@@ -157,7 +161,9 @@ def full_reads(view: View) -> list[ReadView]:
 
 
 def refused_as(*reasons: str) -> Callable[[View], list[CallView]]:
-    """The selector of answered calls that have to be refused for one of ``reasons``, whatever they ended in."""
+    """Return a selector of the answered calls that have to be refused for one of ``reasons``, whatever their status
+    was.
+    """
 
     def select(view: View) -> list[CallView]:
         return [call for call in to_refuse(view) if _reason(call) in reasons]
@@ -167,7 +173,7 @@ def refused_as(*reasons: str) -> Callable[[View], list[CallView]]:
 
 @once_per_view
 def to_refuse(view: View) -> list[CallView]:
-    """Every answered call whose step gives a reason for which it has to be refused."""
+    """Return every answered call whose step gives a reason for which it has to be refused."""
     return [call for call in view.calls if answered(call) and _reason(call) and "OK" not in call.expected_codes]
 
 
@@ -177,12 +183,12 @@ def _reason(call: CallView) -> str:
 
 
 def served(call: CallView, what: str) -> Iterator[Violation]:
-    """The violation of a valid call that did not end in OK."""
+    """Yield a violation if a valid call did not end in OK."""
     if call.raw.status != "OK":
         yield Violation(f"status OK for {what}", f"{call.raw.status}: {call.raw.details}")
 
 
 def refused(call: CallView, what: str) -> Iterator[Violation]:
-    """The violation of a call that ended in OK although ``what`` has to be refused."""
+    """Yield a violation if a call ended in OK although ``what`` has to be refused."""
     if call.raw.status == "OK":
         yield Violation(f"a status other than OK for {what}", "OK")

@@ -1,4 +1,4 @@
-"""What keeps a clause or a view from being judged: nothing to see, more than the budget, exceptions beside clauses."""
+"""Verdicts without a run of a clause: no subjects, an exchange beyond the budget, exceptions outside of clauses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final
 
-from conformance.contract.budget import TELLS
+from conformance.contract.budget import EXCESS_CLAUSE
 from conformance.contract.clause import Aspect, Clause
 from conformance.contract.raised import reason_of
 from conformance.contract.view import View
@@ -19,12 +19,12 @@ USED_UP: Final = "not judged: judging this exchange had used up its budget of wo
 
 
 def is_named(patterns: Sequence[str], clause_id: str) -> bool:
-    """Whether the globs of a case name a clause."""
+    """True if a glob of the case matches the clause."""
     return any(fnmatch.fnmatchcase(clause_id, pattern) for pattern in patterns)
 
 
 def unobserved(view: View, clause: Clause) -> Verdict | None:
-    """The verdict of a clause without subjects: what stood in the way, where the case names it, or none."""
+    """Return the verdict of a clause without subjects: the reason if the case names the clause, else None."""
     if not is_named(view.case.clauses, clause.id):
         return None
     outcome, reason = view.reason_not_judged()
@@ -32,7 +32,7 @@ def unobserved(view: View, clause: Clause) -> Verdict | None:
 
 
 def untestable(view: View, clauses: Sequence[Clause]) -> list[Verdict]:
-    """The verdicts on what could not be put to the target: of the clauses that the case names."""
+    """Return the verdicts on a case that the target could not be asked: one for each clause that the case names."""
     reason, named = view.exchange.untestable, view.case.clauses
     found = (clause.id for clause in clauses if is_named(named, clause.id))
     return [Verdict(view.case.id, clause_id, Outcome.UNTESTABLE, reason=reason) for clause_id in found]
@@ -42,19 +42,22 @@ def untestable(view: View, clauses: Sequence[Clause]) -> list[Verdict]:
 
 
 def exceeds(view: View) -> bool:
-    """Whether a view holds more than is judged."""
+    """True if a view is larger than the budget permits."""
     try:
         return view.excess is not None
-    except Exception:  # noqa: BLE001  # whatever cannot be counted cannot be made a subject of, and raises there
+    except Exception:  # noqa: BLE001  # if counting raises, making the subjects raises too, and is reported there
         return False
 
 
 def beyond(view: View, clauses: Sequence[Clause], ask: Callable[[Clause], Verdict | None]) -> list[Verdict]:
-    """The verdicts on more than is judged: one finding, of the clause on that; those that are named depend on it.
+    """Return the verdicts on a view beyond the budget.
 
-    Where that clause is not among ``clauses``, every clause says that it was not judged, and why.
+    The clause on excess has the one finding; named clauses depend on it. If it is not among ``clauses``, every
+    clause is reported as not judged, with the reason.
     """
-    reported = {one.clause: one for clause in clauses if clause.id == TELLS and (one := ask(clause)) is not None}
+    reported = {
+        one.clause: one for clause in clauses if clause.id == EXCESS_CLAUSE and (one := ask(clause)) is not None
+    }
     if not reported:
         reason = f"not judged: {view.excess.observed}" if view.excess is not None else ""
         return [Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason) for clause in clauses]
@@ -66,35 +69,36 @@ def beyond(view: View, clauses: Sequence[Clause], ask: Callable[[Clause], Verdic
     ]
 
 
-# --- what raised beside the clauses ---------------------------------------------------------------
+# --- exceptions outside of clauses ----------------------------------------------------------------
 
 
 def is_served(view: View) -> bool:
-    """Whether there are calls to a server; where that cannot be said, each clause is asked, and raises."""
+    """True if the view has calls to a server. If computing that raises, True too: then each clause runs, and raises."""
     try:
         return bool(view.calls)
-    except Exception:  # noqa: BLE001  # the clauses on calls ask for the same
+    except Exception:  # noqa: BLE001  # the clauses on calls compute the same, and report the error
         return True
 
 
 def state_of(view: View, aspect: Aspect, raised: dict[Aspect, str]) -> Hashable | None:
-    """The state of a facet; None where it cannot be said, and its clauses have to be asked.
+    """Return the state of an aspect; None if it raises or is not clean, so that its clauses have to be run.
 
-    Of a facet that raises, ``raised`` takes the reason.
+    If the aspect raises, the reason is put into ``raised``.
     """
     try:
         return aspect.state(view)
-    except Exception as error:  # noqa: BLE001  # see unhidden
+    except Exception as error:  # noqa: BLE001  # unhidden makes sure that it is reported
         view.broke["".join(traceback.format_exception(error))] = None
         raised[aspect] = reason_of(error)
         return None
 
 
 def unhidden(verdicts: list[Verdict], raised: Mapping[Aspect, str], clauses: Sequence[Clause]) -> list[Verdict]:
-    """The verdicts, in which each facet that raised is seen to have done so.
+    """Return the verdicts, changed where necessary so that each aspect that raised shows in an error.
 
-    Its clauses were asked one by one, and those that need what could not be made raised in turn. Where none did, nobody
-    knows what the exception was about: then no clause of that facet has passed.
+    The clauses of such an aspect were run one by one, and those that needed the failing value raised in turn. If
+    none of them raised, the cause of the exception is unknown; then no clause of the aspect may pass, and each pass
+    becomes an error.
     """
     for aspect, reason in raised.items():
         over = {clause.id for clause in clauses if getattr(clause.over, "aspect", None) is aspect}

@@ -1,10 +1,10 @@
 """An exchange as the clauses see it: every byte parsed once, on demand, and offered as subjects.
 
-A view interprets nothing that the clauses are to judge: it decodes protobuf, cuts out the Arrow bytes, hands them
-to :mod:`conformance.wire`, and remembers which step of the case asked for what. It never raises on foreign bytes:
-what cannot be decoded is a subject with a reason, or no subject at all (:meth:`View.reason_not_judged` says why).
+A view judges nothing: it decodes protobuf, cuts out the Arrow bytes, passes them to :mod:`conformance.wire`, and
+links each call to the step of the case that made it. It never raises on foreign bytes: data that cannot be decoded
+is a subject with a reason, or no subject at all (:meth:`View.reason_not_judged` gives the reason).
 
-It is longer than others because the parts of a view refer to one another, and are read as one page.
+It is longer than other modules because the parts of a view refer to one another, and are read as one page.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ __all__ = [
 ]
 
 MAX_INFLATED: Final = 1 << 30
-"""Upper bound in bytes for a payload that announces its size after LZ4: the proto caps a response at 128 MB."""
+"""Limit in bytes for a payload that declares its size after LZ4: the proto limits a response to 128 MB."""
 LZ4_RATIO: Final = 255
-"""The most bytes that one byte of LZ4 can stand for: who announces more says what is not so."""
+"""The most bytes to which one byte of LZ4 can decompress: a larger declared size is false."""
 
 
 class CallView:
     """A call with its request decoded; ``index`` is its place in the exchange.
 
-    ``step`` is what asked for it, and is not there where a client asked.
+    ``step`` is the step of the case that made the call; the attribute is missing if a client made it.
     """
 
     def __init__(self, view: View, index: int, call: Call) -> None:
@@ -68,21 +68,23 @@ class CallView:
 
     @property
     def call(self) -> int:
-        """The call's index, as a subject's place."""
+        """The call's index, as the subject's place."""
         return self.index
 
     @property
     def response(self) -> None:
-        """A call as a whole stands in no single response."""
+        """None: a call as a whole has no single response."""
 
     @property
     def ok(self) -> bool:
-        """Whether the target sent the status OK."""
+        """True if the target sent the status OK."""
         return self.raw.end is CallEnd.COMPLETE and self.raw.status == "OK"
 
     @remembered_property
     def request(self) -> Any:
-        """The decoded request. Our own always decodes; a client's that does not is an empty message."""
+        """The decoded request. The driver's requests always decode; a client's request that does not is an empty
+        message.
+        """
         from google.protobuf.message import DecodeError  # noqa: PLC0415  # judging bare messages needs no protobuf
 
         from conformance.contract import proto  # noqa: PLC0415  # as above
@@ -95,7 +97,7 @@ class CallView:
 
     @property
     def expected_codes(self) -> tuple[str, ...]:
-        """The permitted statuses of the step that asked."""
+        """The permitted statuses of the step that made the call."""
         return () if isinstance(self.step, AppendRows) else self.step.expect.codes
 
     def _decode(self, data: bytes) -> Proto | None:
@@ -111,33 +113,33 @@ class CallView:
 
 
 class SessionView(CallView):
-    """A CreateReadSession call; ``session`` is the decoded ReadSession, None where the target sent none."""
+    """A CreateReadSession call."""
 
     step: CreateSession
 
     @remembered_property
     def session(self) -> Any:
-        """The decoded ReadSession, None where there is none or it is no protobuf message."""
+        """The decoded ReadSession, None if the target sent none or the bytes are no protobuf message."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
 
     def names(self, stream: str) -> bool:
-        """Whether the answer names ``stream`` as one of the session's."""
+        """True if the answer names ``stream`` as a stream of the session."""
         return self.session is not None and any(one.name == stream for one in self.session.streams)
 
     @remembered_property
     def schema(self) -> SchemaBytes | None:
-        """The session's Arrow schema bytes, None where the session carries none."""
+        """The session's Arrow schema bytes, None if the session has none."""
         data = _schema_in(self.session)
         return None if data is None else SchemaBytes(self.index, None, data, "session")
 
     @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
-        """Every ReadRows call on a stream of this session, in order."""
+        """The ReadRows calls on streams of this session, in order."""
         return tuple(read for read in self.view.reads if read.session is self)
 
 
 def _schema_in(message: Any) -> bytes | None:
-    """The Arrow schema that a ReadSession or ReadRowsResponse carries, if any."""
+    """Return the Arrow schema in a ReadSession or ReadRowsResponse, None if it has none."""
     if message is None or message.WhichOneof("schema") != "arrow_schema":
         return None
     data: bytes = message.arrow_schema.serialized_schema
@@ -145,7 +147,7 @@ def _schema_in(message: Any) -> bytes | None:
 
 
 class ResponseView:
-    """One ReadRowsResponse; ``message`` is None where the bytes are no protobuf message."""
+    """One ReadRowsResponse; ``message`` is None if the bytes are no protobuf message."""
 
     def __init__(self, read: ReadView, index: int, data: bytes) -> None:
         self.read = read
@@ -155,18 +157,18 @@ class ResponseView:
 
     @property
     def row_count(self) -> int:
-        """The response's own count of its rows; 0 where there is no message."""
+        """The response's own count of its rows; 0 without a message."""
         return 0 if self.message is None else int(self.message.row_count)
 
     @remembered_property
     def schema(self) -> SchemaBytes | None:
-        """The Arrow schema that this response carries, if any."""
+        """The Arrow schema in this response, None if it has none."""
         data = _schema_in(self.message)
         return None if data is None else SchemaBytes(self.call, self.response, data, "response")
 
     @property
     def inflated(self) -> int:
-        """How many bytes the response announces after LZ4, 0 where it announces none or more than LZ4 can express."""
+        """The declared size in bytes after LZ4 decompression; 0 if none is declared, or more than LZ4 can express."""
         if self.message is None or not self.message.HasField("uncompressed_byte_size"):
             return 0
         size: int = self.message.uncompressed_byte_size
@@ -175,7 +177,7 @@ class ResponseView:
 
     @remembered_property
     def payload(self) -> bytes | None:
-        """The record batch bytes, after undoing whole-response compression; None where there are none or it fails."""
+        """The record batch bytes after whole-response decompression; None if there are none or decompression fails."""
         if self.message is None or self.message.WhichOneof("rows") != "arrow_record_batch":
             return None
         data: bytes = self.message.arrow_record_batch.serialized_record_batch
@@ -191,7 +193,9 @@ class ResponseView:
 
     @remembered_property
     def batch(self) -> BatchBytes | None:
-        """The record batch of this response, read under the schema of its session (else of the read)."""
+        """The record batch of this response, read under the schema of its session, or of the read if the session has
+        none.
+        """
         if self.payload is None:
             return None
         return BatchBytes(self.call, self.response, self.payload, self.read.schema, self.read.view.decompression)
@@ -204,19 +208,19 @@ class ReadView(CallView):
 
     @remembered_property
     def stream(self) -> str:
-        """The stream name asked for."""
+        """The name of the requested stream."""
         return str(self.request.read_stream)
 
     @remembered_property
     def offset(self) -> int:
-        """The offset asked for."""
+        """The requested offset."""
         return int(self.request.offset)
 
     @remembered_property
     def session(self) -> SessionView | None:
-        """The session whose label the step names, latest first; None for a literal stream name.
+        """The latest session with the label that the step names; None for a literal stream name.
 
-        Where a client asked, it is the latest session that named the stream.
+        If a client made the call, the latest session whose answer named the stream.
         """
         if not self.view.exchange.driven:
             before = (call for call in reversed(self.view.served_sessions) if call.index < self.index)
@@ -242,17 +246,17 @@ class ReadView(CallView):
 
     @property
     def whole(self) -> bool:
-        """Whether the stream was read from row 0 to a status OK."""
+        """True if the stream was read from row 0 to a status OK."""
         return self.offset == 0 and self.ok
 
     @remembered_property
     def row_count(self) -> int:
-        """Rows that the responses say they hold."""
+        """The number of rows that the responses declare."""
         return sum(response.row_count for response in self.responses)
 
     @remembered_property
     def batches(self) -> tuple[pa.RecordBatch, ...] | None:
-        """The rows of every response by our own decoding, None where one of them cannot be decoded."""
+        """The rows of every response as the suite decodes them, None if one of them cannot be decoded."""
         decoded = []
         for response in self.responses:
             if response.message is not None and response.message.WhichOneof("rows") is None:
@@ -271,7 +275,7 @@ class SplitView(CallView):
 
     @remembered_property
     def answer(self) -> Any:
-        """The decoded SplitReadStreamResponse, None where there is none."""
+        """The decoded SplitReadStreamResponse, None if the target sent none."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
 
 
@@ -281,10 +285,11 @@ _VIEWS: Final = {"CreateReadSession": SessionView, "ReadRows": ReadView, "SplitR
 
 
 class View:
-    """An exchange as subjects; ``table`` holds the case's rows, ``readings`` what readers made of the exchange.
+    """An exchange as subjects; ``table`` holds the case's rows, ``readings`` the results of readers on the exchange.
 
-    ``memo`` keeps what several clauses need of the view, computed once; ``broke`` are the distinct tracebacks of
-    what clauses raised about it, for the suite's maintainers. ``work`` is what judging has cost so far, by ``budget``.
+    ``memo`` caches values of the view that several clauses need; ``broke`` holds the distinct tracebacks of
+    exceptions that clauses raised on it, for the suite's maintainers. ``work`` is the work done so far, which
+    ``budget`` limits.
     """
 
     budget: Budget = STANDARD
@@ -299,7 +304,7 @@ class View:
         self.work = 0
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
-        """What ``compute`` returns, computed the first time that this view is asked for ``key``."""
+        """Return the result of ``compute``, which is computed at the first call with ``key``."""
         if key not in self.memo:
             self.memo[key] = compute()
         value: T = self.memo[key]
@@ -307,62 +312,64 @@ class View:
 
     @remembered_property
     def readings(self) -> tuple[Reading, ...]:
-        """What readers made of the exchange; raises what :meth:`compare_readings` was given raises."""
+        """The results of readers on the exchange; raises the exceptions of the function given to
+        :meth:`compare_readings`.
+        """
         return tuple(self._readings())
 
     def compare_readings(self, compare: Callable[[], Iterable[Reading]]) -> None:
-        """Take ``compare`` for what gives the readings, which may need this view; the clauses on readings call it."""
+        """Set the function that computes the readings, which may need this view; the clauses on readings call it."""
         self._readings = compare
 
     @remembered_property
     def served(self) -> tuple[CallView, ...]:
-        """Every call of Storage Read, in order, whoever asked."""
+        """The calls of Storage Read in order, whichever party made them."""
         calls = enumerate(self.exchange.calls)
         return tuple(_VIEWS[call.method](self, index, call) for index, call in calls if call.method in _VIEWS)
 
     @property
     def calls(self) -> tuple[CallView, ...]:
-        """Every call to a server that carries out a step, in order: none where a client asked.
+        """The calls to a server that carry out a step, in order; none if a client made the calls.
 
-        The clauses on calls compare answers with what the case planned, and a client has plans of its own.
+        The clauses on calls compare answers with the steps of the case, and a client does not follow these.
         """
         return self.served if self.exchange.driven else ()
 
     @remembered_property
     def served_sessions(self) -> tuple[SessionView, ...]:
-        """Every CreateReadSession call, whoever asked."""
+        """The CreateReadSession calls, whichever party made them."""
         return tuple(call for call in self.served if isinstance(call, SessionView))
 
     @remembered_property
     def served_reads(self) -> tuple[ReadView, ...]:
-        """Every ReadRows call, whoever asked."""
+        """The ReadRows calls, whichever party made them."""
         return tuple(call for call in self.served if isinstance(call, ReadView))
 
     @remembered_property
     def sessions(self) -> tuple[SessionView, ...]:
-        """Every CreateReadSession call that carries out a step."""
+        """The CreateReadSession calls that carry out a step."""
         return self.served_sessions if self.exchange.driven else ()
 
     @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
-        """Every ReadRows call that carries out a step."""
+        """The ReadRows calls that carry out a step."""
         return self.served_reads if self.exchange.driven else ()
 
     @remembered_property
     def splits(self) -> tuple[SplitView, ...]:
-        """Every SplitReadStream call."""
+        """The SplitReadStream calls that carry out a step."""
         return tuple(call for call in self.calls if isinstance(call, SplitView))
 
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
-        """Every Arrow schema in the exchange: of sessions, of responses, of a serializer."""
+        """The Arrow schemas in the exchange: of sessions, of responses, of a serializer."""
         found = [session.schema for session in self.served_sessions]
         found += [response.schema for read in self.served_reads for response in read.responses]
         return [*self.serialized_schemas, *(schema for schema in found if schema is not None)]
 
     @remembered_property
     def batches(self) -> list[BatchBytes]:
-        """Every record batch in the exchange, of responses or of a serializer."""
+        """The record batches in the exchange, of responses or of a serializer."""
         found = [response.batch for read in self.served_reads for response in read.responses]
         return [*self._serialized_batches, *(batch for batch in found if batch is not None)]
 
@@ -391,22 +398,24 @@ class View:
         return self._serialized_batches
 
     def reason_not_judged(self) -> tuple[Outcome, str]:
-        """Why a clause that the case names could have had no subject: the first thing that went wrong."""
+        """Return why a clause that the case names had no subject: the outcome and text of the first thing that went
+        wrong.
+        """
         return self._reason_not_judged
 
     @remembered_property
     def inflation(self) -> int | None:
-        """How many bytes the batches may decompress to, None where no table says what is too much."""
+        """The number of bytes to which the batches may decompress, None if there is no table to derive a limit from."""
         return self.budget.of_bytes(self.exchange, self.table.nbytes) if self.case.table.columns else None
 
     @remembered_property
     def decompression(self) -> Decompression | None:
-        """What is left of those bytes, for the batches to share."""
+        """The part of that limit that is left; the batches share it."""
         return None if self.inflation is None else Decompression(0, self.inflation)
 
     @remembered_property
     def excess(self) -> Excess | None:
-        """What of the exchange goes beyond the budget; it is then not judged any further."""
+        """The first excess over the budget, else None; a view with an excess is not judged further."""
         exchange, rows = self.exchange, self.table.num_rows
         return (
             self.budget.of_responses(exchange, rows)
@@ -415,20 +424,20 @@ class View:
         )
 
     def _excess_of_rows(self) -> Excess | None:
-        """More rows than the table explains, or more bytes to decompress; nothing is decoded for it."""
+        """Return an excess of rows or of decompressed bytes for the table; nothing is decoded to find it."""
         if self.inflation is None:
             return None
         declared = ((one.call, one.inflated) for read in self.served_reads for one in read.responses)
         if (excess := self.budget.of_inflated(declared, self.inflation)) is not None:
             return excess
         try:
-            held = [(batch.call, batch.rows) for batch in self.batches]
-        except Exception:  # noqa: BLE001  # the clauses on batches ask for the same, and say so
+            counts = [(batch.call, batch.rows) for batch in self.batches]
+        except Exception:  # noqa: BLE001  # the clauses on batches compute the same, and report the error
             return None
-        return self.budget.of_rows(self.exchange, held, self.table.num_rows)
+        return self.budget.of_rows(self.exchange, counts, self.table.num_rows)
 
     def _schema_messages(self) -> Iterator[tuple[int, bytes]]:
-        """Every schema message with its call, before it is read."""
+        """Yield every schema message with its call, unparsed."""
         for index, call in enumerate(self.exchange.calls):
             if call.method == "SerializeSchema":
                 yield from ((index, data) for data in call.responses[:1])
@@ -447,7 +456,7 @@ class View:
         return Outcome.UNTESTABLE, "nothing in the exchange shows it"
 
     def _ended_early(self) -> tuple[Outcome, str] | None:
-        """The first call that did not end as it had to."""
+        """Return the outcome and text of the first call that did not end as its step requires."""
         for index, call in enumerate(self.exchange.calls):
             where = f"call {index}, {call.method}"
             if call.end is CallEnd.CRASH:

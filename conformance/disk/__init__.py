@@ -1,12 +1,12 @@
-"""Files of our own: written whole or not at all, named where they cannot be, and by one process at a time.
+"""Files of the suite: atomic writes, errors that name the file, and locks that admit one process at a time.
 
 Nothing in this package knows what is written.
 
 =============== ========================================================================================
-module          holds
+module          contents
 =============== ========================================================================================
-``archives``    many small files in one, with the same bytes everywhere
-``files``       whole writes, and errors that name the file
+``archives``    many small files in one archive, with the same bytes on every machine
+``files``       files that ship with the suite, atomic writes, and errors that name the file
 ``locks``       one process at a time: for a log, a campaign's run, an environment
 =============== ========================================================================================
 """

@@ -1,6 +1,6 @@
-"""Archives of many small files: ZIP, whose members any language reads, and whose bytes follow from them alone.
+"""ZIP archives of many small files, readable from any language; equal members give equal archive bytes.
 
-Members are stored without compression, sorted by name, all with one date and mode: what is the same gives the same
+Members are stored without compression, sorted by name, all with one date and mode. So equal members give the same
 archive on every machine and under every version of Python and zlib, and a change of one member is a small change.
 """
 
@@ -15,18 +15,19 @@ from typing import Final
 __all__ = ["ArchiveError", "pack", "unpack"]
 
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
-"""The first that the format can say."""
+"""The earliest date that the ZIP format can express."""
 _UNIX: Final = 3
-"""The system of the format's list whose file modes are those in ``_MODE``."""
+"""The number of Unix in the format's list of systems: it says that ``_MODE`` is a Unix file mode."""
 _MODE: Final = 0o100644 << 16
+"""A regular file, ``rw-r--r--``; ZIP keeps the mode in the upper 16 bits of the external attributes."""
 
 
 class ArchiveError(ValueError):
-    """A file is no archive as :func:`pack` makes them; the text says what it is instead, without the file's name."""
+    """A file is not an archive as :func:`pack` makes them; the text says what it is, without the file's name."""
 
 
 def pack(members: Mapping[str, bytes]) -> bytes:
-    """The bytes of an archive with these members."""
+    """Return the bytes of an archive with these members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(members):
@@ -37,10 +38,10 @@ def pack(members: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(path: Path) -> dict[str, bytes]:
-    """The members of an archive by name; they are as large as the file at most, for none may be compressed.
+    """Return the members of an archive by name; none may be compressed, so together they are no larger than the file.
 
     Raises:
-        ArchiveError: the file is no archive, a member is compressed or encrypted, or its checksum is not that told.
+        ArchiveError: the file is not such an archive, a member is compressed or encrypted, or a checksum is wrong.
         OSError: the file cannot be read.
     """
     try:

@@ -1,6 +1,6 @@
-"""Files of our own: where those that ship are, and others written whole or not at all, with what keeps them from it.
+"""Files that ship with the suite, files that are written whole or not at all, and errors that name the file.
 
-Python's own ``OSError`` for a full disk carries no file name, for it is raised by ``write`` and not by ``open``.
+Python's own ``OSError`` for a full disk has no file name, because ``write`` raises it and not ``open``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ __all__ = ["TEMPORARY", "DiskError", "data_file", "naming", "write_whole"]
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 
 TEMPORARY: Final = ".conformance-"
-"""How the name of a file begins that is not whole yet; its own name may have the greatest length already."""
+"""The prefix of the name of an unfinished file. The final name is not part of it: that may have the greatest length
+already.
+"""
 
 
 def data_file(*parts: str) -> Path:
-    """A file or folder that ships with the suite: inside an installed package, beside it in a working copy."""
+    """Return the path of a file or folder that ships with the suite, in the installed package or the working copy."""
     installed = _PACKAGE.joinpath("_data", *parts)
     return installed if installed.exists() else _PACKAGE.parent.joinpath(*parts)
 
 
 class DiskError(OSError):
-    """A file could not be written; the text names it and the reason."""
+    """A file could not be written; the text gives the file and the reason."""
 
     def __str__(self) -> str:
         return f"{self.filename}: cannot be written: {self.strerror}"
@@ -46,16 +48,18 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None:
-    """Write ``data`` (text as UTF-8) to ``path``, whose directory is made where it is missing.
+    """Write ``data`` (text as UTF-8) to ``path``, and make its directory if it is missing.
 
-    A reader sees the file as it was before or whole, never a half of it. ``durable`` says that this holds after a
-    crash of the machine too, which costs some milliseconds. A device or pipe is written to as it is.
+    A reader sees either the old file or the complete new one. With ``durable`` this also survives a crash of the
+    machine, which costs several milliseconds. A device or pipe is written to directly.
 
     Raises:
-        DiskError: it cannot be written; what was at ``path`` before is still there.
+        DiskError: ``path`` cannot be written; its old content is still there.
     """
     content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     with naming(path):
+        # Resolved, so that a symbolic link stays and its target is replaced. The temporary file is in the directory
+        # of the target, because a rename is atomic only inside one file system.
         final = path.resolve()
         if final.exists() and not final.is_file():
             with final.open("wb") as file:
@@ -69,6 +73,8 @@ def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
+            # Without this the new file would have the permissions of any new file, not those of the file that it
+            # replaces.
             if final.exists():
                 shutil.copymode(final, temporary)
             temporary.replace(final)

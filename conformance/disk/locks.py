@@ -1,7 +1,7 @@
-"""One process at a time: a lock beside what is written, held while it is, gone with the process however that ends.
+"""One process at a time: a lock file next to the written path. The lock ends with its process, however that ends.
 
-The lock is the operating system's (``flock``): a process that is killed leaves a file and no lock, so there is nothing
-to clear away by hand. The file names the process for whoever finds it locked.
+The lock is the operating system's (``flock``). A killed process leaves a file but no lock, so nobody has to clean up
+by hand. The file names the process that has the lock, for the error message of the next one.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from conformance.disk.files import naming
 __all__ = ["InUseError", "held", "is_locked"]
 
 _UNSUPPORTED: Final = frozenset({errno.ENOTSUP, errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
-"""What a file system without locks answers; a run on one takes its chances, as every other program there."""
+"""The errors of a file system without locks. A run on such a file system is not protected, as is any program there."""
 _HOLDER: Final = re.compile(rb"(\d{1,10}) ([\w.-]{1,64})\n")
 
 
 class InUseError(Exception):
-    """Another process writes there; the text says which one, where, and what to do."""
+    """Another process writes to this path; the text names the process, the path and a remedy."""
 
 
 @contextmanager
 def held(path: Path, *, advice: str = "wait until it ends", wait: bool = False) -> Iterator[None]:
-    """Hold the lock of ``path``, a file or directory that need not exist, while inside.
+    """Hold the lock of ``path``, a file or directory that need not exist, inside the ``with`` block.
 
-    With ``wait`` another holder is waited for. A device or pipe has no lock: whoever writes to one may.
+    With ``wait`` the call waits until another holder ends. A device or pipe has no lock: any process may write to
+    it.
 
     Raises:
-        InUseError: another process holds it, or this one does elsewhere; ``advice`` ends the sentence.
-        DiskError: there is no directory for the lock, and none can be made.
+        InUseError: another process has the lock, or this process has it elsewhere; ``advice`` ends the sentence.
+        DiskError: the directory of the lock does not exist and cannot be made.
     """
     final = path.resolve()
     if final.exists() and not (final.is_file() or final.is_dir()):
@@ -48,14 +49,16 @@ def held(path: Path, *, advice: str = "wait until it ends", wait: bool = False) 
     try:
         yield
     finally:
-        # Removed while it is held: whoever waits for this file sees that it is no longer the one at its place.
+        # The file is removed before the lock is released: a process that waits for this lock then sees that the file
+        # is no longer the one at its place (_is_at), and opens the new one. Removed later, it could be the lock of
+        # the next process.
         with suppress(OSError):
             place.unlink()
         file.close()
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody holds the lock of ``path`` at this moment."""
+    """True if a process holds the lock of ``path`` at this moment."""
     try:
         with held(path):
             return False
@@ -70,8 +73,8 @@ def _locked(path: Path, place: Path, *, advice: str, wait: bool) -> IO[bytes]:
             file = place.open("a+b", buffering=0)
             try:
                 _take(file, path, advice=advice, wait=wait)
-                if _stands_at(file, place):
-                    with suppress(OSError):  # a full disk: the lock holds, and does not say whose it is
+                if _is_at(file, place):
+                    with suppress(OSError):  # a full disk: the lock holds, but its file names no process
                         file.truncate(0)
                         file.write(f"{os.getpid()} {platform.node()}\n".encode("ascii", "replace"))
                     return file
@@ -91,8 +94,8 @@ def _take(file: IO[bytes], path: Path, *, advice: str, wait: bool) -> None:
             raise
 
 
-def _stands_at(file: IO[bytes], place: Path) -> bool:
-    """Whether ``file`` is still the one at ``place``: its holder may have removed it while we waited."""
+def _is_at(file: IO[bytes], place: Path) -> bool:
+    """True if ``file`` is still the file at ``place``: the holder may have removed it while this process waited."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), place.stat())
     except FileNotFoundError:

@@ -1,10 +1,10 @@
 """The nouns of the suite: Case, Exchange, Finding, Reading, Verdict.
 
-Each is a small immutable record with a JSON form and an Arrow row (see :mod:`conformance._codec`),
-so that a file in ``cases/``, a Parquet row of a campaign and an object in memory are the same thing.
-What a target, a client or a reader chose to say is made safe in the constructors (:mod:`conformance.contain.text`): no
-record holds a text that could not be printed, stored or put into XML. Foreign bytes stay as they came.
-This package decides what a noun holds; it knows nothing of bytes, servers or reports.
+Each is a small immutable record with a JSON form and an Arrow row (see :mod:`conformance._codec`), so that a file in
+``cases/``, a Parquet row of a campaign and an object in memory hold the same data. The constructors make every text
+of a target, a client or a reader safe (:mod:`conformance.contain.text`): no record holds a text that could not be
+printed, stored or put into XML. Foreign bytes are kept unchanged. This package defines the records; it knows nothing
+of bytes, servers or reports.
 """
 
 from conformance._codec import Json, RecordError, arrow_schema, from_json, from_row, to_json, to_row

@@ -1,4 +1,4 @@
-"""How a record is declared: a frozen dataclass with slots."""
+"""The decorator that declares a record: a frozen dataclass with slots."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True)
 def record(kind: type[T]) -> type[T]:
-    """Make ``kind`` a record."""
+    """Make ``kind`` a frozen dataclass with slots."""
     return dataclasses.dataclass(frozen=True, slots=True)(kind)

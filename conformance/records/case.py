@@ -1,4 +1,4 @@
-"""A case: a table, and the requests to make of it."""
+"""A case: a table and the requests to make about it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ STEPS: Final[Mapping[ProtocolName, tuple[type, ...]]] = MappingProxyType(
 
 @record
 class Case:
-    """A table and the requests to make of it; a generated case, a counterexample and a hand-written file alike.
+    """A table and the requests to make about it: a generated case, a counterexample or a hand-written file.
 
-    ``clauses`` are the ids (or globs) that the case exists to observe: a run in which none of them could be observed
-    is *untestable* for them, not a pass. ``needs`` are capabilities a target has to declare, else *unsupported*.
-    ``isolated`` asks for a server process of its own. ``source`` is the URL of the public defect or text behind it.
-    ``protocol`` is the one of all its steps; a target that speaks another does not support the case.
+    ``clauses`` are the ids (or globs) that the case exists to observe. In a run that could observe none of them they
+    are *untestable*; they do not pass. ``needs`` are the capabilities that a target has to declare; without them the
+    case is *unsupported*. ``isolated`` asks for a server process of its own. ``source`` is the URL of the public
+    defect or text behind the case. ``protocol`` is the protocol of all steps; a target of another protocol does not
+    support the case.
     """
 
     id: str

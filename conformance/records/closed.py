@@ -1,4 +1,4 @@
-"""The closed sets: every word that a record may hold where only few are meant."""
+"""The closed sets: every word that a record may hold in a field with few permitted values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Level(enum.StrEnum):
 
 
 class Mode(enum.StrEnum):
-    """A BigQuery column's mode; an absent mode in a schema means NULLABLE."""
+    """The mode of a BigQuery column; a schema without a mode means NULLABLE."""
 
     NULLABLE = "NULLABLE"
     REQUIRED = "REQUIRED"
@@ -57,7 +57,7 @@ class BqType(enum.StrEnum):
 
 
 class NullPattern(enum.StrEnum):
-    """Where a recipe puts NULL in nullable columns, at every level of nesting."""
+    """The places where a recipe puts NULL in nullable columns, at every level of nesting."""
 
     NONE = "none"
     SOME = "some"
@@ -69,7 +69,7 @@ class NullPattern(enum.StrEnum):
 
 
 class ValueProfile(enum.StrEnum):
-    """Which values a recipe draws: every type defines each profile in one row of a table."""
+    """The kinds of values that a recipe draws; a table gives the values of each profile, one row per type."""
 
     SMALL = "small"
     BOUNDARY = "boundary"
@@ -79,7 +79,7 @@ class ValueProfile(enum.StrEnum):
 
 
 class Outcome(enum.StrEnum):
-    """What became of one clause on one case; the set is closed and each member has one rule for the exit status."""
+    """The outcome of one clause on one case. The set is closed, and each member has one rule for the exit status."""
 
     PASS = "pass"  # noqa: S105  # an outcome, not a password
     FAIL = "fail"
@@ -95,12 +95,12 @@ class Outcome(enum.StrEnum):
 
     @property
     def fails_run(self) -> bool:
-        """Whether a single verdict with this outcome makes the run exit with status 1.
+        """True if a single verdict with this outcome makes the run exit with status 1.
 
-        ``error`` does too: a suite that broke has not judged.
-        ``unsupported`` and ``untestable`` do not: what was never declared, or could not be seeded, was not judged;
-        both are counted and listed.
-        ``dependency-failed`` does not: what it depends on has failed the run already.
+        ``error`` does: a suite that failed has not judged.
+        ``unsupported`` and ``untestable`` do not: the target never declared the capability, or could not be seeded,
+        so nothing was judged; both are counted and listed.
+        ``dependency-failed`` does not: the clause that it depends on has failed the run already.
         """
         return self in _FAILS_RUN
 
@@ -111,57 +111,57 @@ _FAILS_RUN = frozenset(
 
 
 class CallEnd(enum.StrEnum):
-    """How a call ended, as seen by the driver."""
+    """How a call ended, as the driver saw it."""
 
     COMPLETE = "complete"
     """The target sent a status."""
     CANCELLED = "cancelled"
-    """The driver took what the case asked for and cancelled, on purpose."""
+    """The driver received as much as the case asks for, and cancelled on purpose."""
     DEADLINE = "deadline"
-    """The target had not finished by the deadline: a hang."""
+    """The target had not finished at the deadline: a hang."""
     OVER_BUDGET = "over-budget"
-    """The target sent more than any honest answer to this case could hold; the driver stopped reading."""
+    """The target sent more than any correct answer to this case can hold; the driver stopped reading."""
     CRASH = "crash"
-    """The connection or the target's process died under the call."""
+    """The connection broke or the target's process died during the call."""
 
 
 class ReadingOutcome(enum.StrEnum):
-    """What a reader made of an exchange."""
+    """The outcome of a reader on an exchange."""
 
     TABLE = "table"
     ERROR = "error"
     CRASH = "crash"
     HANG = "hang"
     UNAVAILABLE = "unavailable"
-    """The reader is not installed here, or says that it cannot take this type."""
+    """The reader is not installed here, or reports that it does not support this type."""
 
 
 class ProtocolName(enum.StrEnum):
-    """The protocol that a case speaks, and in which an exchange was made."""
+    """The protocol of a case and of its exchange."""
 
     STORAGE_READ = "storage-read"
-    """The BigQuery Storage Read API; a serializer's messages count as its answers."""
+    """The BigQuery Storage Read API. The messages of a serializer count as its answers."""
     FLIGHT = "flight"
     """Arrow Flight RPC."""
 
 
 class AskerKind(enum.StrEnum):
-    """Who makes the calls of an exchange."""
+    """The party that makes the calls of an exchange."""
 
     DRIVER = "driver"
     """The suite itself, by the steps of the case."""
     REPLAY_SERVER = "replay-server"
-    """A client that was given recorded answers; it decides what it asks."""
+    """A client that was given recorded answers; the client chooses its calls."""
     PROXY = "proxy"
-    """A client of a live server, recorded on the way; it decides what it asks."""
+    """A client of a live server, recorded by a proxy; the client chooses its calls."""
 
 
 class Turn(enum.StrEnum):
-    """What happens next in a call, as one character of :attr:`~conformance.records.Call.order`."""
+    """The next event of a call, as one character of :attr:`~conformance.records.Call.order`."""
 
     REQUEST = ">"
     """The client sends a message."""
     RESPONSE = "<"
     """The server's next message arrives."""
     HALF_CLOSE = "|"
-    """The client says that it sends no more."""
+    """The client declares that it sends no more messages."""

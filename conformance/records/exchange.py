@@ -1,4 +1,4 @@
-"""What was seen: calls with every message in both directions, and who made them."""
+"""The recorded calls of a case: every message in both directions, and the party that made the calls."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from conformance.records.closed import AskerKind, CallEnd, ProtocolName, Turn
 __all__ = ["FORMAT", "Asker", "Call", "Exchange", "MetadataEntry"]
 
 FORMAT: Final = 2
-"""The version of the form in which cases and exchanges are stored; it grows with what an older suite cannot read.
+"""The version of the form in which cases and exchanges are stored. It grows when an older suite could not read the
+form.
 
-1: one request message a call, BigQuery tables, Storage Read alone. Nothing stored then says its version.
-2: several request messages, initial metadata, who asked, Arrow tables, Arrow Flight RPC.
+1: one request message per call, BigQuery tables, Storage Read alone. Stored files of this version do not state it.
+2: several request messages, initial metadata, the asking party, Arrow tables, Arrow Flight RPC.
 """
 DETAILS: Final = 16384
-"""Characters of a status's message that are kept: gRPC takes 16 KiB of metadata by default."""
+"""The limit of a status message, in characters: gRPC accepts 16 KiB of metadata by default."""
 
 
 @record
 class MetadataEntry:
-    """One entry of a call's initial or trailing metadata; text values are UTF-8 encoded."""
+    """One entry of a call's initial or trailing metadata; a text value is encoded in UTF-8."""
 
     key: str
     value: bytes
@@ -32,19 +33,20 @@ class MetadataEntry:
 
 @record
 class Call:
-    """One call as it was: every message in both directions, and how it ended.
+    """One recorded call: every message in both directions, and how the call ended.
 
-    ``step`` indexes ``Case.steps``, and is 0 where a client asked; ``label`` names the session, stream or split.
-    ``method`` is the RPC's name, or ``SerializeSchema`` or ``SerializeBatch``
-    (for a serializer target the one response is the message itself and ``request`` is empty).
-    ``status`` is a gRPC status name, empty where the target sent none; ``details`` is its message, made safe, without
-    blanks around it. ``started`` and ``seconds`` are seconds
-    on the driver's clock since the exchange began; no clause reads them.
+    ``step`` indexes ``Case.steps``, and is 0 if a client made the call; ``label`` names the session, stream or
+    split.
+    ``method`` is the RPC's name, or ``SerializeSchema`` or ``SerializeBatch`` (for a serializer target the one
+    response is the message itself and ``request`` is empty).
+    ``status`` is a gRPC status name, empty if the target sent none; ``details`` is its message, made safe and
+    without blanks around it. ``started`` is seconds on the driver's clock since the exchange began, ``seconds`` how
+    long the call took; no clause reads either.
 
-    A call in which the client streams has its further messages in ``more_requests``, and ``order`` says how they
-    interleave with the responses as the client saw it: one :class:`~conformance.records.Turn` a character, so that
-    ``">>|<"`` is two requests, the half-close, and a response. Without ``order`` there is one request, the half-close,
-    and then the responses.
+    If the client streams, ``more_requests`` holds its further messages, and ``order`` records how they interleave
+    with the responses as the client saw it: one :class:`~conformance.records.Turn` per character, so that ``">>|<"``
+    is two requests, the half-close, and a response. An empty ``order`` means one request, the half-close, and then
+    the responses.
     """
 
     step: int
@@ -74,27 +76,27 @@ class Call:
         others = self.order.replace(Turn.REQUEST, "").replace(Turn.RESPONSE, "")
         if others not in ("", Turn.HALF_CLOSE) or (others and Turn.REQUEST in self.order.partition(others)[2]):
             raise RecordError("order", "'>', '<' and at most one '|', behind which there is no '>'", self.order)
-        held = 1 + len(self.more_requests) if requests or self.request or self.more_requests else 0
-        if (requests, responses) != (held, len(self.responses)):
-            raise RecordError("order", f"{held} requests and {len(self.responses)} responses", self.order)
-        if self.order == self._plain_order:  # one meaning has one form
+        expected = 1 + len(self.more_requests) if requests or self.request or self.more_requests else 0
+        if (requests, responses) != (expected, len(self.responses)):
+            raise RecordError("order", f"{expected} requests and {len(self.responses)} responses", self.order)
+        if self.order == self._plain_order:  # equal calls compare equal: the default order is always stored as ""
             object.__setattr__(self, "order", "")
 
     @property
     def _plain_order(self) -> str:
-        """That of a call with one request, which is all that the client says."""
+        """The order of a call with one request message."""
         return Turn.REQUEST + Turn.HALF_CLOSE + Turn.RESPONSE * len(self.responses)
 
     @property
     def requests(self) -> tuple[bytes, ...]:
-        """Every message that the client sent."""
+        """The messages that the client sent."""
         if not self.order:
             return (self.request,)
         return (self.request, *self.more_requests) if Turn.REQUEST in self.order else ()
 
     @property
     def turns(self) -> Iterator[tuple[Turn, int]]:
-        """What happened, in order; each request and response with its index among those of its kind."""
+        """The events of the call in order; each request and response with its index among those of its kind."""
         seen = dict.fromkeys(Turn, 0)
         for turn in map(Turn, self.order or self._plain_order):
             yield turn, seen[turn]
@@ -103,7 +105,7 @@ class Call:
 
 @record
 class Asker:
-    """Who made the calls of an exchange; a client has a name, and a version where it is known."""
+    """The party that made the calls of an exchange; a client has a name, and a version if it is known."""
 
     kind: AskerKind = AskerKind.DRIVER
     client: str = ""
@@ -124,13 +126,14 @@ class Asker:
 
 @record
 class Exchange:
-    """Every call made for a case, in order; nothing in it was interpreted before it was stored.
+    """The calls made for a case, in order; nothing in it was interpreted before it was stored.
 
-    ``target`` names the target, ``project``, ``dataset`` and ``table`` what the case's table was seeded as.
-    ``untestable`` says why the case could not be put to the target (``cannot seed: …``); then there are no calls.
+    ``target`` names the target; ``project``, ``dataset`` and ``table`` are the names under which the case's table
+    was seeded.
+    ``untestable`` is the reason why the target could not be asked (``cannot seed: …``); then there are no calls.
     ``skipped_steps`` are indices of steps that did not apply (an offset place that the stream does not have).
     ``now`` is the driver's wall clock at the start, in microseconds since the Unix epoch.
-    ``asked_by`` tells who decided which calls to make: where it was a client, no call carries out a step of the case.
+    ``asked_by`` is the party that chose the calls: if it was a client, no call carries out a step of the case.
     """
 
     case_id: str
@@ -150,10 +153,10 @@ class Exchange:
 
     @property
     def driven(self) -> bool:
-        """Whether the suite's driver asked, by the steps of the case."""
+        """True if the suite's driver made the calls, by the steps of the case."""
         return self.asked_by.kind is AskerKind.DRIVER
 
     @property
     def received(self) -> int:
-        """Bytes of all responses."""
+        """The total size of all responses, in bytes."""
         return sum(len(data) for call in self.calls for data in call.responses)

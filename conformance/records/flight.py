@@ -1,6 +1,6 @@
-"""The steps of a case that speaks Arrow Flight RPC: one for each method that needs nothing but the case.
+"""The steps of a case of Arrow Flight RPC: one for each method whose request follows from the case alone.
 
-PollFlightInfo is not among them: what it asks for next depends on the answers.
+PollFlightInfo is missing: its next request depends on the answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 @record
 class Descriptor:
-    """What a flight is asked for by: a ``path``, or an opaque command."""
+    """The name of a flight: a ``path`` or an opaque command ``cmd``."""
 
     path: tuple[str, ...] = ()
     cmd: bytes = b""
@@ -83,8 +83,8 @@ class GetSchema:
 class DoGet:
     """Call DoGet with the tickets of the FlightInfo ``info``, or with a literal ``ticket``.
 
-    ``endpoint`` is ``"*"`` (each endpoint, one call each) or an endpoint's index. ``take`` cancels after that many
-    messages.
+    ``endpoint`` is ``"*"`` (each endpoint, one call each) or an endpoint's index. ``take`` is the number of messages
+    after which the driver cancels.
     """
 
     TAG: ClassVar[str] = "do-get"
@@ -98,7 +98,7 @@ class DoGet:
 
 @record
 class DoPut:
-    """Call DoPut with the case's table; ``in_turns`` waits for an answer after each message that holds rows."""
+    """Call DoPut with the case's table; ``in_turns``: the client waits for an answer after each message with rows."""
 
     TAG: ClassVar[str] = "do-put"
 

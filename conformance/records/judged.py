@@ -1,4 +1,4 @@
-"""What an exchange came to: findings, readings, verdicts."""
+"""The results for an exchange: findings, readings and verdicts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from conformance.records.closed import Outcome, ReadingOutcome
 __all__ = ["Finding", "Reading", "Verdict"]
 
 PATH: Final = 6000
-"""Characters of a path in a schema that are kept: fifteen levels of names of 300 characters, as BigQuery permits."""
+"""The limit of a path in a schema, in characters: fifteen levels of names of 300 characters, as BigQuery permits."""
 
 
 @record
 class Finding:
-    """One violation: which clause, where, what was required, what was there.
+    """One violation: the clause, the place, the requirement and the observation.
 
     ``call`` indexes ``Exchange.calls`` and ``response`` its responses; ``field`` is a path in the schema or message;
-    ``start`` and ``end`` are byte offsets into that response's Arrow bytes (or into the response where it has none).
+    ``start`` and ``end`` are byte offsets into that response's Arrow bytes, or into the response if it has no Arrow
+    bytes.
     """
 
     clause: str
@@ -38,12 +39,12 @@ class Finding:
 
 @record
 class Reading:
-    """What one reader made of one whole read: a table (as an Arrow IPC stream), or an error, crash or hang.
+    """The result of one reader on one full stream: a table (as an Arrow IPC stream), an error, a crash or a hang.
 
-    ``differences`` say, a sentence each, how the table differs from what the bytes hold: first the reader and the kind
-    of difference, then, behind a colon, what it was this time. ``camp`` names the first of the readers that made the
-    same of this read, and is empty where nothing was compared. Both are worked out by the readers' room, which knows
-    what each library documents to rewrite.
+    ``differences`` are sentences, one for each difference between the table and the rows that the bytes contain:
+    first the reader and the kind of difference, then, after a colon, the details of this reading. ``camp`` names the
+    first of the readers that agree about this stream, and is empty if no readings were compared.
+    :mod:`conformance.readers` computes both, because it knows which values each library is documented to rewrite.
     """
 
     reader: str
@@ -64,7 +65,7 @@ class Reading:
 
 @record
 class Verdict:
-    """What became of one clause on one case, with its findings, or the reason why there is none."""
+    """The outcome of one clause on one case, with its findings or, for another outcome, the reason."""
 
     case_id: str
     clause: str
@@ -73,5 +74,5 @@ class Verdict:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        if self.reason:  # passes have none, and there are very many of them
+        if self.reason:  # a run has very many passes, and a pass has no reason: this saves the call
             keep_safe(self, "reason")

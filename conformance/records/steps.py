@@ -1,4 +1,4 @@
-"""The steps of a Storage Read case, and what any step has to end in."""
+"""The steps of a Storage Read case, and the expected result of a step."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ __all__ = ["AppendRows", "CreateSession", "Expect", "ReadRows", "SplitStream", "
 
 @record
 class Expect:
-    """What a step has to end in: permitted statuses, and for a success the rows.
+    """The expected result of a step: the permitted statuses, and the rows of a success.
 
-    ``codes`` is the set of permitted gRPC status names; the contract's latitude is written here, never in prose.
-    ``reason`` is the reason class of an expected refusal (``unknown-column``, ``malformed-restriction`` …):
-    a refusal counts only for its reason.
-    ``rows`` are indices into the case's table, in no order; absent means every row that the session can see.
+    ``codes`` is the set of permitted gRPC status names. A freedom that the contract leaves is written here and not
+    in prose.
+    ``reason`` is the reason class of an expected refusal (``unknown-column``, ``malformed-restriction`` …): a
+    refusal with another reason does not count.
+    ``rows`` are indices into the case's table, in no order; without them every row that the session can see is
+    expected.
     """
 
     codes: tuple[str, ...] = ("OK",)
@@ -29,10 +31,10 @@ class CreateSession:
     """Call CreateReadSession and remember the session as ``label``.
 
     Empty strings and zeros mean "leave the field unset". ``omit_options`` leaves out the ``read_options`` message.
-    ``restriction_bytes`` pads ``row_restriction`` with blanks at its end up to so many bytes.
-    ``parent`` and ``table`` replace the right resource names (``{project}``, ``{dataset}``, ``{table}`` are filled in).
-    ``snapshot`` is ``""`` (unset), ``"before-append"`` (an instant after the seed and before the first AppendRows),
-    ``"past"`` (outside any time-travel window) or ``"future"``.
+    ``restriction_bytes`` is the length to which ``row_restriction`` is padded with blanks at its end.
+    ``parent`` and ``table`` replace the correct resource names; ``{project}``, ``{dataset}`` and ``{table}`` in them
+    are filled in. ``snapshot`` is ``""`` (unset), ``"before-append"`` (an instant after the seed and before the
+    first AppendRows), ``"past"`` (outside any time-travel window) or ``"future"``.
     """
 
     TAG: ClassVar[str] = "create-session"
@@ -60,10 +62,11 @@ class ReadRows:
 
     ``stream`` is ``"*"`` (each stream, one call each), a stream's index, or a split's child: ``"x.primary"``,
     ``"x.remainder"``.
-    ``offset`` is a number, or a place that the driver works out from an earlier whole read of the same stream
-    in the same case: ``"inside"`` (a row inside a response), ``"boundary"`` (first row of the second response),
-    ``"last"``, ``"end"``, ``"end+1"``, ``"end+100"``. A place that the stream does not have skips the step.
-    ``take`` cancels after that many responses; ``times`` repeats the call; ``together`` makes the repeats concurrent.
+    ``offset`` is a number, or a place that the driver computes from an earlier read of the same full stream in the
+    same case: ``"inside"`` (a row inside a response), ``"boundary"`` (first row of the second response),
+    ``"last"``, ``"end"``, ``"end+1"``, ``"end+100"``. If the stream has no such place, the step is skipped.
+    ``take`` is the number of responses after which the driver cancels; ``times`` repeats the call; ``together``
+    makes the repeated calls concurrent.
     """
 
     TAG: ClassVar[str] = "read-rows"
@@ -94,7 +97,7 @@ class SplitStream:
 
 @record
 class AppendRows:
-    """Insert ``count`` further rows of the table now: the seed leaves out the rows that AppendRows steps bring."""
+    """Insert ``count`` further rows of the table now. Seeding leaves out the rows that AppendRows steps insert."""
 
     TAG: ClassVar[str] = "append-rows"
 

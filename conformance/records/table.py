@@ -15,9 +15,9 @@ __all__ = ["ArrowField", "ArrowTable", "Column", "KeyValue", "Recipe", "Table"]
 class Column:
     """A column of a BigQuery table, or a field of a RECORD.
 
-    ``precision`` and ``scale`` are those of ``NUMERIC(P, S)`` and ``BIGNUMERIC(P, S)``, absent where not declared.
+    ``precision`` and ``scale`` are those of ``NUMERIC(P, S)`` and ``BIGNUMERIC(P, S)``, None if the type has none.
     ``max_length`` is the L of ``STRING(L)`` and ``BYTES(L)``.
-    ``fields`` belong to a RECORD, ``range_of`` (DATE, DATETIME or TIMESTAMP) to a RANGE.
+    ``fields`` are the fields of a RECORD, ``range_of`` (DATE, DATETIME or TIMESTAMP) the element type of a RANGE.
     """
 
     name: str
@@ -38,10 +38,10 @@ class Column:
 
 @record
 class Recipe:
-    """How to make the rows of a table: the same recipe gives the same values on every machine.
+    """The description from which the rows of a table are made; equal recipes give equal values on every machine.
 
     ``rows`` is the row count; ``max_items`` bounds each REPEATED value; ``seed`` decides every random choice.
-    ``cell_bytes``, where above 0, is the size of every STRING and BYTES value under the WIDE profile.
+    ``cell_bytes``, if above 0, is the size of every STRING and BYTES value under the WIDE profile.
     """
 
     rows: int
@@ -62,7 +62,7 @@ class KeyValue:
 
 @record
 class ArrowField:
-    """An Arrow field in the integration form of the Arrow project, where nullable and childless fields need not say so.
+    """An Arrow field in the Arrow project's integration form; here ``nullable`` and ``children`` may be left out.
 
     ``type`` is the form's object (``{"name": "int", "bitWidth": 64, "isSigned": true}``); ``dictionary`` is
     ``{"id", "indexType", "isOrdered"}``, and then ``type`` and ``children`` describe the dictionary's values.
@@ -79,7 +79,7 @@ class ArrowField:
 
 @record
 class ArrowTable:
-    """A table of Arrow fields, with its record batches and dictionaries buffer by buffer in the integration form.
+    """A table of Arrow fields; batches and dictionaries are given buffer by buffer in the integration form.
 
     ``metadata`` is the schema's. A table without batches has no rows.
     """
@@ -92,15 +92,15 @@ class ArrowTable:
 
 @record
 class Table:
-    """The table of a case: BigQuery columns with rows or a recipe, or no columns and an Arrow table.
+    """The table of a case: BigQuery columns with rows or a recipe, or an Arrow table without BigQuery columns.
 
     ``rows`` are JSON objects by column name.
 
-    The JSON form of a value: INT64 an integer; FLOAT64 a number or ``"NaN"``, ``"Infinity"``, ``"-Infinity"``;
-    BOOL; STRING, GEOGRAPHY (WKT) and JSON (its text) strings; BYTES base64; NUMERIC and BIGNUMERIC decimal strings;
-    DATE ``YYYY-MM-DD``; TIME ``HH:MM:SS[.ffffff]``; DATETIME ``DATETtime``; TIMESTAMP the same with ``Z``;
-    INTERVAL ``{"months", "days", "micros"}``; RANGE ``{"start", "end"}`` with null for unbounded; RECORD an object.
-    NULL is null (or an absent key); a REPEATED value is a list, and never null.
+    The JSON forms of values: INT64 is an integer; FLOAT64 is a number or ``"NaN"``, ``"Infinity"``, ``"-Infinity"``;
+    BOOL is a boolean; STRING, GEOGRAPHY (WKT) and JSON (its text) are strings; BYTES is base64; NUMERIC and BIGNUMERIC
+    are decimal strings; DATE is ``YYYY-MM-DD``; TIME is ``HH:MM:SS[.ffffff]``; DATETIME is ``DATETtime``; TIMESTAMP is
+    the same with ``Z``; INTERVAL is ``{"months", "days", "micros"}``; RANGE is ``{"start", "end"}`` with null for
+    unbounded; RECORD is an object. NULL is null or a missing key. A REPEATED value is a list and never null.
     """
 
     columns: tuple[Column, ...]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import proto
-from conformance.contract.budget import STANDARD, TELLS, Budget, Excess
+from conformance.contract.budget import EXCESS_CLAUSE, STANDARD, Budget, Excess
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import ipc_clauses
@@ -74,7 +74,7 @@ def test_as_many_responses_as_are_permitted_are_judged() -> None:
     beyond = judged(flood(9), tight)
 
     assert "rows.response-is-a-message" in {one.clause for one in within if one.outcome is Outcome.FAIL}
-    assert [one.clause for one in beyond if one.outcome is Outcome.FAIL] == [TELLS]
+    assert [one.clause for one in beyond if one.outcome is Outcome.FAIL] == [EXCESS_CLAUSE]
 
 
 def test_a_million_responses_are_one_finding() -> None:
@@ -83,7 +83,7 @@ def test_a_million_responses_are_one_finding() -> None:
 
     (reported,) = [one for one in verdicts if one.outcome is Outcome.FAIL]
     (finding,) = reported.findings
-    assert (reported.clause, finding.call) == (TELLS, 1)
+    assert (reported.clause, finding.call) == (EXCESS_CLAUSE, 1)
     assert finding.observed == "1000001 responses for 3 rows, of which at most 11006 are judged"
     assert [(one.clause, one.outcome) for one in verdicts if one is not reported] == [
         ("rows.none-is-missing", Outcome.DEPENDENCY_FAILED)
@@ -146,11 +146,11 @@ class TestSchemas:
         view = View(CASE, _serialized(CASE, SCHEMA, [BATCH]), ROWS)
         view.budget = Budget(schemas=1)
 
-        verdicts = judge_view(view, [CLAUSES["types.int64"], CLAUSES[TELLS]])
+        verdicts = judge_view(view, [CLAUSES["types.int64"], CLAUSES[EXCESS_CLAUSE]])
 
         assert [(one.clause, one.outcome) for one in verdicts] == [
             ("types.int64", Outcome.UNTESTABLE),
-            (TELLS, Outcome.UNTESTABLE),
+            (EXCESS_CLAUSE, Outcome.UNTESTABLE),
         ]
 
 
@@ -197,14 +197,14 @@ class TestRows:
 
         failed = {one.clause for one in verdicts if one.outcome is Outcome.FAIL}
         assert failed
-        assert TELLS not in failed
+        assert EXCESS_CLAUSE not in failed
 
     def test_rows_beyond_it_are_one_finding(self) -> None:
         """Values are compared no more, and what the case is for depends on it."""
         verdicts = judged(_served(CASE, SCHEMA, [BATCH] * 3), Budget(rows=0))
 
         reported, named = sorted(verdicts, key=lambda one: one.clause)
-        assert (reported.clause, reported.outcome, reported.findings[0].call) == (TELLS, Outcome.FAIL, 1)
+        assert (reported.clause, reported.outcome, reported.findings[0].call) == (EXCESS_CLAUSE, Outcome.FAIL, 1)
         assert reported.findings[0].observed == "9 rows or more of a table of 3, of which at most 6 are judged"
         assert (named.clause, named.outcome) == ("rows.none-is-missing", Outcome.DEPENDENCY_FAILED)
 

@@ -45,7 +45,7 @@ _clause = functools.partial(clause, profiles=IPC, role=Role.READER)
 def survives(read: Read) -> Iterator[Violation]:
     """Whatever the bytes, a reader answers: it neither dies, nor hangs, nor takes more memory than it was given."""
     if read.answer.outcome in ENDED:
-        yield Violation("rows or an error", read.said, read.answer.reader)
+        yield Violation("rows or an error", read.summary, read.answer.reader)
 
 
 @_clause(
@@ -58,7 +58,7 @@ def survives(read: Read) -> Iterator[Violation]:
 def well_defined_error(read: Read) -> Iterator[Violation]:
     """A refusal is an error of the library's interface, and not a broken assertion of its own (a panic)."""
     if read.answer.panicked:
-        yield Violation("an error that callers can handle", f"a panic: {read.said}", read.answer.reader)
+        yield Violation("an error that callers can handle", f"a panic: {read.summary}", read.answer.reader)
 
 
 @_clause(
@@ -203,7 +203,7 @@ def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> None
 
     def accepts(read: Read) -> Iterator[Violation]:
         if read.answer.outcome == "refused":
-            yield Violation("rows", read.said, read.answer.reader)
+            yield Violation("rows", read.summary, read.answer.reader)
 
     over = Asked("rows", "refused", clause=feature.clause)
     level = LEVEL_OF[feature]

@@ -1,4 +1,4 @@
-"""What came beside what the case holds: what has to come, which row is which, and what differs.
+"""Comparing an exchange with its case: the expected columns and rows, the matching of rows, and the differences.
 
-The clauses that ask about it are the chapters'.
+The clauses that use these comparisons are in the chapters.
 """

@@ -1,4 +1,6 @@
-"""Whether a serializer's batch is the table to the bit: most are, and such a one need not be decoded to be compared."""
+"""A bitwise comparison of a serializer's batch with the table. Most batches are identical, and these need no
+decoding.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,10 @@ __all__ = ["bit_for_bit"]
 
 @once_per_view
 def bit_for_bit(view: View) -> bool:
-    """Whether a serializer's only batch holds the very bits of the table, under the very schema of its columns.
+    """True if a serializer's only batch has exactly the bits of the table, under exactly the schema of its columns.
 
-    Such a batch need not be decoded. Other bits say nothing: padding, absent bitmaps and what lies under NULL are free.
+    Such a batch need not be decoded. False does not mean that the values differ: padding, absent bitmaps and the
+    bytes under a NULL may have any value.
     """
     if len(view.serialized) != 1 or len(declared(view)) != 1 or Declarations.aspect.state(view) is None:
         return False
@@ -30,7 +33,9 @@ def bit_for_bit(view: View) -> bool:
 
 
 def _same_bytes(wanted: pa.Buffer | bytes | None, got: memoryview | None) -> bool:
-    """Whether a buffer starts with the bytes that came; which are enough, or the wire would have found fault."""
+    """True if ``wanted`` starts with ``got``. The length of ``got`` is enough, or the wire would have reported a
+    fault.
+    """
     if wanted is None or got is None:
         return wanted is None and got is not None and not len(got)
     if isinstance(wanted, bytes):
@@ -39,11 +44,11 @@ def _same_bytes(wanted: pa.Buffer | bytes | None, got: memoryview | None) -> boo
 
 
 _SMALL: Final = 4096
-"""Bytes that are compared faster as an object of Python's than through a buffer of pyarrow's."""
+"""The size in bytes up to which comparing Python bytes is faster than comparing pyarrow buffers."""
 
 
 def _buffers(table: pa.Table) -> list[pa.Buffer | bytes | None]:
-    """The buffers of a table in the order of a batch; none for one that is cut up or begins inside of its buffers."""
+    """Return the buffers of a table in the order of a batch; no buffers if a column has several chunks or an offset."""
     chunks = [column.chunks for column in table.columns]
     whole = all(len(found) == 1 and found[0].offset == 0 for found in chunks)
     buffers = [buffer for found in chunks for buffer in found[0].buffers()] if whole else []

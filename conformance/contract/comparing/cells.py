@@ -1,8 +1,8 @@
-"""Single cells of Arrow arrays: as bits that can be compared exactly, and as text that people can read.
+"""Single cells of Arrow arrays: as bits that can be compared exactly, and as text for people.
 
-Two values are the same here exactly if their bits are: decimals as integers, times and intervals raw, -0.0 apart from
-0.0. The one exception is NaN, which is one value whatever its payload.
-Nothing here goes through Python's ``decimal`` or ``datetime``, which cannot hold all that Arrow can.
+Two values are equal here if and only if their bits are: decimals as integers, times and intervals raw, -0.0
+different from 0.0. The one exception is NaN, which is one value whatever its payload. Nothing here uses Python's
+``decimal`` or ``datetime``, which cannot represent all values of Arrow.
 """
 
 from __future__ import annotations
@@ -44,33 +44,34 @@ _WORDS: Final = {
 _INTERVALS: Final = frozenset({pa.lib.Type_INTERVAL_MONTH_DAY_NANO})
 _TAKES_INTERVALS: Final = bool(pa.array([(1, 1, 1)], pa.month_day_nano_interval()).take(pa.array([0]))[0].is_valid)
 _MAX_TEXT: Final = 120
-"""Characters of one value that a message shows."""
+"""The most characters of one value in a message."""
 _ONE_DAY: Final = 86_400
 _TICKS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a calendar without zones; the zone is in the type
 
 
 def is_text(arrow: pa.DataType) -> bool:
-    """Whether the values are strings of characters or bytes."""
+    """True if the values are strings of characters or bytes."""
     tests = (pa.types.is_string, pa.types.is_binary, pa.types.is_large_string, pa.types.is_large_binary)
     return any(test(arrow) for test in tests)
 
 
 def is_list(arrow: pa.DataType) -> bool:
-    """Whether the values are lists told apart by offsets, a map being a list of entries."""
+    """True if the values are lists with offsets; a map counts as a list of entries."""
     return bool(pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_map(arrow))
 
 
 def has_float(arrow: pa.DataType) -> bool:
-    """Whether a value of the type holds a floating-point number at any depth."""
+    """True if values of the type contain a floating-point number at any depth."""
     return _holds(arrow, _FLOATS)
 
 
 def without_floats(arrow: pa.DataType) -> pa.DataType | None:
-    """The type with an unsigned integer for each floating-point number, so that arrays viewed as it compare by bits.
+    """Return the type with an unsigned integer for each floating-point number, so that arrays viewed as it compare
+    by bits.
 
-    Everything in it may be NULL, for an array with a NULL in a required field is viewed as no other type.
-    None where something in it cannot be viewed so.
+    Every field of it is nullable, because pyarrow does not view an array with a NULL in a required field as another
+    type. The result is None if a part of the type cannot be viewed so.
     """
     if not arrow.num_fields:
         return _WORDS.get(arrow.id, arrow)
@@ -99,10 +100,10 @@ def _holds(arrow: pa.DataType, ids: frozenset[int]) -> bool:
 
 
 def take(data: Rows, places: Sequence[int] | npt.NDArray[np.integer]) -> Rows:
-    """The rows of an array or a table at ``places``, in that order.
+    """Return the rows of an array or a table at ``places``, in that order.
 
-    pyarrow's own ``take`` does it, save that of 14 gives nothing but NULL for intervals: there they are joined
-    slice by slice.
+    This is pyarrow's ``take``, except for intervals: ``take`` of pyarrow 14 returns only NULL for them, so with that
+    version they are joined slice by slice.
     """
     if isinstance(data, pa.Table):
         columns = [take(_one_array(column), places) for column in data.columns]
@@ -120,9 +121,9 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def kind(arrow: pa.DataType) -> str:  # noqa: PLR0911  # one return per kind
-    """What the bits of a value are; values of two types can be compared exactly if this is the same for both.
+    """Return a name for the meaning of a value's bits; two types with equal names can be compared bit by bit.
 
-    Units, zones, and the widths of offsets and decimals are matters of the schema: the bits are comparable without.
+    Units, time zones, and the widths of offsets and decimals are left out: clauses on the schema judge them.
     """
     if is_text(arrow):
         return "bytes" if "binary" in str(arrow) else "text"
@@ -145,7 +146,7 @@ def kind(arrow: pa.DataType) -> str:  # noqa: PLR0911  # one return per kind
 
 
 def valid(array: pa.Array) -> npt.NDArray[np.bool_] | None:
-    """Which slots hold a value, None if all do."""
+    """Return a mask of the slots that hold a value, None if all do."""
     if array.null_count == 0:
         return None
     mask: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
@@ -153,7 +154,7 @@ def valid(array: pa.Array) -> npt.NDArray[np.bool_] | None:
 
 
 def words(array: pa.Array) -> Words:
-    """The bits of every slot of a fixed-width or boolean array, nulls included; every NaN has the same bits."""
+    """Return the bits of every slot of a fixed-width or boolean array, nulls included; every NaN has the same bits."""
     if pa.types.is_boolean(array.type):
         return _words(array.cast(pa.uint8()), np.dtype(np.uint8), 1)
     width = array.type.bit_width // 8
@@ -167,16 +168,16 @@ def words(array: pa.Array) -> Words:
 
 
 def widened(matrix: Words, count: int) -> Words:
-    """The same two's complement integers in ``count`` words each: a decimal128 beside a decimal256."""
+    """Return the same two's complement integers in ``count`` words each, to compare a decimal128 with a decimal256."""
     missing = count - matrix.shape[1]
     if missing <= 0:
         return matrix
-    sign = np.repeat(matrix[:, -1:] >> 63, missing, axis=1)  # all ones below zero
+    sign = np.repeat(matrix[:, -1:] >> 63, missing, axis=1)  # sign extension: all ones for a negative value
     return np.hstack([matrix, sign])
 
 
 def same_floats(left: pa.Array, right: pa.Array) -> bool:
-    """Whether two arrays of one float type hold the same values, NaN included and -0.0 told apart from 0.0."""
+    """True if two arrays of one float type hold the same values; NaN equals NaN, and -0.0 differs from 0.0."""
     integer = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[left.type.bit_width]
     if left.view(integer).equals(right.view(integer)):
         return True
@@ -206,13 +207,13 @@ def _float_words(floats: npt.NDArray[np.generic]) -> Words:
 
 
 def text(array: pa.Array, index: int) -> str:
-    """The value at ``index`` for people: SQL-like, exact, and cut after 120 characters."""
+    """Return the value at ``index`` for people: SQL-like, exact, and cut after 120 characters."""
     whole = _text(array, index)
     return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
 
 
 def string(value: pa.Scalar) -> str | None:
-    """A text that may not be UTF-8; bytes that are not are written as escapes."""
+    """Return a text that may not be UTF-8, with escapes for bytes that are not; None for NULL."""
     return value.as_buffer().to_pybytes().decode(errors="backslashreplace") if value.is_valid else None
 
 
@@ -259,7 +260,7 @@ def _fixed_text(arrow: pa.DataType, row: Words) -> str:
 
 
 def _low(word: int) -> int:
-    """The low half of a 64-bit word as a signed integer."""
+    """Return the low half of a 64-bit word as a signed integer."""
     return (word & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
 
 

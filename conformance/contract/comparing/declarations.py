@@ -1,7 +1,7 @@
-"""A schema that a target declares, beside the columns that it has to describe.
+"""Pairs of the columns that a schema has to describe and the fields of the schema that a target declares.
 
-Every column is paired with the field that stands for it, at every depth, by name; what has no partner is named.
-The chapters on the schema and on types ask their questions of these pairs.
+Every column is paired with its field by name, at every depth; columns and fields without a partner are available
+too. The chapters on the schema and on types check these pairs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ LISTS: Final = frozenset(
     }
 )
 MAX_REMEMBERED: Final = 256
-"""Schemas kept with what was found about them: a session's schema stands in front of thousands of batches."""
+"""The number of schemas kept with their violations: the schema of one session precedes thousands of batches."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ColumnPair:
-    """A column and the field that stands for it; ``element`` is the list's child where a REPEATED column is a list."""
+    """A column and its field."""
 
     path: str
     column: Column
@@ -45,7 +45,7 @@ class ColumnPair:
 
     @property
     def is_list(self) -> bool:
-        """Whether the field is a list of any layout."""
+        """True if the field is a list of any layout."""
         return self.field.type.kind in LISTS
 
     @property
@@ -57,14 +57,14 @@ class ColumnPair:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Layer:
-    """The fields at one level of nesting, beside the columns: ``path`` is "" at the top, else the RECORD's path."""
+    """The columns and fields at one level of nesting; ``path`` is "" at the top, else the RECORD's path."""
 
     path: str
     columns: tuple[Column, ...]
     fields: tuple[wire.Field, ...]
 
     def partners(self) -> Iterator[tuple[Column, wire.Field]]:
-        """Each column with its field: of the same name, else of a name that differs in case only."""
+        """Yield each column with its field: the field of the same name, else one whose name differs in case only."""
         free = {field.name: field for field in reversed(self.fields)}
         folded = {name.casefold(): name for name in free}
         own = {column.name for column in self.columns}
@@ -75,7 +75,7 @@ class Layer:
 
 
 class Pairing:
-    """One schema against one list of columns; what clauses find in it is found once."""
+    """One schema compared with one list of columns; the violations of each check are computed once."""
 
     def __init__(self, columns: Sequence[Column], schema: wire.Schema, *, selected: bool) -> None:
         self.columns = columns
@@ -105,24 +105,27 @@ class Pairing:
 
     @functools.cached_property
     def has_lists(self) -> bool:
-        """Whether some column is REPEATED."""
+        """True if a column is REPEATED."""
         return any(pair.column.mode is Mode.REPEATED for pair in self.pairs)
 
     @functools.cached_property
     def shown(self) -> frozenset[BqType | None]:
-        """The BigQuery types of the pairs, and None beside them."""
+        """The BigQuery types of the pairs, and None, which means any schema."""
         return frozenset({None, *self.by_type})
 
     def clean(self, declared: Declared, checks: Sequence[Check]) -> bool:
-        """Whether none of the checks finds anything, or raises; asked once, for there are many and none changes."""
+        """True if no check finds a violation or raises; computed once, because there are many checks and none
+        changes.
+        """
         if self._clean is None:
             self._clean = not any(self._attempted(declared, check) for check in checks)
         return self._clean
 
     def found(self, declared: Declared, check: Check) -> tuple[Violation, ...]:
-        """What a check finds in this pairing, the first :data:`~conformance.contract.clause.MAX_FINDINGS` of it.
+        """Return the violations that a check finds, at most :data:`~conformance.contract.clause.MAX_FINDINGS`.
 
-        Raises what the check raises.
+        Raises:
+            Exception: whatever the check raises.
         """
         return raise_or_give(self._attempted(declared, check))
 
@@ -149,7 +152,7 @@ class Declared:
 
     @property
     def schema(self) -> wire.Schema:
-        """The schema as the wire read it."""
+        """The schema as the wire parsed it."""
         return self.pairing.schema
 
     @property
@@ -159,16 +162,18 @@ class Declared:
 
     @property
     def pairs(self) -> list[ColumnPair]:
-        """Every column that has a field, with it."""
+        """The pairs of all columns that have a field."""
         return self.pairing.pairs
 
     @property
     def unselected(self) -> list[Layer]:
-        """The levels of nesting where no fields were selected; which columns a selection gives is judged on its own."""
+        """The levels of nesting if the request selected no fields, else none; other clauses judge the columns of a
+        selection.
+        """
         return [] if self.pairing.selected else self.pairing.layers
 
     def of(self, *types: BqType) -> Iterator[ColumnPair]:
-        """The pairs of these BigQuery types."""
+        """Yield the pairs of these BigQuery types."""
         return (pair for kind in types for pair in self.pairing.by_type.get(kind, ()))
 
 
@@ -178,7 +183,7 @@ _PAIRINGS: dict[tuple[int, int, bool], Pairing] = {}
 
 
 def _pairing(columns: Sequence[Column], schema: wire.Schema, *, selected: bool) -> Pairing:
-    """The pairing of these very objects, which it keeps alive so that their identity stays theirs."""
+    """Return the pairing of these very objects; it keeps them alive, so that no other object can get their identity."""
     key = (id(columns), id(schema), selected)
     if key not in _PAIRINGS:
         if len(_PAIRINGS) >= MAX_REMEMBERED:
@@ -189,9 +194,9 @@ def _pairing(columns: Sequence[Column], schema: wire.Schema, *, selected: bool) 
 
 @once_per_view
 def declared(view: View) -> list[Declared]:
-    """Every schema for known columns: of a serializer, of a session, of a read whose session has none.
+    """Return every schema for known columns: of a serializer, of a session, of a read whose session has none.
 
-    A session that had to be refused declares nothing: that it was made at all is told by the clause on its refusal.
+    A session that the target had to refuse is left out: the clause on its refusal reports that it was created.
     """
     found = [_declared(schema, view.case.table.columns) for schema in view.serialized_schemas]
     for session in view.sessions:
@@ -211,19 +216,21 @@ def _declared(
 ) -> Declared | None:
     if schema is None or columns is None or schema.message.schema is None:
         return None
-    if any(fault.rule.startswith("flatbuf.string") for fault in schema.faults):  # names that could not be read
+    if any(fault.rule.startswith("flatbuf.string") for fault in schema.faults):  # its names could not be read
         return None
     return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema, selected=selected))
 
 
 class DeclaredAspect:
-    """The declared schemas of an exchange; they are clean if no clause about columns finds anything in them."""
+    """The declared schemas of an exchange; clean if no clause about columns finds a violation in them."""
 
     def __init__(self) -> None:
         self.checks: list[Check] = []
 
     def state(self, view: View) -> frozenset[BqType | None] | None:
-        """The BigQuery types of the columns, and None beside them for any schema at all, where all is clean."""
+        """Return the BigQuery types of the columns, with None if there is any schema; None alone if a schema is not
+        clean.
+        """
         return view.once(DeclaredAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> frozenset[BqType | None] | None:
@@ -234,7 +241,7 @@ class DeclaredAspect:
 
 
 class Declarations:
-    """The selector of declared schemas, or of those that have columns of a type at any depth."""
+    """A selector of all declared schemas, or of those that have columns of a type at any depth."""
 
     aspect = DeclaredAspect()
 
@@ -242,11 +249,11 @@ class Declarations:
         self._kind = kind
 
     def __call__(self, view: View) -> Sequence[Declared]:
-        """Those schemas."""
+        """Return these schemas."""
         return [one for one in declared(view) if self._kind in one.pairing.shown]
 
     def shown_by(self, state: frozenset[BqType | None]) -> bool:
-        """Whether there are any in an exchange whose columns have these types."""
+        """True if an exchange with columns of these types has such a schema."""
         return self._kind in state
 
 
@@ -262,7 +269,7 @@ def about_columns(
     level: Level = Level.MUST,
     says: str = "",
 ) -> Callable[[Check], Check]:
-    """Register a clause on declared schemas (on those with columns of type ``kind``), whose findings are remembered."""
+    """Register a clause on declared schemas (on those with columns of type ``kind``) whose violations are cached."""
     over = _ANY if kind is None else Declarations(kind)
 
     def register(check: Check) -> Check:

@@ -1,8 +1,8 @@
-"""Comparing values exactly: what differs, where, and which row stands for which where rows come in no order.
+"""Comparing values exactly: the differences, their places, and the pairing of rows that come in no order.
 
-Values are the same if their bits are (:mod:`.cells`), and nothing is compared that no one can see: slots under a NULL
-parent, bytes under a NULL, where a list's items lie. Names, nullability and metadata of fields are matters of the
-schema. Equal data is recognised by one vectorised comparison; only a difference is walked.
+Values are equal if their bits are (:mod:`.cells`). Invisible data is not compared: slots under a NULL parent, bytes
+under a NULL, the place of a list's items. Names, nullability and metadata of fields are left to the clauses on the
+schema. One vectorised comparison recognises equal data; only unequal data is walked.
 
 The module is a little long because one walk goes through every nested type.
 """
@@ -38,20 +38,22 @@ __all__ = [
 Columnar: TypeAlias = pa.Array | pa.ChunkedArray | pa.RecordBatch | pa.Table
 Places: TypeAlias = npt.NDArray[np.int64]
 Same: TypeAlias = Callable[[str, pa.Array, int, pa.Array, int], bool]
-"""Whether two values whose bits differ are the same all the same: (path, expected, its index, actual, its index)."""
+"""A function that decides whether two values with different bits are equal: (path, expected, its index, actual, its
+index).
+"""
 
 ITEM: Final = "item"
 
 
 class ValueDifferenceKind(enum.StrEnum):
-    """What differs at one place."""
+    """The kind of difference at one place."""
 
     TYPE = "type"
     """The bits cannot be compared: another kind of value, or other fields."""
     ROWS = "rows"
     """More or fewer rows."""
     NULL = "null"
-    """NULL where a value is wanted, or the reverse."""
+    """NULL instead of a value, or the reverse."""
     ITEMS = "items"
     """More or fewer items in a list."""
     VALUE = "value"
@@ -60,10 +62,11 @@ class ValueDifferenceKind(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """The first difference of one kind at one path, and how many there are.
+    """The first difference of one kind at one path, and the number of such differences.
 
     ``row`` counts from 0 in the expected data; ``item`` is the place inside the innermost list, if there is one.
-    ``path`` joins field names by dots, a list's items being ``item``; ``wanted`` and ``got`` are for people.
+    ``path`` is the field names joined by dots, with ``item`` for a list's items; ``wanted`` and ``got`` are texts
+    for people.
     """
 
     kind: ValueDifferenceKind
@@ -81,7 +84,7 @@ class ValueDifference:
 
 
 def difference(expected: Columnar, actual: Columnar) -> ValueDifference | None:
-    """The first difference between two columnar objects of the same shape, by row; None where there is none."""
+    """Return the first difference between two columnar objects of the same shape, by row; None if they are equal."""
     found = differences(expected, actual)
     return min(found, key=lambda one: one.row) if found else None
 
@@ -94,12 +97,13 @@ def differences(
     open_nulls: Collection[str] = (),
     same: Same | None = None,
 ) -> list[ValueDifference]:
-    """Every path and kind at which ``actual`` differs from ``expected``, each with its first place and its count.
+    """Return every path and kind at which ``actual`` differs from ``expected``, each with its first place and its
+    count.
 
-    Columns are compared by position under the names of ``expected``, rows by position, or as ``pairs`` of indices:
-    nothing is gathered, for pyarrow cannot gather every type that may stand where another belongs.
-    ``open_nulls`` are paths at which anything may stand where NULL is expected; ``same`` has the last word on values
-    whose bits differ.
+    Columns are compared by position under the names of ``expected``; rows by position, or as ``pairs`` of indices.
+    Rows are not gathered, because a target may send a type that pyarrow cannot gather.
+    ``open_nulls`` are paths at which any value is permitted if NULL is expected; ``same`` decides about values whose
+    bits differ.
     """
     if pairs is None and identical(expected, actual):
         return []
@@ -146,18 +150,20 @@ def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-# --- the fast way: are they equal? -------------------------------------------------------------------
+# --- the fast way: equality of whole columns ---------------------------------------------------------
 
 
 Floats: TypeAlias = Mapping[int, pa.DataType | None]
-"""The columns of a schema that hold floating-point numbers at any depth, each with its type without them, if any."""
+"""The columns of a schema that hold floating-point numbers at any depth, each with its type without them, if it has
+one.
+"""
 
 
 def identical(expected: Columnar, actual: Columnar, floats: Floats | None = None) -> bool:
-    """Whether both hold the same values in the same order, by whole-column comparison; types have to agree.
+    """True if both hold the same values in the same order, by whole-column comparison; their types have to be equal.
 
-    False means only that :func:`differences` has to look: what it calls the same may be laid out in another way.
-    ``floats`` are those of a table's schema, for whoever compares many of one schema.
+    False means only that :func:`differences` has to look: equal values may have different layouts.
+    ``floats`` are those of the table's schema, for callers that compare many tables of one schema.
     """
     if expected is actual:
         return True
@@ -178,7 +184,7 @@ def identical(expected: Columnar, actual: Columnar, floats: Floats | None = None
 
 @functools.lru_cache(maxsize=256)
 def floats_of(schema: pa.Schema) -> Floats:
-    """The columns of a schema that pyarrow's equality does not compare by bits."""
+    """Return the columns of a schema that pyarrow's equality does not compare by bits."""
     return MappingProxyType(
         {index: cells.without_floats(one) for index, one in enumerate(schema.types) if cells.has_float(one)}
     )
@@ -201,7 +207,9 @@ def _identical(expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.Chunk
 def _identical_floats(
     expected: pa.Array | pa.ChunkedArray, actual: pa.Array | pa.ChunkedArray, words: pa.DataType | None
 ) -> bool:
-    """Equality of arrays that hold floats: pyarrow's takes 0.0 for -0.0 and NaN for different from itself."""
+    """True if arrays that hold floats are equal by bits; pyarrow's equality treats 0.0 as -0.0 and NaN as unequal to
+    NaN.
+    """
     if expected.type != actual.type or len(expected) != len(actual):
         return False
     if expected.type.num_fields == 0:
@@ -221,12 +229,12 @@ def _viewed(column: pa.Array | pa.ChunkedArray, arrow: pa.DataType) -> pa.Array 
     return pa.chunked_array([chunk.view(arrow) for chunk in column.chunks], arrow)
 
 
-# --- the slow way: what differs, and where? ----------------------------------------------------------
+# --- the slow way: differences and their places ------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Side:
-    """Slots of an array: ``places`` are the ones to look at, aligned with those of the other side."""
+    """Slots of an array: ``places`` are the slots to compare, aligned with those of the other side."""
 
     array: pa.Array
     places: Places
@@ -239,14 +247,16 @@ class _Side:
         return np.ones(len(self.places), np.bool_) if mask is None else mask[self.places]
 
     def bounds(self) -> tuple[Places, Places]:
-        """First item and number of items of every list, in the child array that :func:`_items` gives."""
+        """Return the first item and the number of items of every list, as places in the child array
+        ``array.values``.
+        """
         offsets = _offsets(self.array)
         return offsets[self.places], offsets[self.places + 1] - offsets[self.places]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Where:
-    """The path and, per place, the row it belongs to and the item inside the innermost list."""
+    """The path and, per place, its row and its item inside the innermost list."""
 
     path: str
     rows: Places
@@ -268,7 +278,7 @@ def _offsets(array: pa.Array) -> Places:
 
 
 class _Walk:
-    """Compares two arrays from the outside in and collects what differs, one entry per path and kind."""
+    """A comparison of two arrays from the outside in; it collects one difference per path and kind."""
 
     def __init__(self, open_nulls: frozenset[str], same: Same | None) -> None:
         self._open_nulls = open_nulls
@@ -276,7 +286,7 @@ class _Walk:
         self.found: list[ValueDifference] = []
 
     def compare(self, left: _Side, right: _Side, where: _Where) -> None:
-        """Compare the places of both sides, NULLs first, then what they hold."""
+        """Compare the places of both sides: NULLs first, then the values."""
         kind = cells.kind(left.array.type)
         if kind != cells.kind(right.array.type):
             if len(where.rows):
@@ -329,7 +339,7 @@ class _Walk:
         if kind in ("text", "bytes"):
             wanted, got = (_texts(side) for side in (left, right))
             differ = pc.not_equal(wanted, got).to_numpy(zero_copy_only=False)
-        elif kind == str(left.array.type):  # no fixed width: a layout that no BigQuery type has
+        elif kind == str(left.array.type):  # no fixed width: no BigQuery type has such a layout
             equal = cells.take(left.array, left.places).equals(cells.take(right.array, right.places))
             differ = np.full(len(left.places), not equal)
         else:
@@ -365,10 +375,10 @@ def _texts(side: _Side) -> pa.Array:
 
 
 def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -> list[tuple[int, int]]:
-    """The changed rows as pairs of indices: an expected row that is not there, and the row that stands for it.
+    """Return the changed rows as pairs of indices: a missing expected row, and the received row that replaces it.
 
-    Rows are paired by ``key``, else by the column that tells most of them apart and agrees for most of them;
-    what is left is paired in order if as many are lost as strange.
+    Rows are paired by ``key``, else by the column that identifies most of them and is equal for most of them. The
+    remaining rows are paired in order if their numbers are equal on both sides.
     """
     match = match_rows(expected, actual)
     lost, strange = _lost(match.changed, 0, match.missing), _lost(match.changed, 1, match.foreign)
@@ -392,7 +402,7 @@ def _lost(changed: Iterable[tuple[int, int]], side: int, alone: Iterable[int]) -
 
 
 def _pairs_by(one: pa.Array, lost: Sequence[int], other: pa.Array, strange: Sequence[int]) -> list[tuple[int, int]]:
-    """Pair the rows whose value of a column is the same and stands once on either side."""
+    """Pair the rows that have the same value in a column, if that value occurs once on either side."""
     if cells.kind(one.type) != cells.kind(other.type) or one.type != other.type:
         return []
     one, other = cells.take(one, lost), cells.take(other, strange)

@@ -1,6 +1,6 @@
-"""What a session has to yield, worked out from the case alone: its columns, and its rows.
+"""The expected columns and rows of a session, computed from the case alone.
 
-Nothing here comes from a target and nothing here judges; rows are compared in :mod:`.matching`.
+Nothing here comes from a target, and nothing here judges; :mod:`.matching` compares rows.
 
 Sources: ``TableReadOptions.selected_fields`` in
 https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/stream.proto (the order comes
@@ -31,10 +31,10 @@ __all__ = [
 
 
 def expected_columns(columns: Sequence[Column], selected_fields: Iterable[str]) -> tuple[Column, ...] | None:
-    """The columns that ``selected_fields`` selects, in table order; None where a name is unknown.
+    """Return the columns that ``selected_fields`` selects, in table order; None if a name is unknown.
 
-    Names match without regard to case and come back in the table's spelling.
-    Dotted paths into one RECORD merge; a path that names a RECORD takes all of it. No fields select everything.
+    Names match without regard to case, and the result has the table's spelling. Dotted paths into one RECORD are
+    merged; a path that names a RECORD selects all of it. An empty selection selects everything.
     """
     paths = [path.casefold().split(".") for path in selected_fields]
     return _select(columns, paths) if paths else tuple(columns)
@@ -65,7 +65,7 @@ def _select(columns: Sequence[Column], paths: Sequence[Sequence[str]]) -> tuple[
 
 
 def project(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
-    """The part of ``table`` that ``columns`` (of :func:`expected_columns`) describe, at every level of nesting.
+    """Return the part of ``table`` that ``columns`` (of :func:`expected_columns`) describe, at every level of nesting.
 
     Raises:
         KeyError: the table lacks one of the columns.
@@ -98,12 +98,12 @@ def _project_struct(array: pa.StructArray, columns: Sequence[Column]) -> pa.Stru
 
 
 def has_columns(session: SessionView) -> bool:
-    """Whether every field that the session's step selects is one of the table's."""
+    """True if the table has every field that the session's step selects."""
     return expected_columns(session.view.case.table.columns, session.step.selected_fields) is not None
 
 
 def visible_rows(view: View, session: SessionView) -> range:
-    """The rows of the table that stood there when the session was made, or at its snapshot time."""
+    """Return the rows that the table had when the session was created, or at its snapshot time."""
     rows = view.table.num_rows - appended_rows(view)
     if not session.step.snapshot:
         rows += sum(step.count for step in view.case.steps[: session.raw.step] if isinstance(step, AppendRows))
@@ -111,13 +111,13 @@ def visible_rows(view: View, session: SessionView) -> range:
 
 
 def expected_rows(view: View, session: SessionView) -> Sequence[int]:
-    """The rows that the session has to yield, as indices into the case's table, in no order."""
+    """Return the rows that the session has to yield, as indices into the case's table, in no order."""
     given = session.step.expect.rows
     return visible_rows(view, session) if given is None else given
 
 
 def expected_table(view: View, session: SessionView) -> pa.Table:
-    """The rows that the session has to yield under the columns that it selects, in no order; made once.
+    """Return the rows that the session has to yield, with the columns that it selects, in no order; computed once.
 
     Raises:
         ValueError: the session selects a column that the table does not have.

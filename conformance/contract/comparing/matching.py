@@ -1,9 +1,9 @@
-"""Which rows of a read are which rows of the table: lost, repeated, foreign or changed.
+"""Matching the rows of a read with the rows of the table: lost, repeated, foreign and changed rows.
 
-Rows arrive in no order, so they are matched by value, vectorised: every column becomes one 64-bit hash a row.
-A row that is wrong in some value but stands for a row that is otherwise lost is *changed*, neither lost nor foreign:
-the chapters on values say what is wrong with it. Only columns of the same name and type take part;
-the chapters on the schema speak of the others. With no such column the rows can only be counted.
+Rows arrive in no order, so they are matched by value, vectorised: every column becomes one 64-bit hash per row. A
+row with a wrong value that corresponds to an otherwise lost row is *changed*, and neither lost nor foreign; the
+chapters on values report its difference. Only columns of the same name and type take part; the chapters on the
+schema report the others. Without such a column the rows can only be counted.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ Hashes: TypeAlias = npt.NDArray[np.uint64]
 _NULL = np.uint64(0x9E3779B97F4A7C15)
 _STEP = np.uint64(0xD1B54A32D192ED03)
 _NAN = np.uint64(0x7FF8000000000000)
-"""Every NaN is one value."""
+"""The bits used for every NaN, so that every NaN is one value."""
 
 MAX_ROW_TEXT = 160
-"""Characters of a row that a message shows."""
+"""The most characters of a row in a message."""
 MAX_PAIRED_BY_AGREEMENT = 64
-"""Above so many unmatched rows on both sides the pairs no longer teach anything; they are taken in order."""
+"""With more unmatched rows on both sides the best pairs are no longer informative; rows are then paired in order."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RowMatch:
-    """The rows that do not match exactly: indices into the expected rows (``missing``) or into those that came.
+    """The rows that do not match exactly: indices into the expected rows (``missing``) or into the received ones.
 
-    ``changed`` pairs (expected, got) stand for the same row with different values;
-    ``repeated`` are exact copies of an expected row beyond its number; ``foreign`` have no counterpart at all.
+    ``changed`` are pairs (expected, got) of one row with different values;
+    ``repeated`` are surplus copies of an expected row; ``foreign`` are rows without any counterpart.
     """
 
     changed: tuple[tuple[int, int], ...]
@@ -50,7 +50,7 @@ class RowMatch:
 
     @property
     def exact(self) -> bool:
-        """Whether the rows are the expected ones, each as often as expected."""
+        """True if the rows are the expected ones, each as often as expected."""
         return not (self.changed or self.missing or self.repeated or self.foreign)
 
 
@@ -80,12 +80,12 @@ def match_rows(expected: pa.Table, got: pa.Table) -> RowMatch:
 
 
 def _plainly_equal(expected: pa.Table, got: pa.Table) -> bool:
-    """Whether pyarrow's comparison is enough to call the tables equal: not of floats, for to it -0.0 equals 0.0."""
+    """True if pyarrow finds the tables equal and they contain no floats, for which pyarrow's -0.0 equals 0.0."""
     return not any(map(has_float, expected.schema.types)) and bool(expected.equals(got))
 
 
 def _rank(keys: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """How many equal keys stand before each: 0 for the first of its kind."""
+    """Return the number of equal keys before each key: 0 for the first of its kind."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     first = np.searchsorted(ordered, ordered)
@@ -126,12 +126,12 @@ def _common(expected: pa.Table, got: pa.Table) -> list[str]:
 
 
 def comparable(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether two types hold the same values: names of list items, nullability and metadata aside."""
+    """True if two types hold the same values; names of list items, nullability and metadata may differ."""
     return shape(one) == shape(other)
 
 
 def shape(kind: pa.DataType) -> Hashable:
-    """What two types have in common that are :func:`comparable`."""
+    """Return a key that is equal for two types exactly if they are :func:`comparable`."""
     if pa.types.is_struct(kind):
         return ("struct", *((field.name, shape(field.type)) for field in kind))
     return ("list", shape(kind.value_type)) if pa.types.is_list(kind) else kind
@@ -147,13 +147,13 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _column(table: pa.Table, name: str | int) -> pa.Array:
     chunked = table.column(name).combine_chunks()
-    if isinstance(chunked, pa.ChunkedArray):  # what combine_chunks gives for no chunks depends on the pyarrow version
+    if isinstance(chunked, pa.ChunkedArray):  # the result for no chunks depends on the pyarrow version
         return chunked.chunk(0) if chunked.num_chunks else pa.array([], chunked.type)
     return chunked
 
 
 def row_hashes(table: pa.Table, names: Sequence[str] | None = None) -> Hashes:
-    """One hash a row over the columns ``names``, or over all columns by position."""
+    """Return one hash per row over the columns ``names``, or over all columns by position."""
     columns: Sequence[str] | range = range(table.num_columns) if names is None else names
     hashes = np.zeros(table.num_rows, np.uint64)
     for column in columns:
@@ -162,7 +162,9 @@ def row_hashes(table: pa.Table, names: Sequence[str] | None = None) -> Hashes:
 
 
 def fingerprints(array: pa.Array) -> Hashes:
-    """One hash a value: equal values have equal hashes; NULL is a value of its own, and so is any NaN."""
+    """Return one hash per value: equal values have equal hashes; NULL is a value of its own, and all NaNs are one
+    value.
+    """
     if not len(array):
         return np.zeros(0, np.uint64)
     kind = array.type
@@ -178,7 +180,7 @@ def fingerprints(array: pa.Array) -> Hashes:
         hashes = _of_fixed_width(array.cast(pa.uint8()))
     elif _is_fixed_width(kind):
         hashes = _of_fixed_width(array)
-    else:  # a type that no BigQuery column has: slow, and equal to itself only
+    else:  # a type that no BigQuery column has: slow, and its values equal those of no other type
         hashes = _of_texts(pa.array([_shown(value) for value in array], pa.utf8()))
     hashes = _mix(hashes)
     if array.null_count:
@@ -206,7 +208,7 @@ def _of_texts(array: pa.Array) -> Hashes:
 
 def _of_fixed_width(array: pa.Array) -> Hashes:
     width = array.type.bit_width // 8
-    if array.null_count == len(array):  # then nothing promises a values buffer
+    if array.null_count == len(array):  # the values buffer may then be missing
         return np.zeros(len(array), np.uint64)
     data = np.frombuffer(array.buffers()[1], np.uint8)[array.offset * width : (array.offset + len(array)) * width]
     if width < 8:
@@ -221,14 +223,14 @@ def _of_fixed_width(array: pa.Array) -> Hashes:
 
 
 def _mix(values: Hashes) -> Hashes:
-    """The finalizer of SplitMix64: every bit of the input moves every bit of the output."""
+    """The finalizer of SplitMix64: every bit of the input affects every bit of the output."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
 
 
 def _shown(value: pa.Scalar) -> str:
-    """A value for people, or why it cannot be shown: a date that no calendar has, a time zone that nobody knows."""
+    """Return a value for people, or why Python cannot show it: a date outside the calendar, an unknown time zone."""
     try:
         return repr(value.as_py())
     except (ValueError, OverflowError, LookupError, NotImplementedError, pa.ArrowException) as error:
@@ -236,7 +238,7 @@ def _shown(value: pa.Scalar) -> str:
 
 
 def show_row(table: pa.Table, row: int) -> str:
-    """A row for people, cut to one line."""
+    """Return a row for people, cut to one line."""
     parts, size = [], 0
     for index, field in enumerate(table.schema):
         parts.append(f"{field.name!r}: {_shown(table.column(index)[row])}")

@@ -1,9 +1,9 @@
-"""The values that came beside the values that the case holds: one comparison for all the clauses that ask about it.
+"""The comparison of received values with those of the case, made once for all the clauses that use it.
 
-What is compared is a serializer's batches, in order, or a session all of whose streams were read, in any order: its
-rows are matched first (:mod:`.matching`), and lost, repeated and foreign rows are the business of
-the chapter on rows. Columns are found by name; one whose bits are of another kind cannot be compared, and is the
-business of the chapter on types.
+A comparison takes a serializer's batches, in order, or a session all of whose streams were read, in any order. The
+rows of a session are matched first (:mod:`.matching`); the chapter on rows reports lost, repeated and foreign rows.
+Columns are found by name. A column whose bits are of another kind cannot be compared; the chapter on types reports
+it.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ __all__ = [
 
 
 class PathRole(enum.StrEnum):
-    """What stands at a path of a table."""
+    """The role of a path of a table."""
 
     LIST = "list"
     """The list of a REPEATED column."""
     VALUE = "value"
-    """A value of the type, an item of a list included."""
+    """A value of the type, or an item of a list."""
     BOUND = "bound"
     """The start or end of a RANGE."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TablePath:
-    """A path of a table: the column that it belongs to and what stands there."""
+    """The role of a path of a table, and the column that it belongs to."""
 
     role: PathRole
     column: Column
@@ -75,14 +75,14 @@ def _all_places(columns: Sequence[Column]) -> Mapping[str, TablePath]:
 
 
 def _all_shown(columns: Sequence[Column]) -> ShownValues:
-    """What a serializer's rows show where every column of a table can be compared."""
+    """Return what a serializer's rows show if every column of the table can be compared."""
     everywhere = _all_places(columns).values()
     types = frozenset(place.column.type for place in everywhere)
     return ShownValues(types, has_lists=any(place.role is PathRole.LIST for place in everywhere))
 
 
 def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, TablePath]]:
-    """Every path of a table with ``columns``, as :class:`~.differences.ValueDifference` writes them."""
+    """Yield every path of a table with ``columns``, as :class:`~.differences.ValueDifference` writes them."""
     for column in columns:
         here = f"{path}.{column.name}" if path else column.name
         if column.mode is Mode.REPEATED:
@@ -96,7 +96,7 @@ def places(columns: Sequence[Column], path: str = "") -> Iterator[tuple[str, Tab
 
 
 class Compared:
-    """Two tables row for row: what the case holds and what came, under columns of the same names."""
+    """Two tables compared row by row: the rows of the case and the received rows, under columns of the same names."""
 
     response: int | None = None
 
@@ -112,12 +112,14 @@ class Compared:
 
     @functools.cached_property
     def places(self) -> Mapping[str, TablePath]:
-        """Every path of the table."""
+        """The paths of the table."""
         return _all_places(self.columns)
 
     @functools.cached_property
     def misplaced(self) -> Mapping[str, str]:
-        """Columns that hold another's values: the name under which they came, and whose values they are."""
+        """Columns that hold the values of another: the name of the received column, and the name of the column of
+        these values.
+        """
         if self.clean:
             return {}
         wanted = {name: _bag(self.expected, name) for name in self.expected.schema.names}
@@ -132,7 +134,7 @@ class Compared:
 
     @functools.cached_property
     def differences(self) -> Sequence[ValueDifference]:
-        """What differs, under the right names; rows count in the case's table."""
+        """The differences, under the correct names; rows are those of the case's table."""
         if self.clean:
             return ()
         expected, got = self.expected, self._in_place()
@@ -146,7 +148,7 @@ class Compared:
 
     @functools.cached_property
     def reordered(self) -> frozenset[str]:
-        """Paths of lists (not inside of other lists) that all hold the right items, in another order."""
+        """Paths of lists (not inside of other lists) that differ and all hold the right items, in another order."""
         if not self._ordered:
             return frozenset()
         paths = (one.path.partition(".item") for one in self.differences if one.kind is not ValueDifferenceKind.TYPE)
@@ -159,14 +161,14 @@ class Compared:
         )
 
     def _in_place(self) -> pa.Table:
-        """What came, with exchanged columns under the names that their values belong to."""
+        """Return the received table, with exchanged columns under the names that their values belong to."""
         if not self.misplaced or set(self.misplaced) != set(self.misplaced.values()):
             return self.got
         renamed = self.got.rename_columns([self.misplaced.get(name, name) for name in self.got.schema.names])
         return renamed.select(self.expected.schema.names)
 
     def _open_nulls(self) -> list[str]:
-        """Bounds of REQUIRED ranges: what the service sends for an unbounded one is a default value, not NULL."""
+        """Return the bounds of REQUIRED ranges: for an unbounded one the service sends a default value and not NULL."""
         found = self.places.items()
         return [path for path, place in found if place.role is PathRole.BOUND and place.column.mode is Mode.REQUIRED]
 
@@ -180,17 +182,17 @@ class Compared:
 
     @functools.cached_property
     def types(self) -> frozenset[BqType]:
-        """The BigQuery types of which some column could be compared."""
+        """The BigQuery types with at least one column that could be compared."""
         return frozenset(place.column.type for place in self._seen().values())
 
     @functools.cached_property
     def has_lists(self) -> bool:
-        """Whether some list could be compared."""
+        """True if at least one list could be compared."""
         return any(place.role is PathRole.LIST for place in self._seen().values())
 
     @functools.cached_property
     def shown(self) -> ShownValues:
-        """What this comparison shows."""
+        """The contents of this comparison."""
         if self.exact and self.clean and not self._hidden:
             return _all_shown(self.columns)
         return ShownValues(self.types, has_lists=self.has_lists, from_server=not self.exact)
@@ -203,7 +205,7 @@ class Compared:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """A path, and every path that it lies below."""
+    """Yield a path, and every path above it."""
     yield path
     while (dot := path.rfind(".")) >= 0:
         path = path[:dot]
@@ -211,9 +213,10 @@ def _upwards(path: str) -> Iterator[str]:
 
 
 def _aligned(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table, list[str]]:
-    """The columns that can be compared, in both tables under the expected names, and the names of the others.
+    """Return the columns that can be compared, in both tables under the expected names, and the names of the others.
 
-    A name may differ in case, which the chapter on the schema tells; of several columns of a name the first counts.
+    A name may differ in case, which the chapter on the schema reports; of several columns of one name the first
+    counts.
     """
     if expected.schema.equals(got.schema) and len(set(expected.schema.names)) == expected.num_columns:
         return expected, got, []
@@ -229,18 +232,18 @@ def _aligned(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table, lis
 
 
 def _bag(table: pa.Table, name: str) -> bytes:
-    """The values of a column in no order, told apart by the kind of their bits."""
+    """Return bytes that are equal for columns with the same values in any order and the same kind of bits."""
     column = table.column(name).combine_chunks()
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     try:
         hashes = np.concatenate([np.zeros(0, np.uint64), *(fingerprints(chunk) for chunk in chunks)])
-    except (TypeError, ValueError, AttributeError, pa.ArrowException):  # a type that BigQuery does not have
+    except (TypeError, ValueError, AttributeError, pa.ArrowException):  # a type that BigQuery lacks
         return name.encode()
     return f"{kind(column.type)}:".encode() + np.sort(hashes).tobytes()
 
 
 def _sums(table: pa.Table, path: str) -> bytes | None:
-    """Per list at a path, a number that its items decide and their order does not; None where there is no such list."""
+    """Return a number per list at a path that depends on its items and not on their order; None if no list is there."""
     name, *steps = path.split(".")
     chunks = table.column(name).chunks if table.schema.get_field_index(name) >= 0 else []
     array = pa.concat_arrays(chunks) if chunks else pa.array([])
@@ -258,7 +261,7 @@ def _sums(table: pa.Table, path: str) -> bytes | None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Serialized:
-    """What a serializer made of a table, all of whose batches could be decoded."""
+    """The output of a serializer for a table, if all batches could be decoded."""
 
     call: int
     response: int | None
@@ -268,7 +271,9 @@ class Serialized:
 
 @once_per_view
 def serialized(view: View) -> list[Serialized]:
-    """The batches of a serializer as one table; what is the case's own table to the bit need not be decoded."""
+    """Return the batches of a serializer as one table; a batch that is bit-identical to the case's table is not
+    decoded.
+    """
     if bit_for_bit(view) and _of_its_schema(view):
         view.serialized[0].settle(view.table.to_batches()[0])
         return [Serialized(view.serialized[0].call, None, view.table, view.table)]
@@ -281,14 +286,14 @@ def serialized(view: View) -> list[Serialized]:
 
 
 def _of_its_schema(view: View) -> bool:
-    """Whether a serializer's schema is that of the case's table, down to the names inside of lists."""
+    """True if a serializer's schema is that of the case's table, down to the names inside of lists."""
     schema = view.serialized[0].schema
     return schema is not None and bool(schema_to_arrow(schema).equals(view.table.schema))
 
 
 @once_per_view
 def compared(view: View) -> list[Compared]:
-    """Every comparison of rows that the exchange allows."""
+    """Return every comparison of rows that the exchange permits."""
     columns = view.case.table.columns
     found = [
         Compared(one.call, columns, (one.expected, one.got), ordered=True, exact=True)
@@ -307,7 +312,9 @@ def _session(read: SessionRead, columns: Sequence[Column]) -> Compared:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ShownValues:
-    """What comparisons show: values of these types, lists, the texts of a server, a serializer's count of rows."""
+    """The contents of comparisons: values of these types, lists, the texts of a server, a serializer's count of
+    rows.
+    """
 
     types: frozenset[BqType]
     has_lists: bool = False
@@ -316,10 +323,10 @@ class ShownValues:
 
 
 class ValueAspect:
-    """The values of an exchange; they are clean if all are what and where they should be."""
+    """The aspect of the values of an exchange; clean if every value is correct and in its place."""
 
     def state(self, view: View) -> ShownValues | None:
-        """What is shown, where all of it is clean."""
+        """Return the contents of the comparisons if all are clean, else None."""
         return view.once(ValueAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownValues | None:
@@ -330,7 +337,7 @@ class ValueAspect:
         if any(one.expected.num_rows != one.got.num_rows for one in serialized(view)):
             return None
         found = compared(view)
-        if not all(one.clean and one.exact for one in found):  # how a server writes texts has to be looked at
+        if not all(one.clean and one.exact for one in found):  # the clauses on a server's texts always run
             return None
         counted = bool(serialized(view))
         if len(found) == 1:
@@ -340,7 +347,7 @@ class ValueAspect:
 
 
 class Values:
-    """A selector of comparisons that show something: values of a type, lists, anything."""
+    """A selector of comparisons with certain contents: values of a type, lists, anything."""
 
     aspect = ValueAspect()
 
@@ -348,30 +355,30 @@ class Values:
         self._shows = shows
 
     def __call__(self, view: View) -> Sequence[Compared]:
-        """The comparisons that show it."""
+        """Return the comparisons with these contents."""
         return [one for one in compared(view) if self._shows(one.shown)]
 
     def shown_by(self, state: ShownValues) -> bool:
-        """Whether there are any in an exchange whose comparisons show this."""
+        """True if an exchange with this state has such a comparison."""
         return bool(state.types) and self._shows(state)
 
 
 class Counts:
-    """The selector of what serializers made."""
+    """A selector of the outputs of serializers."""
 
     aspect = Values.aspect
 
     def __call__(self, view: View) -> Sequence[Serialized]:
-        """Each serializer's batches."""
+        """Return each serializer's batches."""
         return serialized(view)
 
     def shown_by(self, state: ShownValues) -> bool:
-        """Whether there are any."""
+        """True if an exchange with this state has the output of a serializer."""
         return state.counted
 
 
 def violation(one: ValueDifference) -> Violation:
-    """A difference as a clause reports it."""
+    """Return a difference as the violation that a clause reports."""
     item = "" if one.item is None else f", item {one.item}"
     more = "" if one.count == 1 else f", and so in {one.count} places"
     return Violation(one.wanted, f"{one.got} in row {one.row}{item}{more}", one.path)

@@ -1,6 +1,6 @@
-"""Sessions that were read wholly: the rows that came beside those that have to come.
+"""Sessions whose streams were all read in full: the received rows and the expected rows.
 
-A selector returns an empty list where an exchange shows nothing of its kind.
+A selector returns an empty list if an exchange contains no such subject.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["SessionRead", "rows_of", "whole_or_refused", "whole_sessions"]
 
 
 def rows_of(read: ReadView) -> Hashes | None:
-    """The rows of a read in order, one hash each; None where one of its responses could not be decoded."""
+    """Return the rows of a read in order, one hash each; None if one of its responses could not be decoded."""
     return read.view.once(("rows_of", read.index), lambda: _rows_of(read))
 
 
@@ -43,9 +43,9 @@ def _rows_of(read: ReadView) -> Hashes | None:
 
 
 class SessionRead:
-    """A session all of whose streams were read wholly: what came, and what should have come.
+    """A session whose streams were all read in full: the received rows, and the expected ones.
 
-    ``reads`` holds the first whole read of each stream, in the order of the streams.
+    ``reads`` holds the first full read of each stream, in the order of the streams.
     """
 
     def __init__(self, session: SessionView, reads: tuple[ReadView, ...]) -> None:
@@ -56,7 +56,7 @@ class SessionRead:
 
     @functools.cached_property
     def feature(self) -> Feature:
-        """What is distinctive in the session, or in what came before one of its reads."""
+        """The distinctive feature of the session, or of the calls before one of its reads."""
         found = feature(self.session)
         late = found in OPEN_OPTIONS and any(after_abandoned(read) for read in self.reads)
         return Feature.ABANDONED if late else found
@@ -73,12 +73,12 @@ class SessionRead:
 
     @functools.cached_property
     def match(self) -> RowMatch:
-        """How the rows that came stand to those expected."""
+        """The match of the received rows with the expected ones."""
         return match_rows(self.expected, self.got)
 
     @functools.cached_property
     def matches(self) -> tuple[RowMatch, ...]:
-        """The same for each stream alone."""
+        """The match of each stream's rows with the expected rows of the session."""
         if len(self.reads) == 1:
             return (self.match,)
         tables = (_concatenated(list(read.batches or ()), self.expected) for read in self.reads)
@@ -91,7 +91,9 @@ def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
 
 @once_per_view
 def whole_sessions(view: View) -> list[SessionRead]:
-    """Every session of known columns that has streams, all of which were read wholly and under one schema."""
+    """Return every session of known columns that has streams, if all of these were read in full and under one
+    schema.
+    """
     found = []
     for session in created(view):
         first = {read.stream: read for read in reversed(full_reads(view)) if read.session is session}
@@ -105,7 +107,7 @@ def whole_sessions(view: View) -> list[SessionRead]:
 
 
 def whole_or_refused(view: View, name: Feature) -> list[SessionRead | CallView]:
-    """Sessions of one feature that were read wholly, and the valid requests for them or reads of them that failed."""
+    """Return the fully read sessions of one feature, and the valid requests for them or reads of them that failed."""
     wholes = [whole for whole in whole_sessions(view) if whole.feature is name]
     requests = [session for session in valid_sessions(view) if feature(session) is name and not session.ok]
     reads = [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name and not read.ok]

@@ -1,4 +1,4 @@
-"""JSON and WKT texts: when two of them say the same, and how the service writes them."""
+"""JSON and WKT texts: when two of them have the same meaning, and how the service writes them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _TOKEN: Final = re.compile(r"[A-Za-z]+|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|[(),]")
 
 
 def is_compact_json(text: str) -> bool:
-    """Whether there is no white space outside of strings."""
+    """True if the text has no white space outside of strings."""
     return _JSON_COMPACT.fullmatch(text) is not None
 
 
 def is_plain_wkt(text: str) -> bool:
-    """Whether WKT is in upper case, without space around parentheses, and with one space after every comma."""
+    """True if WKT is in upper case, without space around parentheses, and with one space after every comma."""
     return _WKT_ODD.search(text) is None
 
 
 def normal_json(text: str | None) -> object:
-    """A value that is the same for two JSON texts that say the same; the text itself where it is no JSON.
+    """Return a value that is equal for two JSON texts with the same meaning; the text itself if it is not JSON.
 
-    The order of keys and white space say nothing, and 1.0 is 1.
+    The order of keys and white space have no meaning, and 1.0 equals 1.
     """
     try:
         return json.loads(text or "", parse_float=decimal.Decimal, parse_int=decimal.Decimal)
@@ -40,7 +40,7 @@ def normal_json(text: str | None) -> object:
 
 
 def normal_wkt(text: str | None) -> object:
-    """A value that is the same for two WKT texts that say the same, however they are spaced and spelt."""
+    """Return a value that is equal for two WKT texts with the same meaning, whatever their spacing and spelling."""
     return [_normal_token(token) for token in _TOKEN.findall(text or "")]
 
 

@@ -1,6 +1,6 @@
-"""Batches that nothing is compared with: from files, or of reads that were cut short.
+"""Loose batches: batches of files, or of reads that were cut short, for which no expected values are known.
 
-What a case knows of its values says more than any limit; where there is no case, BigQuery's own limits still hold.
+The values of a case are a stricter requirement than any limit; without a case, BigQuery's own limits still apply.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ __all__ = ["Loose", "leaves", "outside"]
 
 @once_per_view
 def _loose(view: View) -> list[BatchBytes]:
-    """The batches with rows that could be decoded, in an exchange whose values are compared with nothing."""
+    """The batches with rows that could be decoded, in an exchange whose values are not compared with a case."""
     if not view.batches or bit_for_bit(view) or compared(view):
         return []
     return [batch for batch in view.batches if (rows := batch.arrow()) is not None and rows.num_rows]
 
 
 class LooseAspect:
-    """The loose batches of an exchange: where there are any, each clause is asked."""
+    """The aspect of loose batches; it is clean only in an exchange without any, so every clause runs on them."""
 
     def state(self, view: View) -> Hashable | None:
-        """Something where there is nothing to ask about."""
+        """Return a clean state if the exchange has no loose batches, else None."""
         return None if _loose(view) else "nothing loose"
 
 
 class Loose:
-    """The selector of loose batches that hold values of a type at any depth."""
+    """A selector of loose batches that hold values of a type at any depth."""
 
     aspect = LooseAspect()
 
@@ -43,16 +43,16 @@ class Loose:
         self._of_type = of_type
 
     def __call__(self, view: View) -> Sequence[BatchBytes]:
-        """Those batches."""
+        """Return these batches."""
         return [batch for batch in _loose(view) if any(True for _ in leaves(batch, self._of_type))]
 
     def shown_by(self, _state: object) -> bool:
-        """A clean state of this facet is one without loose batches."""
+        """False: in a clean state of this aspect the exchange has no loose batches."""
         return False
 
 
 def leaves(batch: BatchBytes, of_type: Callable[[pa.DataType], bool]) -> Iterator[tuple[str, pa.Array]]:
-    """Path and values of every field of a type; slots that a NULL parent hides are NULL or left out."""
+    """Yield path and values of every field of a type; slots that a NULL parent hides are NULL or left out."""
     rows = batch.arrow()
     assert rows is not None, "only decodable batches are loose"
     for field, column in zip(rows.schema, rows.columns, strict=True):
@@ -70,7 +70,10 @@ def _below(path: str, array: pa.Array, of_type: Callable[[pa.DataType], bool]) -
 
 
 def outside(array: pa.Array, low: int, high: int) -> tuple[int, int] | None:
-    """The least or greatest value beyond the limits, and how many there are; None where all are within."""
+    """Return the extreme value beyond the limits, and the number of values beyond; None if all are within.
+
+    The value is the least if any is below ``low``, else the greatest.
+    """
     values = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
     beyond = values.filter(pc.or_(pc.less(values, low), pc.greater(values, high)))
     if not len(beyond):

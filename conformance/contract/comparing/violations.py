@@ -1,6 +1,6 @@
-"""Comparisons that several chapters make: rows as a set, rows in order, schemas; each yields what is wrong.
+"""Comparisons that several chapters use: rows as a set, rows in order, schemas; each yields violations.
 
-Which reads and sessions are compared, and what follows from a difference, is the chapters' affair.
+The chapters choose the reads and sessions to compare, and interpret the violations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from conformance.contract.comparing.matching import match_rows, show_row
 from conformance.contract.comparing.sessions import SessionRead, rows_of
 from conformance.contract.subjects import full_reads, once_per_view
 from conformance.contract.view import ReadView, ResponseView, View
-from conformance.wire import Field, Schema
+from conformance.wire import Field
 
 __all__ = [
     "exactly",
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def first_read(read: ReadView) -> ReadView:
-    """The first whole read of the stream of ``read`` in the exchange; itself where there is none."""
+    """Return the first full read of the stream of ``read`` in the exchange; ``read`` itself if no full read exists."""
     return _first_reads(read.view).get(read.stream, read)
 
 
@@ -44,7 +44,7 @@ def _first_reads(view: View) -> dict[str, ReadView]:
 
 
 def rows_differ(one: ReadView, other: ReadView) -> Iterator[Violation]:
-    """The violation of a read that does not give the same rows in the same order as one before it."""
+    """Yield a violation if a read does not give the same rows in the same order as a read before it."""
     before, again = rows_of(one), rows_of(other)
     if before is None or again is None or np.array_equal(before, again):
         return
@@ -59,7 +59,7 @@ def rows_differ(one: ReadView, other: ReadView) -> Iterator[Violation]:
 
 
 def exactly(whole: SessionRead) -> Iterator[Violation]:
-    """The violation of a session that lost, repeated or made up rows; rows with other values are not its affair."""
+    """Yield violations if a session lost, repeated or invented rows; rows with other values are not reported here."""
     match, wanted = whole.match, whole.expected.num_rows
     if match.missing:
         observed = f"{len(match.missing)} missing, such as {show_row(whole.expected, match.missing[0])}"
@@ -70,9 +70,10 @@ def exactly(whole: SessionRead) -> Iterator[Violation]:
 
 
 def rows_that_came(whole: SessionRead, table: pa.Table) -> tuple[set[int], set[int]]:
-    """Which rows of ``table`` a session yielded exactly, and which not at all; a row with other values is neither.
+    """Return the rows of ``table`` that a session yielded exactly, and those that it did not yield at all.
 
-    ``table`` has all columns of the case's table; it is projected as the session is.
+    A row with other values is in neither set. ``table`` has all columns of the case's table; it is projected as the
+    session is.
     """
     columns = expected_columns(whole.session.view.case.table.columns, whole.session.step.selected_fields)
     assert columns is not None
@@ -82,7 +83,7 @@ def rows_that_came(whole: SessionRead, table: pa.Table) -> tuple[set[int], set[i
 
 
 def _selected(whole: SessionRead) -> tuple[list[int], list[int]]:
-    """Rows of the table that came although they must not, and rows that should have come and did not."""
+    """Return the rows of the table that came although they must not, and the expected rows that did not come."""
     if whole.match.exact:
         return [], []
     view, session = whole.session.view, whole.session
@@ -92,14 +93,14 @@ def _selected(whole: SessionRead) -> tuple[list[int], list[int]]:
 
 
 def unwanted_rows(whole: SessionRead) -> list[int]:
-    """Rows of the table, by index, that a restricted session yielded although the restriction does not select them."""
+    """Return the rows of the table, by index, that a session yielded although its restriction does not select them."""
     return _selected(whole)[0]
 
 
 def selection_differs(whole: SessionRead, *, aside: frozenset[int] = frozenset()) -> Iterator[Violation]:
-    """The violation of a restricted session that yields other rows than those selected.
+    """Yield violations if a restricted session yields other rows than those selected.
 
-    ``aside`` are rows of the table that another clause speaks of, should they come.
+    ``aside`` are rows of the table that another clause reports if they come.
     """
     surplus, missing = _selected(whole)
     restriction, table = whole.session.step.row_restriction, whole.session.view.table
@@ -122,7 +123,7 @@ def _shown(text: str) -> str:
 
 
 def responses_with_schema(view: View, *, resumed: bool) -> list[ResponseView]:
-    """Responses with a readable schema beside a readable one of the session; of resumed reads or of the others."""
+    """Return the responses with a readable schema whose session has one too; of resumed reads or of the others."""
     return [
         response
         for read in view.reads
@@ -137,25 +138,21 @@ def responses_with_schema(view: View, *, resumed: bool) -> list[ResponseView]:
 
 
 def schema_differs(response: ResponseView) -> Iterator[Violation]:
-    """The violation of a response (of :func:`responses_with_schema`) whose schema is not the session's."""
+    """Yield a violation if a response (of :func:`responses_with_schema`) has another schema than its session."""
     session = response.read.session
     assert session is not None
     assert session.schema is not None
     assert response.schema is not None
     own, wanted = response.schema.message.schema, session.schema.message.schema
-    if own is None or wanted is None or own is wanted:  # the same bytes are read once
+    if own is None or wanted is None or own is wanted:  # equal bytes are parsed once, to one object
         return
-    if _all_said(own) != _all_said(wanted):
+    if _contents(own.fields) != _contents(wanted.fields):
         required, observed = ("; ".join(map(str, schema.fields)) for schema in (wanted, own))
         yield Violation(f"the session's schema: {required}", f"{observed}, or other metadata", field="arrow_schema")
 
 
-def _all_said(schema: Schema) -> list[tuple[object, ...]]:
-    return _said(schema.fields)
-
-
-def _said(fields: tuple[Field, ...]) -> list[tuple[object, ...]]:
-    """What fields say, without the order of their metadata, in which a text that is no UTF-8 is None."""
+def _contents(fields: tuple[Field, ...]) -> list[tuple[object, ...]]:
+    """Return fields as comparable values; metadata are sorted, by repr because a text that is not UTF-8 is None."""
     return [
         (
             field.name,
@@ -163,7 +160,7 @@ def _said(fields: tuple[Field, ...]) -> list[tuple[object, ...]]:
             field.nullable,
             field.dictionary,
             sorted(field.metadata, key=repr),
-            _said(field.children),
+            _contents(field.children),
         )
         for field in fields
     ]

@@ -1,1 +1,1 @@
-"""Whole streams, files and tensors, and what readers make of them."""
+"""The judging of whole streams, files and tensors, and of the results of readers on them."""

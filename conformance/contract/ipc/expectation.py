@@ -1,10 +1,10 @@
-"""What a reader may make of bytes, and what it made of them.
+"""The permitted results of a reader on some bytes, and the judged part of its answer.
 
-An :class:`Expectation` says it for one input, without looking at any reader; :class:`Answered` is as much of a reader's
-answer as is judged. Three tiers are kept apart. Whatever the bytes, a reader *survives* them. What is invalid in its
-structure it *refuses*, for what it returned instead would be somebody else's memory. What is invalid in its content
-alone, or permitted by one text and not by another, it may refuse or accept. What is legal it *accepts*: the core of
-the format in any case, the rest unless it says that it lacks the feature.
+An :class:`Expectation` gives them for one input, independent of any reader; :class:`Answered` is the part of a
+reader's answer that is judged. A reader has to *survive* all bytes. It has to *refuse* input whose structure is
+invalid, because a result would come from memory that does not belong to the input. It may refuse or accept input of
+which only the content is invalid, or which one text permits and another does not. It has to *accept* legal input:
+the core of the format always, the rest unless it reports that it lacks the feature.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ __all__ = ["STATISTICS", "Answered", "Expectation"]
 
 
 STATISTICS: Final = ("messages", "record_batches", "dictionary_batches", "dictionary_deltas", "replaced_dictionaries")
-"""What a reader of a stream may count: every message but the end-of-stream marker, record batches, dictionary batches
-(the deltas and replacements among them), deltas, and dictionary batches that replace an earlier one."""
+"""The counts that a reader of a stream may report: every message but the end-of-stream marker, record batches,
+dictionary batches (with the deltas and replacements), deltas, and dictionary batches that replace an earlier one.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Expectation:
-    """What readers may make of one input.
+    """The permitted results of readers on one input.
 
-    ``rows`` are the true rows, None where nobody can say; a reader that returns rows is held to them, whatever the
-    result. ``clauses`` are the ids of the clauses ``reader.accepts.…`` or ``reader.refuses.…`` that the input is for;
-    ``reason`` says in a sentence what is the matter with the bytes, or which features they use. ``statistics`` are the
-    true counts of :data:`STATISTICS`, None where nobody is asked for them.
+    ``rows`` are the true rows, None if they cannot be known; a reader that returns rows has to return these,
+    whatever
+    ``result`` is.
+    ``clauses`` are the ids of the clauses ``reader.accepts.…`` or ``reader.refuses.…`` that the input tests;
+    ``reason`` is a sentence on the fault of the bytes, or on the features that they use.
+    ``statistics`` are the true counts of :data:`STATISTICS`, None if readers are not asked for them.
     """
 
     result: Validity
@@ -43,12 +46,15 @@ class Expectation:
 
 
 class Answered(Protocol):
-    """A reader's answer, as far as it is judged.
+    """The judged part of a reader's answer.
 
-    ``outcome`` is one of ``rows``, ``refused``, ``unsupported`` (the reader says that it lacks the feature), ``died``,
-    ``hung``, ``exhausted`` and ``unavailable`` (it could not be asked). ``table`` is None, although rows came, where
-    they were too many to be brought back. ``panicked`` says that a refusal was a broken assertion of the reader's own,
-    which its caller cannot be expected to catch. ``statistics`` are what the reader counted, if it counts.
+    ``outcome`` is one of ``rows``, ``refused``, ``unsupported`` (the reader reports that it lacks the feature),
+    ``died``,
+    ``hung``, ``exhausted`` and ``unavailable`` (the reader could not be asked).
+    ``table`` is None, although the reader returned rows, if they were too many to be transferred.
+    ``panicked`` is True if the refusal was a failed assertion inside the reader, which its caller cannot be expected
+    to catch.
+    ``statistics`` are the reader's counts, if it counts.
     """
 
     @property

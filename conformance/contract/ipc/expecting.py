@@ -1,6 +1,6 @@
-"""Working an expectation out: bytes to what readers may make of them, by this package's own reading alone.
+"""Computing an expectation: from bytes to the permitted results of readers, using only this package's own parsing.
 
-Where one message breaks several rules, the first breach that has to be refused decides: a reader stops there.
+If a message breaks several rules, the first one that requires a refusal decides: a reader stops there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from conformance import wire
 from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.features import LEVEL_OF, asked_of, features
-from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
+from conformance.contract.ipc.tiers import REFUSED, ROWS_CERTAIN, UNDECIDED
 from conformance.contract.ipc.view import IpcView
 from conformance.records import Level
 from conformance.wire import DecodingError, Fault, Header, Kind, PlainError, PlainTable, Rule, Severity, sniff
@@ -26,31 +26,31 @@ __all__ = ["batches_of", "expect", "true_rows"]
 
 
 def expect(data: bytes, kind: Kind | None = None, *, rows: PlainTable | None = None) -> Expectation:
-    """What readers may make of ``data``, a stream, file or tensor.
+    """Return the expectation for ``data``, a stream, file or tensor.
 
-    ``rows`` are the true rows where the caller knows them from elsewhere; else they are decoded here, if they can be.
+    ``rows`` are the true rows if the caller knows them from elsewhere; else they are decoded here, if possible.
     """
     view = IpcView(data, sniff(data) if kind is None else kind)
     violations = [fault for fault in view.found if fault.severity is Severity.VIOLATION]
     met = [fault for fault in violations if _is_met(view, fault)]
     refused = next((fault for fault in met if fault.rule in REFUSED and not _is_passed_over(view, fault)), None)
     if refused is not None:
-        return Expectation(Validity.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _said(refused))
-    if rows is None and all(fault.rule in ROWS_STAND | UNDECIDED for fault in met):
+        return Expectation(Validity.INVALID, None, Tier.STRUCTURE, (REFUSED[refused.rule],), _in_words(refused))
+    if rows is None and all(fault.rule in ROWS_CERTAIN | UNDECIDED for fault in met):
         rows = true_rows(view)
     beyond = next((fault for fault in violations if fault.rule not in UNDECIDED), None)
     if beyond is not None:
-        return Expectation(Validity.INVALID, rows, Tier.CONTENT, (), _said(beyond))
+        return Expectation(Validity.INVALID, rows, Tier.CONTENT, (), _in_words(beyond))
     undecided = next((fault for fault in view.found if fault.rule in UNDECIDED and not _is_harmless(fault)), None)
     if undecided is not None:
-        return Expectation(Validity.PERMITTED, rows, Tier.OPTIONAL, (), _said(undecided))
+        return Expectation(Validity.PERMITTED, rows, Tier.OPTIONAL, (), _in_words(undecided))
     asked = asked_of(features(view))
     tier = Tier.CORE if all(LEVEL_OF[each] is Level.MUST for each in asked) else Tier.OPTIONAL
     return Expectation(Validity.VALID, rows, tier, tuple(each.clause for each in asked), f"legal: {', '.join(asked)}")
 
 
 def batches_of(view: IpcView) -> list[pa.RecordBatch]:
-    """The record batches of a stream, or of a file in the order of its footer; none of a tensor.
+    """Return the record batches of a stream, or of a file in the order of its footer; none for a tensor.
 
     Raises:
         DecodingError: faults leave no safe way to decode them, or the installed pyarrow lacks a type.
@@ -70,7 +70,7 @@ def _of_tensor(data: bytes) -> PlainTable | None:
         values = reading.to_numpy()
     except DecodingError:
         return None
-    # With strides of 0, a few bytes are as many values as a shape can say.
+    # With strides of 0, a few bytes can declare any number of values.
     if values.dtype.kind not in "iuf" or values.size > MAX_VALUES:
         return None
     shape, names = list(reading.tensor.shape), [name or None for name in reading.tensor.names]
@@ -80,13 +80,14 @@ def _of_tensor(data: bytes) -> PlainTable | None:
 
 
 _ILLEGIBLE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
-"""What may have been a batch to another reader: the rows before it are not all there are."""
+"""Headers of messages that another reader may have read as a batch: the rows before them may not be all."""
 
 
 def true_rows(view: IpcView) -> PlainTable | None:
-    """The rows of a stream, file or dense tensor by this package's own decoding; None where it cannot decode them all.
+    """Return the rows of a stream, file or dense tensor as the suite decodes them; None if it cannot decode all.
 
-    A tensor is one row: its shape, the names of its dimensions (none for an empty one), its values in row-major order.
+    A tensor is one row: its shape, the names of its dimensions (None for an empty name), its values in row-major
+    order.
     """
     if view.kind is Kind.TENSOR:
         return _of_tensor(view.data)
@@ -103,7 +104,9 @@ def true_rows(view: IpcView) -> PlainTable | None:
 
 
 def _is_met(view: IpcView, fault: Fault) -> bool:
-    """Whether every reader meets the fault: who goes by a file's footer never sees what it does not lead to."""
+    """True if every reader meets the fault: a reader that uses a file's footer never sees messages that it does not
+    list.
+    """
     if view.file is None or view.file.footer is None:
         return True
     group = fault.rule.partition(".")[0]
@@ -114,15 +117,15 @@ def _is_met(view: IpcView, fault: Fault) -> bool:
         *(batch.message for batch in view.file.batches),
     )
     starts = {message.start for message in listed if message is not None}
-    # What follows a listed message, or begins inside of it, belongs to the stream alone.
+    # Bytes after a listed message, or a message that begins inside of one, are seen only by readers of the stream.
     return max((one.start for one in view.messages if one.start <= fault.start), default=-1) in starts
 
 
 def _is_passed_over(view: IpcView, fault: Fault) -> bool:
-    """Whether a reader finds its way all the same: more is there than it asks for, or a dictionary's rows are counted.
+    """True if readers can ignore the fault: a surplus that they never read, or a wrong length of a dictionary.
 
-    Nodes, buffers and children beyond those of the schema are malformed, and no text tells readers to look for them.
-    The length of a dictionary is that of its one column, as most readers take it.
+    Nodes, buffers and children beyond those of the schema are malformed, but no text requires readers to look for
+    them. Most readers take the length of a dictionary from its one column.
     """
     if fault.rule is Rule.BATCH_COLUMN_LENGTH:
         dictionaries = (message for message in view.messages if message.header is Header.DICTIONARY_BATCH)
@@ -133,13 +136,13 @@ def _is_passed_over(view: IpcView, fault: Fault) -> bool:
 
 _COUNTS: Final = frozenset({Rule.BATCH_NODE_COUNT, Rule.BATCH_BUFFER_COUNT, Rule.SCHEMA_CHILD_COUNT})
 _COUNTED: Final = re.compile(r"(?P<found>\d+) (?:nodes, |buffers, |children of .*, not )(?P<wanted>\d+)(?: needed)?")
-"""What the wire observes of a count: how many there are, and how many belong there."""
+"""The wire's observation of a count: the number found, and the number required."""
 
 
 def _is_harmless(fault: Fault) -> bool:
-    """Whether only the order of dictionaries that nothing is appended to is in question: it changes no row."""
+    """True if only the order of dictionaries without deltas is in question: it changes no row."""
     return fault.rule is Rule.BLOCK_ORDER and fault.path.startswith("Footer.dictionaries")
 
 
-def _said(fault: Fault) -> str:
+def _in_words(fault: Fault) -> str:
     return f"{fault.rule}: expected {fault.required}; found {fault.observed}"

@@ -1,7 +1,7 @@
-"""Which features of the format a stream or file uses, as far as readers may lack them.
+"""The features of the format that a stream or file uses, as far as readers may lack them.
 
-Each feature has a clause ``reader.accepts.…``. Where bytes use several, a refusal is held against the one that binds
-least: a reader may lack compression, and then it need not read the dictionaries in a compressed stream either.
+Each feature has a clause ``reader.accepts.…``. If bytes use several features, a refusal counts against the least
+binding one: a reader may lack compression, and then it need not read the dictionaries in a compressed stream either.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["LEVEL_OF", "Feature", "asked_of", "features"]
 
 
 class Feature(enum.StrEnum):
-    """What bytes can use; the value ends the id of its clause."""
+    """A feature that bytes can use; the value ends the id of its clause."""
 
     CORE = "core"
     V4 = "v4"
@@ -40,7 +40,7 @@ class Feature(enum.StrEnum):
 
     @property
     def clause(self) -> str:
-        """The clause that asks for it to be accepted."""
+        """The id of the clause that requires readers to accept the feature."""
         return f"reader.accepts.{self.value}"
 
 
@@ -56,7 +56,7 @@ _SHOULD: Final = (
 LEVEL_OF: Final = {
     each: Level.MUST if each in _MUST else Level.SHOULD if each in _SHOULD else Level.MAY for each in Feature
 }
-"""How binding it is for a reader to know each feature."""
+"""How binding support for each feature is."""
 
 _NEWER: Final = frozenset(
     {
@@ -86,16 +86,16 @@ _USUAL: Final = frozenset(
         Rule.FILE_MAGIC_PADDING,
     }
 )
-"""Notes on what is common, or has a feature of its own."""
+"""Rules without a violation whose breach is common, or is a feature of its own."""
 
 
 def features(view: IpcView) -> frozenset[Feature]:
-    """The features that a legal stream, file or tensor uses; without any it is of the core."""
+    """Return the features that a legal stream, file or tensor uses; ``CORE`` if it uses none."""
     return frozenset(_used(view)) or frozenset({Feature.CORE})
 
 
 def asked_of(used: frozenset[Feature]) -> tuple[Feature, ...]:
-    """Those of ``used`` that a refusal is held against: the least binding."""
+    """Return the members of ``used`` that a refusal counts against: the least binding ones."""
     for level in (Level.MAY, Level.SHOULD, Level.MUST):
         if found := tuple(each for each in Feature if each in used and LEVEL_OF[each] is level):
             return found
@@ -108,7 +108,7 @@ def _used(view: IpcView) -> Iterator[Feature]:
     rules = {fault.rule for fault in view.found}
     legacy = [message for message in view.messages if message.legacy]
     if Rule.STREAM_FRAMING_MIXED in rules or any(message.version == "V5" for message in legacy):
-        yield Feature.MIXED_FRAMING  # V5 came after 0.15: nothing from before it is framed so
+        yield Feature.MIXED_FRAMING  # V5 is newer than Arrow 0.15, so no V5 writer used legacy framing by default
     elif legacy:
         yield Feature.LEGACY
     if Rule.STREAM_BYTES_AFTER_END in rules:
@@ -128,7 +128,7 @@ def _used(view: IpcView) -> Iterator[Feature]:
 
 
 def _has_longer_child(batch: BatchMessage) -> bool:
-    """Whether a fixed-size list's child has slots to spare, which the wire does not remark on."""
+    """True if a fixed-size list's child has more slots than needed, which is no fault to the wire."""
     if batch.body is None:
         return False
     nodes = batch.body.nodes

@@ -1,4 +1,4 @@
-"""Judging whole streams, files and tensors: bytes to verdicts, by the profile of their kind."""
+"""Judging whole streams, files and tensors: from bytes to verdicts, by the profile of their kind."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def judge_ipc(
     expected: Sequence[pa.RecordBatch] | None = None,
     writer: bool | None = None,
 ) -> list[Verdict]:
-    """The verdicts on ``data`` as one stream, file or tensor; of the kind that it seems to be, unless one is given.
+    """Return the verdicts on ``data`` as one stream, file or tensor; without ``kind``, of the kind that it seems to be.
 
-    With ``expected``, what the bytes hold is compared with these batches. ``writer`` asks the clauses on writers, too,
-    which want more than the format does; that is the default where there is something expected.
-    Findings are of call 0, their bytes count from the first byte of ``data``. A message alone is judged as
-    :func:`conformance.contract.files.judge_bytes` does, as a schema.
+    With ``expected``, the content of the bytes is compared with these batches. ``writer`` includes the clauses on
+    writers, which require more than the format does; the default is to include them if ``expected`` is given. In
+    findings the call is 0, and bytes count from the first byte of ``data``. A message alone is judged as a schema by
+    :func:`conformance.contract.files.judge_bytes`.
     """
     kind = sniff(data) if kind is None else kind
     if kind is Kind.MESSAGE:
@@ -44,13 +44,13 @@ def judge_ipc(
 
 
 def ipc_clauses(profile: str, *, writer: bool = False) -> tuple[Clause, ...]:
-    """The clauses of a profile on bytes; those on writers as well, if asked for."""
+    """Return the clauses of a profile on bytes; those on writers as well, if asked for."""
     load_chapters()
     return _clauses(profile, len(CLAUSES), writer=writer)
 
 
 @functools.lru_cache(maxsize=16)
 def _clauses(profile: str, _number: int, *, writer: bool) -> tuple[Clause, ...]:
-    """Those clauses while the register, which only ever grows, has that number of them."""
+    """Return these clauses, cached for a given size of the register, which only grows."""
     roles = {Role.BYTES, Role.WRITER} if writer else {Role.BYTES}
     return tuple(one for one in CLAUSES.values() if profile in one.profiles and one.role in roles)

@@ -1,8 +1,8 @@
-"""The messages of a stream, file or tensor, each with its own faults, as the clauses on messages want them.
+"""The messages of a stream, file or tensor, each with its own faults, as the clauses on messages need them.
 
-A fault has one owner. What is wrong with a message, wherever it stands, belongs to that message; what is wrong with
-the sequence (its order, its dictionaries, its end, a file's footer) belongs to the whole, which is a
-:class:`Container`. So no fault is told twice.
+A fault has one owner. A fault of a message belongs to that message, wherever it occurs. A fault of the sequence (its
+order, its dictionaries, its end, a file's footer) belongs to the whole, which is a :class:`Container`. So each fault
+is reported once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TRUNCATED: Final = frozenset(
 )
 _OF_A_MESSAGE: Final = frozenset({Rule.DICTIONARY_INDEX_NEGATIVE})
 _GROUPS: Final = frozenset({"stream", "dictionary", "file", "footer", "block", "tensor", "sparse", "sparse-tensor"})
-"""Groups of rules on the whole."""
+"""Groups of rules about the whole."""
 
 
 SOMETIMES_OF_THE_WHOLE: Final = frozenset(
@@ -44,17 +44,17 @@ SOMETIMES_OF_THE_WHOLE: Final = frozenset(
         Rule.MESSAGE_TRAILING_BYTES,
     }
 )
-"""Rules that are broken by what stands where a message is wanted, and by no message."""
+"""Rules that can be broken by bytes in the place of a message, and not by a message."""
 
 
 OF_A_TENSOR: Final = frozenset({Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED})
-"""Rules on the gaps in a body: a tensor's is the business of the clauses on tensors."""
+"""Rules about the gaps in a body: for a tensor, the clauses on tensors report them."""
 
 
 def is_of_the_whole(rule: Rule) -> bool:
-    """Whether a rule is about a sequence of messages, or about what lies around it, and not about one of them.
+    """True if a rule is about a sequence of messages or the bytes around it, and not about one message.
 
-    Bytes that break off are the whole's, too: which of its messages was the last is an accident.
+    Truncated bytes are a fault of the whole too: it is an accident which message was the last.
     """
     return rule in _TRUNCATED or (rule.partition(".")[0] in _GROUPS and rule not in _OF_A_MESSAGE)
 
@@ -69,7 +69,7 @@ class Container:
 
 
 class MessageOfSchema(SchemaBytes):
-    """The message that a stream begins with, whatever its header; ``data`` is the whole that it stands in."""
+    """The first message of a stream, whatever its header; ``data`` is the whole stream or file."""
 
     __slots__ = ()
 
@@ -83,7 +83,7 @@ class MessageOfSchema(SchemaBytes):
 
 
 class MessageInBatches(BatchBytes):
-    """Any later message, under the schema that explains its body: a dictionary's own for a dictionary batch."""
+    """Any later message, under the schema that describes its body: for a dictionary batch, the dictionary's own."""
 
     __slots__ = ("in_legacy",)
 
@@ -112,13 +112,14 @@ class MessageInBatches(BatchBytes):
 def divide(
     faults: Sequence[Fault], messages: Sequence[wire.Message], owners: Mapping[int, wire.Message]
 ) -> tuple[list[Fault], dict[wire.Message, list[Fault]]]:
-    """The faults of the whole, and those of each message; ``messages`` are in the order of the bytes.
+    """Return the faults of the whole, and those of each message; ``messages`` are in the order of the bytes.
 
-    ``owners`` names, by the identity of the fault, the message on whose reading it was found; any other belongs to the
-    message in which it lies.
+    ``owners`` maps the identity of a fault to the message on whose parsing it was found; any other fault belongs to
+    the message that contains its place.
 
-    Where framing as before Arrow 0.15 is the rule, it is no fault of the messages; where it is not, mixing it in is
-    the fault, and is told as such. Of bytes that begin no message, not even a legacy one, that is the one fault told.
+    In a stream of legacy framing (before Arrow 0.15) that framing is no fault of the messages. In another stream,
+    mixing it in is a fault of its own rule. Bytes that begin no message, not even a legacy one, have that one fault
+    only.
     """
     whole: list[Fault] = []
     divided: dict[wire.Message, list[Fault]] = {message: [] for message in messages}
@@ -140,7 +141,7 @@ def divide(
 
 
 def is_noise(message: wire.Message) -> bool:
-    """Whether bytes begin neither with a continuation word nor with a legacy message that can be followed."""
+    """True if bytes begin neither with a continuation word nor with a legacy message that can be followed."""
     return message.legacy and message.header in _NO_MESSAGE
 
 

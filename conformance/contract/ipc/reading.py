@@ -1,8 +1,8 @@
-"""Judging readers: an expectation and an answer to verdicts, by the clauses of the chapter ``reader``.
+"""Judging readers: from an expectation and an answer to verdicts, by the clauses of the chapter ``reader``.
 
-The tiers stay apart. A reader that dies has failed to survive and nothing else: whether it would have refused is not
-known. One that says it lacks a feature is not asked for it. One that accepts what it may accept is held to the rows,
-where anybody can say which they are.
+A reader that dies fails to survive and nothing else: it is unknown whether it would have refused. A reader that
+reports a missing feature is not judged on it. A reader that accepts input that it may accept has to return the true
+rows, if these are known.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from conformance.records import Exchange, Outcome, Verdict
 __all__ = ["Asked", "Counted", "Read", "ReadingView", "judge_reading"]
 
 ENDED: Final = frozenset({"died", "hung", "exhausted"})
-"""Outcomes without an answer."""
+"""Outcomes of a reader that ended without an answer."""
 
 
 class Read:
-    """A reader's answer beside what was expected of it; it stands in no call of an exchange."""
+    """A reader's answer and the expectation for its input; it belongs to no call of an exchange."""
 
     call: int | None = None
     response: int | None = None
@@ -37,8 +37,8 @@ class Read:
         self.answer = answer
 
     @property
-    def said(self) -> str:
-        """What the reader answered, in short."""
+    def summary(self) -> str:
+        """The reader's answer in short."""
         text = " ".join(self.answer.error_text.split())
         return f"{self.answer.outcome}{f': {text[:160]}' if text else ''}"
 
@@ -52,15 +52,15 @@ class ReadingView(View):
 
 
 class _Aspect:
-    """Where there is a reading, each clause is asked."""
+    """The aspect of readings. It is clean only in a view without a reading, so every clause runs on a reading."""
 
     def state(self, view: View) -> Hashable | None:
-        """Something where there is nothing to ask about."""
+        """Return a clean state if the view has no reading, else None."""
         return None if isinstance(view, ReadingView) else "no reading"
 
 
 class Asked:
-    """The selector of readings that show something: an end, a refusal, rows."""
+    """A selector of readings with certain outcomes: an end, a refusal, rows."""
 
     aspect = _Aspect()
 
@@ -69,30 +69,31 @@ class Asked:
         self._clause = clause
 
     def __call__(self, view: View) -> Sequence[Read]:
-        """The reading, if it had one of the outcomes, and the input is for the clause."""
+        """Return the reading, if it has one of the outcomes and the input tests the clause."""
         if not isinstance(view, ReadingView) or view.read.answer.outcome not in self._outcomes:
             return []
         return [view.read] if not self._clause or self._clause in view.read.expectation.clauses else []
 
     def shown_by(self, _state: object) -> bool:
-        """A clean state of this facet is one without a reading."""
+        """False: in a clean state of this aspect the view has no reading."""
         return False
 
 
 class Counted(Asked):
-    """The selector of readings whose reader counted what it read, of streams whose true counts are known."""
+    """A selector of readings with the reader's counts, of streams whose true counts are known."""
 
     def __call__(self, view: View) -> Sequence[Read]:
-        """The reading, if rows came with counts that can be compared."""
+        """Return the reading, if the reader returned rows with counts that can be compared."""
         found = super().__call__(view)
         return [read for read in found if read.expectation.statistics is not None and read.answer.statistics]
 
 
 def judge_reading(expectation: Expectation, answer: Answered, *, case_id: str = "") -> list[Verdict]:
-    """The verdicts on one reader's answer to one input; ``case_id`` names the input in them.
+    """Return the verdicts on one reader's answer to one input; ``case_id`` names the input in them.
 
-    The clauses that the input is for and that were not observed get their reason: ``unsupported`` where the reader
-    says that it lacks the feature, ``untestable`` where it could not be asked, ``dependency-failed`` where it ended.
+    The clauses that the input tests and that were not observed get a reason: ``unsupported`` if the reader reports
+    that it lacks the feature, ``untestable`` if it could not be asked, ``dependency-failed`` if it ended without an
+    answer.
     """
     load_chapters()
     verdicts = judge_view(ReadingView(expectation, answer), _clauses(len(CLAUSES)))
@@ -118,5 +119,5 @@ def _named(verdict: Verdict, case_id: str) -> Verdict:
 
 @functools.lru_cache(maxsize=4)
 def _clauses(_number: int) -> tuple[Clause, ...]:
-    """The clauses on readers while the register, which only ever grows, has that number of them."""
+    """Return the clauses on readers, cached for a given size of the register, which only grows."""
     return tuple(one for one in CLAUSES.values() if one.role is Role.READER)

@@ -1,4 +1,4 @@
-"""Which clause on streams, files and tensors tells of which rule of the wire: what the clauses say of themselves."""
+"""The clause on streams, files or tensors that reports each wire rule, computed from the clauses' own declarations."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["asked_rules", "clauses_of_rules"]
 
 @functools.cache
 def clauses_of_rules(profile: str) -> Mapping[Rule, str]:
-    """The clause of ``profile`` (``ipc-stream``, ``ipc-file``, ``ipc-tensor``) that tells of each rule.
+    """Return the clause of ``profile`` (``ipc-stream``, ``ipc-file``, ``ipc-tensor``) that reports each rule.
 
-    A rule about which no clause of the profile asks is missing: it cannot be broken in such bytes, or it stands in
+    A rule that no clause of the profile reports is missing: such bytes cannot break it, or it is listed in
     :data:`conformance.contract.rules.NOT_ASKED`.
     """
     clauses = ipc_clauses(profile, writer=True)
-    return MappingProxyType({rule: one.id for rule in Rule for one in clauses if _tells(one, rule)})
+    return MappingProxyType({rule: one.id for rule in Rule for one in clauses if _reports(one, rule)})
 
 
-def _tells(clause: Clause, rule: Rule) -> bool:
-    """Whether a clause names the rule, and faults under it belong to its subjects."""
+def _reports(clause: Clause, rule: Rule) -> bool:
+    """True if a clause names the rule, and faults under it belong to its subjects."""
     if rule not in clause.rules:
         return False
     if isinstance(clause.over, Wholes):
@@ -36,5 +36,5 @@ def _tells(clause: Clause, rule: Rule) -> bool:
 
 
 def asked_rules() -> frozenset[Rule]:
-    """The rules about which a clause on streams, files or tensors asks."""
+    """Return the rules that a clause on streams, files or tensors reports."""
     return frozenset(rule for profile in IPC for rule in clauses_of_rules(profile))

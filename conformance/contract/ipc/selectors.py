@@ -1,6 +1,6 @@
-"""What the clauses on streams, files and tensors are asked about.
+"""The subjects of the clauses on streams, files and tensors.
 
-As with messages, the selectors know at a glance whether the wire found anything wrong with the whole at all.
+As with messages, the selectors check first whether the wire found any fault of the whole.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ S = TypeVar("S", bound=Subject)
 
 
 class WholeAspect:
-    """The whole of a stream, file or tensor; it is clean if the wire has nothing to remark on it."""
+    """The aspect of the whole of a stream, file or tensor; clean if the wire found no fault of the whole."""
 
     def state(self, view: View) -> Hashable | None:
-        """The selectors that it shows, where it is clean."""
+        """Return the names of the selectors that have this whole as a subject, None if it is not clean."""
         if not isinstance(view, IpcView):
             return frozenset()
         if view.whole.faults:
@@ -50,7 +50,7 @@ _ASPECT: Final = WholeAspect()
 
 
 class Wholes:
-    """A selector of wholes that show something: a stream, dictionaries, a file's footer, a tensor."""
+    """A selector of wholes with certain contents: a stream, dictionaries, a file's footer, a tensor."""
 
     aspect = _ASPECT
 
@@ -59,24 +59,24 @@ class Wholes:
         _SHOWS[name] = shows
 
     def __call__(self, view: View) -> Sequence[Container]:
-        """The whole, if it shows that."""
+        """Return the whole, if it has these contents."""
         return [view.whole] if isinstance(view, IpcView) and _SHOWS[self.name](view) else []
 
     def shown_by(self, state: frozenset[str]) -> bool:
-        """Whether a whole in this clean state shows it."""
+        """True if a whole in this clean state has these contents."""
         return self.name in state
 
 
 class DataAspect:
-    """What a stream or file says, whether or not its form is sound: each clause is asked."""
+    """The aspect of the content of a stream or file, whether or not its form is valid: every clause runs."""
 
     def state(self, view: View) -> Hashable | None:
-        """Something where there is nothing to ask about."""
+        """Return a clean state if the view has no stream, else None."""
         return None if isinstance(view, IpcView) else "no stream"
 
 
 class AsData(Generic[S]):
-    """A selector of what a stream or file says."""
+    """A selector of subjects in the content of a stream or file."""
 
     aspect = DataAspect()
 
@@ -84,16 +84,16 @@ class AsData(Generic[S]):
         self._select = select
 
     def __call__(self, view: View) -> Sequence[S]:
-        """The subjects in a stream or file; none in anything else."""
+        """Return the subjects in a stream or file; none in anything else."""
         return self._select(view) if isinstance(view, IpcView) else []
 
     def shown_by(self, _state: object) -> bool:
-        """A clean state of this facet is one without a stream."""
+        """False: in a clean state of this aspect the view has no stream."""
         return False
 
 
 def _encodes(view: IpcView) -> bool:
-    """Whether a stream has anything to do with dictionaries."""
+    """True if a stream has a dictionary-encoded field or a dictionary batch."""
     if view.stream is None:
         return False
     schema = view.stream.schema
@@ -113,15 +113,15 @@ def _headed(view: IpcView, header: Header) -> bool:
 
 
 anything: Final = Wholes("anything", lambda _view: True)
-"""Any bytes that should be a stream, file or tensor."""
+"""Any bytes that are judged as a stream, file or tensor."""
 begun: Final = Wholes("begun", lambda view: bool(view.messages) and not is_noise(view.messages[0]))
-"""Bytes that begin with a message, be it a broken one."""
+"""Bytes that begin with a message, even a broken one."""
 streams: Final = Wholes("streams", lambda view: view.stream is not None and view.legible)
-"""A stream, or the one in a file, with at least one message that could be followed."""
+"""A stream, or the stream in a file, with at least one message that could be followed."""
 encoded: Final = Wholes("encoded", _encodes)
-"""A stream, or the one in a file, that has dictionaries."""
+"""A stream, or the stream in a file, that has dictionaries."""
 files: Final = Wholes("files", lambda view: view.kind is Kind.FILE)
-"""Bytes that should be a file."""
+"""Bytes that are judged as a file."""
 footers: Final = Wholes("footers", lambda view: view.file is not None and view.file.footer is not None)
 """A file whose footer could be read."""
 blocks: Final = Wholes("blocks", _lists)

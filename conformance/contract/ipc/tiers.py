@@ -1,10 +1,11 @@
-"""How readers have to take each rule that bytes can break: refuse, or refuse and accept alike.
+"""The duty of readers for each rule that bytes can break: to refuse, or to refuse or accept as they like.
 
-Structure is what a reader needs to find its way: lengths, references, places, counts, offsets, and what it has to
-know to read on at all. To pass over a fault of these is to return other memory, or other rows, than were written. A
-fault of content (text that is no UTF-8, a decimal beyond its precision) leaves every value where it is; the format's
-page on security leaves it to the user to have arrays validated. So does a table's inline size, which no reader needs:
-where a value lies follows from the vtable's entries, and these are bounded by the metadata.
+Structure is the data that a reader needs to find the values: lengths, references, places, counts, offsets, and the
+values of enums and unions. A reader that ignores a fault of these returns other memory, or other rows, than were
+written. A fault of content (text that is not UTF-8, a decimal beyond its precision) leaves every value in its place;
+the format's page on security leaves the validation of arrays to the user. A table's inline size is treated as
+content, because no reader needs it: the place of a value follows from the vtable's entries, and the metadata bounds
+these.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Final
 
 from conformance.wire import Rule
 
-__all__ = ["REFUSED", "ROWS_STAND", "UNDECIDED"]
+__all__ = ["REFUSED", "ROWS_CERTAIN", "UNDECIDED"]
 
 _GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
     "truncated": (
@@ -139,9 +140,9 @@ _GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
 REFUSED: Final[Mapping[Rule, str]] = MappingProxyType(
     {rule: f"reader.refuses.{group}" for group, rules in _GROUPS.items() for rule in rules}
 )
-"""The rules whose breach a reader has to refuse, each with the clause that says so."""
+"""The rules whose breach a reader has to refuse, each with the clause that requires it."""
 
-ROWS_STAND: Final = frozenset(
+ROWS_CERTAIN: Final = frozenset(
     {
         Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8,
         Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8,
@@ -157,7 +158,7 @@ ROWS_STAND: Final = frozenset(
         Rule.BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8,
     }
 )
-"""Rules whose breach leaves no doubt about the rows: a reader that accepts such bytes has to return these."""
+"""Rules whose breach leaves no doubt about the rows: a reader that accepts such bytes has to return these rows."""
 
 UNDECIDED: Final = frozenset(
     {
@@ -175,4 +176,6 @@ UNDECIDED: Final = frozenset(
         Rule.MESSAGE_TRAILING_BYTES,
     }
 )
-"""Rules on which texts conflict, are silent, or name a limit that is a reader's own: either answer is permitted."""
+"""Rules on which texts conflict or are silent, or which set a limit that each reader may choose: either answer is
+permitted.
+"""

@@ -1,7 +1,7 @@
 """One stream, file or tensor as the clauses see it.
 
-The messages are offered to the clauses on messages, and the whole to those on wholes. Every finding is of call 0; its
-bytes count from the first byte of the stream or file.
+The messages are subjects of the clauses on messages, and the whole is the subject of the clauses on wholes. In every
+finding the call is 0, and bytes count from the first byte of the stream or file.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from conformance.wire import Fault, Header, Kind, Message
 __all__ = ["IPC_CASE", "IpcView"]
 
 IPC_CASE: Final = Case(id="ipc", title="A stream, file or tensor", table=Table(columns=(), rows=()))
-"""The case that the verdicts on a stream, file or tensor name: it has no table."""
+"""The case in the verdicts on a stream, file or tensor: it has no table."""
 
 _NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 
 
 class IpcView(View):
-    """A stream, file or tensor; ``expected`` are the batches that it has to hold, where they are known."""
+    """A stream, file or tensor; ``expected`` are the batches that it has to contain, if they are known."""
 
     def __init__(self, data: bytes, kind: Kind, expected: Sequence[pa.RecordBatch] | None = None) -> None:
         exchange = Exchange(IPC_CASE.id, str(kind), (Call(0, "", "Bytes", b"", (data,)),))
@@ -47,12 +47,12 @@ class IpcView(View):
 
     @remembered_property
     def file(self) -> wire.FileReading | None:
-        """The file, None where it is none."""
+        """The file, None for another kind."""
         return wire.read_file(self.data, self.budget.of_messages(self.data)) if self.kind is Kind.FILE else None
 
     @remembered_property
     def tensor(self) -> wire.TensorReading | None:
-        """The tensor, None where it is none."""
+        """The tensor, None for another kind."""
         return wire.read_tensor(self.data) if self.kind is Kind.TENSOR else None
 
     @remembered_property
@@ -63,7 +63,7 @@ class IpcView(View):
 
     @remembered_property
     def excess(self) -> Excess | None:
-        """More messages than are read, if there are any."""
+        """An excess if the stream has more messages than are read, else None."""
         if self.stream is None or not self.stream.cut:
             return None
         read = len(self.stream.messages)
@@ -71,19 +71,19 @@ class IpcView(View):
 
     @property
     def stream(self) -> wire.StreamReading | None:
-        """The stream, or the one in the file; None where there is none, or where nobody knows where it begins."""
+        """The stream, or the stream in the file; None for a tensor, or if the beginning is unknown."""
         return self._alone if self.file is None else self.file.stream
 
     @property
     def found(self) -> Sequence[Fault]:
-        """All that the wire found."""
+        """All faults that the wire found."""
         reading = self.file or self.tensor or self._alone
         assert reading is not None, "every kind has its reading"
         return reading.faults
 
     @property
     def read(self) -> tuple[list[wire.DictionaryMessage], list[wire.BatchMessage]]:
-        """The dictionary batches and record batches that were read, in a file by its footer as well."""
+        """The dictionary batches and record batches of the stream, and for a file also those of its footer."""
         readings = [reading for reading in (self.stream, self.file) if reading is not None]
         return [one for each in readings for one in each.dictionaries], [
             one for each in readings for one in each.batches
@@ -91,7 +91,7 @@ class IpcView(View):
 
     @remembered_property
     def messages(self) -> tuple[Message, ...]:
-        """The messages in order, without end-of-stream markers; the last may be bytes that are none."""
+        """The messages in order, without end-of-stream markers; the last may be bytes that are no message."""
         if self.tensor is not None:
             return () if self.tensor.message is None else (self.tensor.message,)
         dictionaries, batches = self.read
@@ -111,25 +111,27 @@ class IpcView(View):
 
     @remembered_property
     def whole(self) -> Container:
-        """The faults of the sequence, and of what lies around it."""
+        """The container with the faults of the sequence and of the bytes around it."""
         gaps = [] if self.tensor is None else [fault for fault in self.found if fault.rule in OF_A_TENSOR]
         return Container([*self._divided[0], *gaps])
 
     @remembered_property
     def _of_the_footer(self) -> list[Fault]:
-        """What is wrong with the metadata behind the stream of a file, which is the footer's."""
+        """The faults of the metadata after the stream of a file: they belong to the footer."""
         loose = (fault for fault in self._divided[0] if not is_of_the_whole(fault.rule))
         return [] if self.file is None else [fault for fault in loose if fault.rule not in SOMETIMES_OF_THE_WHOLE]
 
     @property
     def legible(self) -> bool:
-        """Whether there is any message, or an end, that can be followed: noise shows nothing of streams."""
+        """True if any message or end-of-stream marker can be followed: noise is no evidence about a stream."""
         messages = self.messages if self.stream is None else self.stream.messages
         return any(message.header not in _NO_MESSAGE for message in messages)
 
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
-        """The message that a stream begins with, or that of a tensor; and the footer of a file, which repeats it."""
+        """The first message of a stream or the message of a tensor; for a file also its footer, which repeats the
+        schema.
+        """
         found: list[SchemaBytes] = []
         stream = self.stream
         if self.messages and (stream is None or self.messages[0] is stream.messages[0]):
@@ -145,7 +147,7 @@ class IpcView(View):
 
     @remembered_property
     def batches(self) -> list[BatchBytes]:
-        """Every later message of a stream or file."""
+        """The later messages of a stream or file."""
         if self.tensor is not None:
             return []
         dictionaries, batches = self.read

@@ -1,7 +1,7 @@
-"""What a writer was given beside what it wrote: schemas field by field, and rows as plain values.
+"""The input of a writer compared with its output: schemas field by field, and rows as plain values.
 
-Neither side is read by an IPC reader: what was written is decoded by :mod:`conformance.wire`, what was given is
-compared as the arrays that it is. Extension types count as their storage, with their name beside it.
+No IPC reader takes part: :mod:`conformance.wire` decodes the output, and the input is compared as the given arrays.
+Extension types count as their storage; their name is compared separately.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FieldPair:
 
 
 class Written:
-    """What was written beside what was given; of call 0, as every finding on a stream or file."""
+    """The input and the output of a writer; its call is 0, as in every finding on a stream or file."""
 
     call: int = 0
     response: int | None = None
@@ -48,12 +48,12 @@ class Written:
 
     @functools.cached_property
     def pairs(self) -> tuple[FieldPair, ...]:
-        """The fields of both sides that belong together by their places, where their layouts agree down to them."""
+        """The given and written fields in equal places, down to the depth at which the layouts differ."""
         return tuple(_pairs(list(self.schema), list(self.found), ""))
 
     @functools.cached_property
     def rows(self) -> tuple[PlainTable, PlainTable] | None:
-        """The rows given and the rows written; None where the latter cannot be decoded."""
+        """The rows given and the rows written; None if the latter cannot be decoded."""
         try:
             found = batches_of(self.view)
             given = wire.plain_table(self.given)
@@ -79,13 +79,13 @@ def _made(view: IpcView) -> list[Written]:
 
 
 written: Final = AsData[Written](_written)
-"""A stream or file for which it is known what its writer was given, and whose schema can be read."""
+"""A stream or file whose writer's input is known, and whose schema can be read."""
 rows_written: Final = AsData[Written](lambda view: [one for one in _written(view) if one.rows is not None])
-"""The same, where the rows can be decoded as well."""
+"""Such a stream or file whose rows can be decoded as well."""
 encoded_pairs: Final = AsData[Written](
     lambda view: [one for one in _written(view) if any(pa.types.is_dictionary(pair.given.type) for pair in one.pairs)]
 )
-"""The same, where a column that was given is dictionary-encoded."""
+"""Such a stream or file for which a given column is dictionary-encoded."""
 
 
 def _pairs(given: Sequence[pa.Field], found: Sequence[pa.Field], path: str, depth: int = 0) -> Iterator[FieldPair]:
@@ -99,7 +99,7 @@ def _pairs(given: Sequence[pa.Field], found: Sequence[pa.Field], path: str, dept
 
 
 def storage(made: pa.DataType) -> pa.DataType:
-    """The type under an extension type, and the values' under a dictionary type."""
+    """Return the storage type of an extension type, and the value type of a dictionary type."""
     while True:
         if isinstance(made, pa.BaseExtensionType):
             made = made.storage_type
@@ -110,7 +110,7 @@ def storage(made: pa.DataType) -> pa.DataType:
 
 
 def children(made: pa.DataType) -> list[pa.Field]:
-    """The fields below a type; a map's are its entries, a run-end encoded type's its run ends and values."""
+    """Return the fields below a type: for a map its entries, for a run-end encoded type its run ends and values."""
     made = storage(made)
     if pa.types.is_map(made):
         return [pa.field("entries", pa.struct([made.key_field, made.item_field]), nullable=False)]
@@ -120,7 +120,7 @@ def children(made: pa.DataType) -> list[pa.Field]:
 
 
 def kind_of(made: pa.DataType) -> str:
-    """A type by itself, without what lies below it and without how it is encoded."""
+    """Return the name of a type by itself, without its children and without its encoding."""
     made = storage(made)
     if not made.num_fields:
         return str(made)

@@ -11,7 +11,7 @@ from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses
-from conformance.contract.ipc.tiers import REFUSED, ROWS_STAND, UNDECIDED
+from conformance.contract.ipc.tiers import REFUSED, ROWS_CERTAIN, UNDECIDED
 from conformance.records import Level
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
@@ -145,8 +145,8 @@ def test_rows_are_not_told_where_a_message_could_not_be_read() -> None:
 
 def test_tables_name_rules_once() -> None:
     """A rule is refused, or leaves rows standing, or is undecided; what is refused is a violation."""
-    assert not set(REFUSED) & (ROWS_STAND | UNDECIDED)
-    assert not ROWS_STAND & UNDECIDED
+    assert not set(REFUSED) & (ROWS_CERTAIN | UNDECIDED)
+    assert not ROWS_CERTAIN & UNDECIDED
     assert all(rule.severity is Severity.VIOLATION for rule in REFUSED)
 
 
