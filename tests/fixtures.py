@@ -1,6 +1,6 @@
 """Files from outside the repository that some tests read where they are present.
 
-``shared/fixtures`` beside the repository holds bytes captured from the real service (published with the
+``shared/fixtures`` next to the repository has bytes captured from the real service (published with the
 Spark BigQuery connector and Apache Pekko connectors) and golden files of apache/arrow-testing.
 They are not part of the repository; a test that wants one is skipped, with the reason, where they are absent.
 """

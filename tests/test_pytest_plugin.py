@@ -62,7 +62,7 @@ def test_nothing_happens_unless_a_target_is_named(vendor: pytest.Pytester) -> No
 
 
 def test_the_plugin_imports_nothing_unless_a_target_is_named(vendor: pytest.Pytester) -> None:
-    """Whoever installs the suite pays nothing for it in other projects."""
+    """The installed plugin costs other projects nothing."""
     vendor.makepyfile(
         test_own="""
         import sys
@@ -111,7 +111,7 @@ def test_a_deviation_fails_its_clause_with_the_report(vendor: pytest.Pytester) -
 
 
 def test_an_expected_failure_is_an_xfail(vendor: pytest.Pytester) -> None:
-    """What the vendor knows of does not break the build."""
+    """Deviations that the vendor has listed do not break the build."""
     vendor.makepyfile(vendor=TRAILING)
     entry = '\n[[expected_failures]]\nclause = "*"\nreason = "fail: *"\n'
     vendor.makefile(".toml", vendor=TARGET + entry)

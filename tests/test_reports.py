@@ -24,7 +24,7 @@ def published(name: str) -> Report:
 
 
 def outcome(name: str, clause: str) -> Outcome:
-    """What a published report says of one clause."""
+    """One clause in a published report."""
     return next(item.outcome for item in published(name).clauses if item.id == clause)
 
 
@@ -101,7 +101,7 @@ def test_an_unfit_report_is_not_published() -> None:
 
 
 def test_a_run_that_leaves_no_report_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report of an earlier run does not stand in for it."""
+    """A report of an earlier run does not replace it."""
     (tmp_path / "mine.json").write_text("{}")
     monkeypatch.setattr(emulators, "conformance", lambda *arguments: int(arguments[0] == "run"))
 

@@ -32,7 +32,7 @@ def test_the_documented_order_is_the_checked_one() -> None:
 
 
 def test_no_class_name_stands_for_three_things() -> None:
-    """Two classes of one name stand in packages that hardly meet; a third would make every mention a question."""
+    """Two classes of one name are in packages that hardly meet; a third would make every mention ambiguous."""
     homes = collections.defaultdict(list)
     for path in sorted((ROOT / "conformance").rglob("*.py")):
         for node in ast.parse(path.read_text()).body:

@@ -1,4 +1,4 @@
-"""The adapters that stand built here, each in one process for all tests."""
+"""The adapters that are built on this machine, each in one process for all tests."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Program:
         return self.ask("read", kind=kind, data=data, options=options)
 
     def write(self, data: bytes, kind: str = "stream", **options: Any) -> bytes:
-        """What the library writes of a stream; fails with the answer where it does not."""
+        """The bytes that the library writes for a stream; fails with the answer if it writes none."""
         answer = self.ask("write", kind=kind, data=data, options=options)
         assert answer["status"] == "ok", answer
         return base64.b64decode(answer["data"])
@@ -67,7 +67,7 @@ class Program:
 
 @pytest.fixture(scope="session", params=NAMES)
 def program(request: pytest.FixtureRequest) -> Iterator[Program]:
-    """Every adapter that stands built here; the tests of the others are skipped, and say what to do."""
+    """Every adapter built on this machine; tests of the others are skipped with the command to build them."""
     spec = shipped()[request.param]
     built = find(spec)
     if built is None:

@@ -1,7 +1,7 @@
-"""What the libraries are known to do otherwise, by name, version and family of types: findings, not allowances.
+"""Known deviations of the libraries, by name, version and family of types: findings, not permissions.
 
 Each is marked as an expected failure, strictly for the version that it was seen in: a test that begins to pass there
-means that the adapter hides something. In other versions either outcome will do, until someone looks.
+means that the adapter hides something. In other versions either outcome is accepted until somebody has looked.
 """
 
 from __future__ import annotations

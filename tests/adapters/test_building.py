@@ -46,7 +46,7 @@ def test_a_build_is_done_once(tmp_path: Path) -> None:
 
 
 def test_a_changed_source_is_built_again(tmp_path: Path) -> None:
-    """What was built of something else is not found."""
+    """A build from other sources is not found."""
     build(adapter(tmp_path / "small"), tmp_path / "cache")
 
     changed = adapter(tmp_path / "small", program=SPEAKS.replace("1.2", "1.3"))

@@ -28,7 +28,7 @@ def test_hello_tells_who_and_what(program: Program) -> None:
 
 
 def test_every_offered_value_of_an_option_is_taken(program: Program) -> None:
-    """What hello lists is no boast."""
+    """The adapter can do everything that its hello lists."""
     hello = program.ask("hello")
     data = stream_of(FAMILIES["bool"]())
 
@@ -52,7 +52,7 @@ def test_every_offered_value_of_an_option_is_taken(program: Program) -> None:
     ids=["operation", "kind", "kind to write", "reading", "writing", "codec"],
 )
 def test_what_cannot_be_asked_is_unsupported(program: Program, op: str, members: dict[str, Any]) -> None:
-    """An operation, kind or option beyond the library's interface is told as that, and no error of the library's."""
+    """An operation, kind or option that the library lacks is reported as unsupported, not as its error."""
     answer = program.ask(op, data=stream_of(FAMILIES["bool"]()), **members)
 
     assert answer["status"] == "unsupported"

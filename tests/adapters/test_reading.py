@@ -1,4 +1,4 @@
-"""What the adapters read of what pyarrow wrote."""
+"""Adapters read files and streams that pyarrow wrote."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ("stream", "file")
 def test_values_are_those_that_were_written(
     request: pytest.FixtureRequest, program: Program, family: str, kind: str
 ) -> None:
-    """Every value of every type arrives exactly, and a type that the library lacks is told as that."""
+    """Every value of every type arrives exactly, and a type that the library lacks is reported as unsupported."""
     if kind == "file" and family in REPLACING:
         pytest.skip("a file cannot replace a dictionary")
     expect(request, program, READING.get(program.name, {}).get((kind, family)))
@@ -99,7 +99,7 @@ def test_chunks_of_any_size_make_the_same_table(program: Program, size: int) -> 
 
 @pytest.mark.parametrize("native", [True, False])
 def test_the_byte_order_option_changes_nothing_natively(program: Program, native: bool) -> None:  # noqa: FBT001
-    """What is in this machine's byte order is read the same, whether it may be swapped or not."""
+    """Input in this machine's byte order is read the same, with or without permission to swap bytes."""
     if "native_endian" not in program.ask("hello")["read_options"]:
         pytest.skip(f"{program.name} has no such option")
     batches = FAMILIES["integers"]()
@@ -121,7 +121,7 @@ def test_the_byte_order_option_changes_nothing_natively(program: Program, native
     ids=["text", "ones", "body cut", "metadata cut", "file cut"],
 )
 def test_garbage_is_an_error_and_the_next_request_is_served(program: Program, kind: str, data: bytes) -> None:
-    """What the library raises comes back with class and message, and leaves nothing behind."""
+    """An exception of the library comes back with class and message, and does not affect the next job."""
     batches = FAMILIES["integers"]()
 
     broken, sound = program.read(data, kind), program.read(stream_of(batches))

@@ -1,4 +1,4 @@
-"""What the adapters write of what pyarrow wrote, judged by our own reading and read again by pyarrow."""
+"""Adapters write the rows that pyarrow wrote; the suite judges the result, and pyarrow reads it again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.adapters.deviations import LACKING, WRITING, expect
 from tests.adapters.families import FAMILIES, REPLACING, stream_of
 
 OF_EVERY_FILE = {"arrow-js": {"stream.schema-first"}}
-"""What is wrong with every file of a library, and has a test of its own."""
+"""Faults in every file of a library; each has a test of its own."""
 
 
 def violations(data: bytes, kind: str) -> dict[str, str]:
-    """What the format forbids of it, by rule; what it leaves to the writer is not asked here."""
+    """The violations in the bytes, by rule; choices that the format leaves to the writer are not tested here."""
     reading = read_stream(data) if kind == "stream" else read_file(data)
     found = [*reading.faults, *reading.violations]
     return {str(one.rule): str(one) for one in found if one.severity is Severity.VIOLATION}
@@ -103,7 +103,7 @@ def test_compressed_buffers_are_written(
     "asked", [{"legacy": True}, {"version": "V4"}, {"min_space_savings": 0.99, "codec": "zstd"}], ids=str
 )
 def test_options_are_the_library_s_own(program: Program, asked: dict[str, Any]) -> None:
-    """What hello offers changes the bytes, and what it does not offer is unsupported."""
+    """An option in hello changes the bytes, and an option that is not in hello is unsupported."""
     offered = program.ask("hello")["write_options"]
     batches = FAMILIES["integers"]()
 
@@ -118,7 +118,7 @@ def test_options_are_the_library_s_own(program: Program, asked: dict[str, Any]) 
 
 
 def test_the_source_is_told_from_the_writer(program: Program) -> None:
-    """What cannot be read cannot be written, and the answer says which of the two failed."""
+    """Input that cannot be read cannot be written, and the answer says which of the two failed."""
     answer = program.ask("write", kind="stream", data=stream_of(FAMILIES["integers"]())[:-100])
 
     assert answer["status"] == "error"

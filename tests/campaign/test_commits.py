@@ -120,7 +120,7 @@ def full_disk() -> Iterator[None]:
 
 
 def test_a_full_disk_names_the_file_and_leaves_nothing_of_it(tmp_path: Path) -> None:
-    """What did not fit is removed with the attempt."""
+    """A file that did not fit on the disk is removed with the attempt."""
     where = layout(tmp_path)
     commit = Commit(where, SPAN)
 

@@ -93,7 +93,7 @@ class TestServer:
     def test_rows_come_back_in_batches_of_several_chunks(
         self, served: tuple[Any, Connection], monkeypatch: pytest.MonkeyPatch, way: Any, divided: list[int]
     ) -> None:
-        """Whoever writes them: 64 rows to a batch, as the session is set."""
+        """Batches have 64 rows, the session's setting, whichever program writes them."""
         spark, connection = served
         real, seen = connected.join, list[Chunk]()
         monkeypatch.setattr(connected, "join", lambda chunks: real(seen.extend(chunks) or seen))
@@ -114,7 +114,7 @@ class TestServer:
         assert pa.ipc.open_stream(batch.data).schema.names == ["a", "b"]
 
     def test_without_the_token_nothing_is_answered(self, served: tuple[Any, Connection]) -> None:
-        """Whoever else is on the machine."""
+        """Other processes on the machine change nothing."""
         spark, connection = served[0], copy.copy(served[1])
         connection._token = "another"
 

@@ -70,7 +70,7 @@ def test_a_target_that_does_not_come_back_costs_its_case(tmp_path: Path, monkeyp
 
 
 def test_a_decoder_that_ends_the_process_costs_its_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The case is judged all the same."""
+    """The case is still judged."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     dying = tmp_path / "sitecustomize.py"
     dying.write_text(
@@ -104,7 +104,7 @@ def test_a_lab_that_is_killed_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_target_that_cannot_run_says_so(tmp_path: Path) -> None:
-    """In the words of the room of targets."""
+    """The text is that of the targets package."""
     one = job(tmp_path)
     assert one.spec.serializer is not None
     spec = dataclasses.replace(one.spec, serializer=dataclasses.replace(one.spec.serializer, entry="absent:Nobody"))

@@ -9,7 +9,7 @@ from conformance.generate.drawing import PROFILES
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_case_covers_nothing_outside_the_universe(profile: str) -> None:
-    """So what was never reached is told against all that can be."""
+    """The cells that were never reached are counted against all possible cells."""
     cells = {cell for index in range(400) for cell in covers(draw_case(5, index, profile=profile))}
 
     assert cells - universe(profile) == set()

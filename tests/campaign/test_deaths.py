@@ -43,7 +43,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> RunFiles:
 
 
 def same(out: Path, undisturbed: RunFiles) -> None:
-    """Assert that a campaign holds every verdict of the undisturbed one, each once, and no file beside."""
+    """Assert that a campaign has every verdict of the undisturbed one, each once, and no other file."""
     layout = find_run(str(out))[0]
     named = {name for manifest in committed(layout).values() for name in manifest["files"]}
     there = {str(path.relative_to(out)) for stage in Stage for path in layout.stage(stage).rglob("*.parquet")}

@@ -9,7 +9,7 @@ from tests.campaign.jobs import job
 
 
 def test_the_same_arguments_name_the_same_run(tmp_path: Path) -> None:
-    """Wherever the target's file lies."""
+    """The folder of the target's file makes no difference."""
     (tmp_path / "other").mkdir()
 
     assert job(tmp_path).run_id == job(tmp_path / "other").run_id

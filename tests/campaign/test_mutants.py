@@ -1,4 +1,4 @@
-"""Serializers that lie, in a campaign: each is found, and judged to the letter as in every other run."""
+"""Faulty serializers in a campaign: each is found, with the same verdicts as in every other run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from conformance.targets import open_target
 from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
 
 ENOUGH: Final = 400
-"""Cases after which every lie that a serializer of plain batches can tell has been told."""
+"""Enough cases for every fault that a serializer of plain batches can have."""
 
 _NO_COLUMN = (
     "date64.",
@@ -45,11 +45,11 @@ FAULTY_SERVERS: Final = sorted(
     for name, mutant in MUTANTS.items()
     if mutant.serializer is not None and not name.startswith(_NO_COLUMN) and name not in _NO_CASE
 )
-"""The mutants whose lies are told to a campaign."""
+"""The mutants that a campaign judges."""
 
 
 def job(name: str, *readers: str) -> CampaignJob:
-    """A job for the serializer that tells a mutant's lie; without decoders, which may die of one, unless in a lab."""
+    """A job for a mutant's serializer; without decoders, which may crash on its bytes, unless in a sandbox."""
     entry = f"conformance.reference.mutants.serializers:{name}"
     spec = TargetSpec(name="liar", kind=TargetKind.SERIALIZER, serializer=SerializerSpec(entry))
     return CampaignJob(
@@ -83,7 +83,7 @@ def test_a_campaign_finds_a_lie(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTY_SERVERS)
 def test_a_campaign_finds_every_lie(name: str) -> None:
-    """That a serializer can tell."""
+    """The faults are those that a serializer can have."""
     prove(name)
 
 
@@ -98,7 +98,7 @@ def test_a_case_is_judged_as_in_every_other_run(name: str) -> None:
 
 
 def test_a_case_is_read_as_in_every_other_run() -> None:
-    """By decoders in the lab and by decoders in processes of their own."""
+    """Decoders in the sandbox and decoders in their own processes read the same."""
     one = job("value.list-reversed", *DECODERS)
     with Sandbox(one) as sandbox, ReaderPool(1, readers=one.readers) as readers, open_target(one.spec) as target:
         for done in sandbox.run(0, 12):

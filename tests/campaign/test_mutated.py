@@ -61,7 +61,7 @@ def test_memory_is_in_proportion() -> None:
 
 
 def test_rows_say_what_became_of_an_input() -> None:
-    """Clauses that fail are named and counted, in place of their findings; what it cost stands beside."""
+    """Clauses that fail are named and counted in place of their findings; the cost is given with them."""
     rows = steps(60)
     rejected = [done.judge for done in rows if done.judge["outcome"] == Outcome.EXPECTED_FAIL]
     clean = [done.judge for done in rows if done.judge["outcome"] == Outcome.PASS]
@@ -116,7 +116,7 @@ def test_what_is_above_a_bar_fails(monkeypatch: pytest.MonkeyPatch, bar: str, va
 
 
 def disturb(directory: Path, monkeypatch: pytest.MonkeyPatch, index: int, what: str) -> None:
-    """Have the judge do ``what`` on one input of seed 1, in every lab that is started."""
+    """Have the judge do ``what`` on one input of seed 1, in every sandbox that is started."""
     (directory / "sitecustomize.py").write_text(
         "import sys\n"
         "if any('campaign.sandbox' in argument for argument in sys.orig_argv):\n"

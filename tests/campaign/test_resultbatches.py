@@ -87,7 +87,7 @@ def test_rows_come_from_all_batches() -> None:
 
 
 def test_what_cannot_be_decoded_has_no_rows() -> None:
-    """And says so without an error: the verdicts tell why."""
+    """It says so without an error: the verdicts give the reason."""
     assert rows_of([ResultBatch(stream(1), 1), ResultBatch(b"\0" * 64, 1)]) is None
 
 

@@ -10,7 +10,7 @@ from conformance.records import BqType, Call, Case, Column, Exchange, Json, Mode
 
 
 def serialized(values: list[int], expected: list[int]) -> View:
-    """What clauses see where ``expected`` was due and ``values`` came."""
+    """The failed clauses if ``values`` came in place of ``expected``."""
     case = Case(
         "c", "c", Table((Column("a", BqType.INT64, Mode.NULLABLE),), tuple(Json({"a": one}) for one in expected))
     )
@@ -29,7 +29,7 @@ def test_the_digest_of_the_case_own_values_is_zero() -> None:
 
 
 def test_rows_in_another_order_are_the_same_values() -> None:
-    """What order means is for clauses."""
+    """Clauses, not this comparison, judge the order."""
     assert rows.values_digest(serialized([3, 1, 2], [1, 2, 3])) == 0
 
 

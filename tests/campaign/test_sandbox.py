@@ -1,4 +1,4 @@
-"""How a lab cuts a range into cases that it works on side by side."""
+"""How a sandbox cuts a range into groups of cases that it works on together."""
 
 from __future__ import annotations
 

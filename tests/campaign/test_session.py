@@ -61,7 +61,7 @@ def test_java_17_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_package_travels_whole(tmp_path: Path) -> None:
-    """A lab starts from the archive alone, on a machine where the package is not installed."""
+    """A sandbox starts from the archive alone, on a machine where the package is not installed."""
     archive = package_archive(tmp_path)
     script = "import conformance, conformance.campaign.sandbox, conformance.readers; print(conformance.__file__)"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

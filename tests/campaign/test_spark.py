@@ -123,7 +123,7 @@ def test_a_comparison_names_what_changed(tmp_path: Path, undisturbed: RunFiles) 
 
 
 def test_tasks_run_in_another_environment(tmp_path: Path, undisturbed: RunFiles) -> None:
-    """Under ``spark.pyspark.python``, their labs included; with the same libraries in it the rows are the same."""
+    """Workers and sandboxes run under ``spark.pyspark.python``; with the same libraries the rows are the same."""
     other = tmp_path / "other"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(other)], check=True)
     (packages,) = other.glob("lib/python*/site-packages")

@@ -12,7 +12,7 @@ SCHEMA = pa.schema([pa.field("a", pa.int64())])
 
 
 def collected(order: Sequence[int], *, error: str = "") -> bytes:
-    """What a driver's JVM sends: batches of one row that holds their place, then the places, or an error."""
+    """The messages of a driver's JVM: batches of one row that holds their place, then the places, or an error."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, SCHEMA) as writer:
         for place in order:

@@ -38,7 +38,7 @@ def test_other_rows_are_not_kept() -> None:
 
 
 def test_in_other_types_nothing_is_said_of_values() -> None:
-    """But rows are counted all the same."""
+    """Rows are still counted."""
     batch = pa.record_batch([pa.array([1, 2, 3])], names=["r"])
 
     assert _kept(TABLE, [batch]) is None
@@ -46,7 +46,7 @@ def test_in_other_types_nothing_is_said_of_values() -> None:
 
 
 def test_a_long_error_keeps_its_reason() -> None:
-    """Which pyarrow tells behind types of any length; short ones are as they were, on one line."""
+    """Pyarrow's text contains types of any length; short ones stay on one line."""
     said = f"Can't view {'struct<a: ' * 100}\nnulls in input cannot be viewed as non-nullable"
 
     assert _shortened(said).startswith("Can't view struct<a: ")

@@ -1,4 +1,4 @@
-"""What a task does with the ranges that it is given."""
+"""The work of a task on its ranges."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_slow_or_large_cases_are_finished_one_by_one(
 
 
 def test_a_target_that_breaks_costs_one_case(tmp_path: Path, target: Driver) -> None:
-    """The others beside it are judged."""
+    """The other cases are judged."""
     undisturbed = [done.judge for done in stepper(tmp_path, target).steps(range(6), ended={})]
     driver = Recording(target, breaks=undisturbed[2]["case_id"])
 

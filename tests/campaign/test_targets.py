@@ -1,4 +1,4 @@
-"""What else a campaign is put to: servers at an endpoint, Spark itself, targets with expected failures."""
+"""Campaigns on other targets: servers at an endpoint, Spark itself, targets with expected failures."""
 
 from __future__ import annotations
 

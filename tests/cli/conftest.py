@@ -12,7 +12,7 @@ from tests.cli.typed import CASE, SERIALIZER, TARGET
 
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's directory: one case, an honest target, a lying one, and message files."""
+    """A user's directory: one case, a correct target, a faulty one, and message files."""
     monkeypatch.chdir(tmp_path)
     corpus = tmp_path / "corpus"
     corpus.mkdir()

@@ -22,7 +22,7 @@ PLAIN: Final = (
     '<script>alert(1)</script>" onload="x ]]> [red]:smile: %s {0} \\'
 )
 NASTY: Final = f"{PLAIN}\ud800"
-"""What a text may be at worst: every control, a surrogate, commands for builds, markup of every kind."""
+"""The worst texts: every control character, a surrogate, commands for build services, markup of every kind."""
 RAW: Final = NASTY.encode("utf-8", "surrogatepass")
 
 SCHEMA: Final = pa.schema(

@@ -1,4 +1,4 @@
-"""``conformance check`` on streams, files and tensors: what it finds out, what it tells, and how it ends."""
+"""``conformance check`` on streams, files and tensors: its findings, its output and its exit status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ END = bytes.fromhex("ffffffff00000000")
 
 
 def written(kind: str, *batches: pa.RecordBatch) -> bytes:
-    """What pyarrow writes as a stream or file."""
+    """A stream or file that pyarrow writes."""
     sink = pa.BufferOutputStream()
     with getattr(pa.ipc, f"new_{kind}")(sink, BATCH.schema) as writer:
         for batch in batches or (BATCH,):
@@ -27,7 +27,7 @@ def written(kind: str, *batches: pa.RecordBatch) -> bytes:
 
 
 def tensor() -> bytes:
-    """What pyarrow writes as a tensor."""
+    """A tensor that pyarrow writes."""
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(np.arange(6).reshape(2, 3)), sink)
     return bytes(sink.getvalue().to_pybytes())
@@ -95,7 +95,7 @@ def test_a_finding_is_told_to_programs(data: Path) -> None:
 
 @pytest.mark.usefixtures("data")
 def test_findings_below_the_level_do_not_count() -> None:
-    """Who asks for MUST alone is not told of SHOULD."""
+    """With the level MUST, findings at SHOULD are not reported."""
     assert check("more.arrows", "--level", "should").exit_code == 1
     assert check("more.arrows", "--level", "must").exit_code == 0
 
@@ -116,7 +116,7 @@ def test_writers_are_asked_for_more(data: Path) -> None:
 
 @pytest.mark.usefixtures("data")
 def test_a_kind_or_profile_can_be_given() -> None:
-    """A file is a stream behind its magic, and says so to whoever takes it for one."""
+    """A file judged as a stream is named as a file: it is a stream behind a magic."""
     assert check("clean.arrows", "--kind", "stream").exit_code == 0
     assert check("clean.arrow", "--profile", "ipc-file").exit_code == 0
     assert check("schema.bin", "--profile", "ipc-message").exit_code == 0
@@ -174,7 +174,7 @@ def test_an_unfinished_file_is_a_finding(data: Path) -> None:
     ],
 )
 def test_a_clause_says_how_it_is_judged(clause: str, command: str) -> None:
-    """What is asked of files, of readers and of servers is asked by different commands."""
+    """Different commands judge files, readers and servers."""
     result = CliRunner().invoke(cli, ["explain", clause])
 
     assert result.output.endswith(f"judge it  {command}\n")

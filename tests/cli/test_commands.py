@@ -35,7 +35,7 @@ class TestRun:
 
     @pytest.mark.usefixtures("user")
     def test_a_lying_target_ends_in_1_and_says_how_to_see_it_again(self) -> None:
-        """The replay is one line that works as it stands."""
+        """The replay is one line that works unchanged."""
         result = run("--target", "liar.toml")
 
         assert result.exit_code == 1

@@ -37,7 +37,7 @@ class TestFullDisk:
     """The sentence, the files that stay, and the status."""
 
     def test_a_log_that_fills_the_disk_ends_the_run_with_its_report(self, user: Path) -> None:
-        """What was judged by then is reported as incomplete, and the log can be read as far as it goes."""
+        """The verdicts so far are reported as incomplete, and the log can be read up to its end."""
         path = user / ".conformance" / "honest.jsonl"
         run("--target", "honest.toml", "--cases", "2")
         room = sum(len(line) for line in path.read_bytes().splitlines(keepends=True)[:2]) + 10
@@ -83,7 +83,7 @@ class TestFullDisk:
         assert (user / "out.json").read_text() == "before"
 
     def test_a_counterexample_that_does_not_fit_is_a_remark(self, user: Path) -> None:
-        """The verdict stands without it, and the report says which file is missing."""
+        """The verdict remains, and the report says which file is missing."""
         (user / ".conformance").mkdir()
         (user / ".conformance" / "counterexamples").touch()
 

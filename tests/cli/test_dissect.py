@@ -53,7 +53,7 @@ def test_parts_are_dumped_alone(run: CliRunner) -> None:
 
 
 def test_json_names_kind_and_sections(run: CliRunner) -> None:
-    """The JSON form of a file says what it is and where its parts lie; it can be limited as well."""
+    """The JSON form of a file gives its kind and the positions of its parts; it can be limited to some parts."""
     whole = json.loads(_dissect(run, "table.arrow", "--json").stdout)
     footer = json.loads(_dissect(run, "table.arrow", "--json", "--dump", "footer").stdout)
 
@@ -65,7 +65,7 @@ def test_json_names_kind_and_sections(run: CliRunner) -> None:
 
 
 def test_a_cut_file_is_printed_up_to_the_break(run: CliRunner) -> None:
-    """What is there is annotated, and what is missing is said."""
+    """The existing bytes are annotated, and the missing ones are reported."""
     result = _dissect(run, "cut.arrow")
 
     assert "1. Schema message V5" in result.output

@@ -33,7 +33,7 @@ def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("versions")
 def test_drift_that_matters_is_status_1(tmp_path: Path) -> None:
-    """A difference that matters is told, saved and replayable; once it is known, the status is 0."""
+    """A difference that matters is reported, saved and replayable; once it is known, the status is 0."""
     report, saved = tmp_path / "drift.json", tmp_path / "saved"
     one = ("--from", "1.0.0", "--to", "2.0.0", "--case", "primitive.001/stream")
 
@@ -70,7 +70,7 @@ def test_one_case_without_drift_is_status_0() -> None:
     ],
 )
 def test_unusable_input_is_status_2(arguments: tuple[str, ...], said: str) -> None:
-    """What cannot be compared is one sentence."""
+    """Input that cannot be compared is refused in one sentence."""
     result = drift(*arguments)
 
     assert result.exit_code == 2

@@ -48,7 +48,7 @@ def schema(tmp_path: Path) -> str:
 
 
 def test_checking_files_needs_no_server_and_no_generator(schema: str) -> None:
-    """Only click stands between bytes and their verdicts."""
+    """Judging bytes imports no optional library except click."""
     done = without(SERVERS | {"rich"}, "check", "--schema", schema)
 
     assert (done.returncode, done.stderr) == (0, "")

@@ -81,7 +81,7 @@ def check_reports(folder: Path) -> None:
 
 
 def check_rows(folder: Path) -> None:
-    """What a campaign would keep of the run is a table of UTF-8."""
+    """A campaign's table of the run is valid UTF-8."""
     (log,) = (folder / ".conformance").glob("*.jsonl")
     result = fold(read_log(log))
     case = load_case(folder / "corpus" / "read.yaml")
@@ -166,7 +166,7 @@ def test_a_target_that_does_not_start_says_so_in_one_line(tmp_path: Path) -> Non
 
 
 def test_the_name_of_a_file_may_be_anything(tmp_path: Path) -> None:
-    """A file on the command line is named by whoever made it."""
+    """A file's name on the command line may come from anybody."""
     name = f"\n::error::{MARKED}\x1b[31m\n{MARKED}"
     (tmp_path / name).write_bytes(pa.schema([("a", pa.int8())]).serialize().to_pybytes() + b"rest")
     (tmp_path / f"e{name}").write_bytes(b"")

@@ -1,4 +1,4 @@
-"""``conformance golden`` as a user types it: what differs is told, and each set has a folder of its own."""
+"""``conformance golden`` as a user types it: differences are reported, and each set has a folder of its own."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_another_signal_of_the_same_request_is_no_second_one() -> None:
 
 
 def test_a_second_one_of_its_kind_kills() -> None:
-    """Whoever presses Ctrl-C twice does not wait for the orderly end."""
+    """A second Ctrl-C ends the command at once."""
     script = """
 import signal
 from conformance.cli._interrupts import orderly
@@ -110,7 +110,7 @@ def test_only_the_main_thread_hears_signals() -> None:
 
 
 class TestCommands:
-    """What each command says and keeps."""
+    """The output and the files of each command."""
 
     def test_an_interrupted_run_is_reported_as_incomplete(self, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The log breaks off where the run did, and reports are written."""

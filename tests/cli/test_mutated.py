@@ -37,7 +37,7 @@ def replay(*arguments: str) -> Result:
 
 
 def test_an_input_is_judged_again_and_its_bytes_are_saved(tmp_path: Path) -> None:
-    """What was changed, what became of it, and the bytes themselves."""
+    """The change, its outcome, and the bytes."""
     made = make_input(1, 6)
     path = tmp_path / "bytes.arrow"
 
@@ -76,7 +76,7 @@ def test_what_cannot_be_replayed_is_refused(arguments: tuple[str, ...], said: st
 
 
 def printed(results: Results) -> str:
-    """What a campaign's results look like."""
+    """The form of a campaign's results."""
     console = Console(width=200, record=True, force_terminal=False)
     with console.capture() as captured:
         print_inputs(console, results)

@@ -1,4 +1,4 @@
-"""``conformance run --parallel``: the same report as one process gives, from shards beside each other."""
+"""``conformance run --parallel``: shards at the same time give the same report as one process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SELECT = ("--select", "types.int64", "--select", "types.string", "--select", "ty
 
 
 def judged(path: Path) -> dict[str, Any]:
-    """What a JSON report says of clauses and deviations."""
+    """The clauses and deviations of a JSON report."""
     report = json.loads(path.read_text())
     return {key: report[key] for key in ("clauses", "deviations", "outcomes", "failed", "complete")}
 

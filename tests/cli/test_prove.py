@@ -39,7 +39,7 @@ def test_a_clause_is_proven_alone(tmp_path: Path) -> None:
     unknown = CliRunner().invoke(cli, [*command, "stream.*"])
 
     assert proven.exit_code == 0, proven.output
-    assert "liars" not in proven.output
+    assert "faulty servers" not in proven.output
     assert "systematic" not in proven.output
     form = json.loads((tmp_path / "proof.json").read_text())
     assert {clause for mutant in form["mutants"].values() for clause in mutant["kills"]} == {"framing.batch-not-empty"}

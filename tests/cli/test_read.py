@@ -34,7 +34,7 @@ def read(folder: Path, *arguments: str) -> click.testing.Result:
 
 
 def test_nothing_found_is_status_0(tmp_path: Path) -> None:
-    """An honest reader passes; one that is not there is named with the reason."""
+    """A correct reader passes; an absent one is named with the reason."""
     result = read(written(tmp_path / "few", one=stream("honest")))
 
     assert result.exit_code == 0, result.output
@@ -43,7 +43,7 @@ def test_nothing_found_is_status_0(tmp_path: Path) -> None:
 
 
 def test_findings_are_status_1(tmp_path: Path) -> None:
-    """A crash is told under its clause, with the input and a line that replays it."""
+    """A crash is reported under its clause, with the input and a line that replays it."""
     result = read(written(tmp_path / "few", one=stream("honest"), two=stream("segv")), "--reader", "standin")
 
     assert result.exit_code == 1
@@ -52,7 +52,7 @@ def test_findings_are_status_1(tmp_path: Path) -> None:
 
 
 def test_the_printed_line_replays(tmp_path: Path) -> None:
-    """Typed as it stands, the last line of a finding shows the same finding on that input alone."""
+    """The last line of a finding, typed unchanged, shows the same finding on that input alone."""
     folder = written(tmp_path / "few", one=stream("honest"), two=stream("wrong"))
     (line,) = set(re.findall(r"replay +conformance (.*)", read(folder, "--reader", "standin").output))
 

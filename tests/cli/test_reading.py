@@ -1,4 +1,4 @@
-"""What a user names as a file is read to its end, or refused in one sentence."""
+"""A file that a user names is read to its end, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_file_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
-    """What another program writes comes as it writes it."""
+    """A pipe is read while another program writes to it."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(b"one" * 100_000))
@@ -43,7 +43,7 @@ def test_a_pipe_without_a_writer_is_refused(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no regular file is read up to a bound."""
+    """Input that is not a regular file is read up to a bound."""
     monkeypatch.setattr(_reading, "MOST", 1 << 20)
 
     with pytest.raises(Unusable, match="/dev/zero: expected at most 1048576 bytes of what is no regular file"):

@@ -98,7 +98,7 @@ class TestReportsSideBySide:
         return user
 
     def test_a_regression_ends_in_1(self, reports: Path) -> None:
-        """What held and fails now is named with its replay."""
+        """A clause that passed and fails now is named with its replay."""
         result = conformance_("diff", "honest.json", "liar.json")
 
         assert result.exit_code == 1
@@ -107,7 +107,7 @@ class TestReportsSideBySide:
         assert "conformance replay one --target liar.toml" in result.output
 
     def test_a_repair_ends_in_0(self, reports: Path) -> None:
-        """Nothing that held fails."""
+        """No clause that passed fails now."""
         result = conformance_("diff", "liar.json", "honest.json")
 
         assert result.exit_code == 0

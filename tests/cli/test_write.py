@@ -28,7 +28,7 @@ def _standins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_found_is_status_0() -> None:
-    """An honest writer passes; one that is not there is named with the reason; a lack is no failure."""
+    """A correct writer passes; an absent one is named with the reason; a missing option is no failure."""
     result = conformance_("write", "--select", "types.int64", "--select", "types.uint32")
 
     assert result.exit_code == 0, result.output
@@ -37,7 +37,7 @@ def test_nothing_found_is_status_0() -> None:
 
 
 def test_findings_are_status_1_and_replay() -> None:
-    """A crash is told with a line that, typed as it stands, shows the same crash of that case alone."""
+    """A crash is reported with a line that, typed unchanged, shows the same crash of that case alone."""
     first = conformance_("write", "--writer", "standin", "--select", "types.int8")
     (line,) = re.findall(r"replay +conformance (.*)", first.output)
 
@@ -57,7 +57,7 @@ def test_options_that_are_not_the_writers_are_unusable() -> None:
 
 
 def test_options_in_the_id_of_a_case_replay() -> None:
-    """What the covering array combined is told by the id and can be asked for again."""
+    """The id of a case names its combination, and selects it again."""
     result = conformance_(
         "write", "--writer", "standin", "--case", 'stream.types.uint16+codec="lz4"', "--json", "a.json"
     )

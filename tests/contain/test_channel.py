@@ -21,7 +21,7 @@ def ends() -> Iterator[tuple[socket.socket, Channel]]:
 
 
 def encoded(header: bytes, blobs: tuple[bytes, ...] = ()) -> bytes:
-    """A frame as it stands on the wire."""
+    """A frame as it is on the wire."""
     lengths = [struct.pack("<Q", len(blob)) for blob in blobs]
     return b"".join([struct.pack("<II", len(header), len(blobs)), *lengths, header, *blobs])
 
@@ -99,7 +99,7 @@ def test_silence_ends_at_the_deadline(ends: tuple[socket.socket, Channel], sent:
     ],
 )
 def test_noise_is_refused(ends: tuple[socket.socket, Channel], data: bytes, message: str) -> None:
-    """What is no frame is refused before anything is allocated for it."""
+    """Bytes that are not a frame are refused before any allocation."""
     ours, channel = ends
     ours.sendall(data)
 

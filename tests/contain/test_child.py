@@ -61,7 +61,7 @@ def test_the_end_is_seen_with_status_and_output(start: Callable[[str], Child]) -
 
 
 def test_waiting_for_a_port_ends_with_the_process(start: Callable[[str], Child]) -> None:
-    """A process that dies before it tells its port is not waited for."""
+    """A process that dies before it reports its port is not waited for."""
     process = start('print(\'{"event": "other", "port": 5}\')')
 
     port = process.wait_for_port("grpc.listen", time.monotonic() + 20)
@@ -91,7 +91,7 @@ def test_lines_that_look_like_json_are_no_harm(start: Callable[[str], Child]) ->
 
 
 def test_a_program_that_does_not_exist_is_one_sentence() -> None:
-    """What cannot be started is named with the reason."""
+    """A program that cannot be started is named with the reason."""
     with pytest.raises(CannotStart) as raised:
         Child(["/nowhere/serve"], environment={})
 

@@ -16,7 +16,7 @@ _PREPARED: list[str] = []
 
 
 def prepare(word: str) -> None:
-    """What is done first in each process."""
+    """The first action in each process."""
     _PREPARED.append(word)
 
 

@@ -60,7 +60,7 @@ def run_functions() -> None:
     ],
 )
 def test_forks(function: Callable[[], None], printed: str, said: str) -> None:
-    """What a fork does, and how it ends, reaches its keeper; an exception is reported on standard error."""
+    """The work of a fork, and its end, reach the parent; an exception is reported on standard error."""
     done = in_keeper(function)
 
     assert (done.stdout, done.returncode) == (printed, 0)

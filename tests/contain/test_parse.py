@@ -40,7 +40,7 @@ def test_values_without_commas_are_counted() -> None:
 
 
 def test_a_long_string_is_walked_in_little_memory() -> None:
-    """What looks for brackets keeps nothing for each byte of a string."""
+    """The search for brackets needs no memory for each byte of a string."""
     document = b'["' + b"a" * (2 << 20) + b'", [[]]]'
     tracemalloc.start()
     try:

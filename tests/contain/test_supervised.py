@@ -155,7 +155,7 @@ def test_many_open_files_are_no_harm() -> None:
 
 @linux
 def test_where_nothing_can_be_opened_nothing_is_started_and_nothing_leaks() -> None:
-    """A machine without room for a pipe is one sentence, and no descriptor is left open."""
+    """If no pipe can be made, the error is one sentence, and no descriptor is left open."""
     files: list[int] = []
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     before = len(list(Path("/proc/self/fd").iterdir()))

@@ -30,7 +30,7 @@ def test_a_worker_answers(worker: Worker) -> None:
 
 
 def test_what_it_says_belongs_to_a_job(worker: Worker) -> None:
-    """What was said before a job is forgotten."""
+    """Output from before a job is dropped."""
     for word in ("one", "two"):
         worker.forget()
         worker.channel.send({"say": word})

@@ -89,7 +89,7 @@ def message_of(batch: pa.RecordBatch, codec: str = "") -> bytes:
 def responses_of(
     table: pa.Table, *, response_rows: int = 4, buffers: str = "", payload: str = "", schema: bool = True
 ) -> list[Any]:
-    """The responses of a whole read: ``response_rows`` rows each, the schema in the first."""
+    """The responses of a full read: ``response_rows`` rows each, the schema in the first."""
     found = []
     for start in range(0, table.num_rows, response_rows):
         batch = pa.Table.slice(table, start, response_rows).combine_chunks().to_batches()[0]
@@ -316,9 +316,9 @@ def passed(found: Sequence[Verdict]) -> set[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Deviation:
-    """One lie: ``spoil`` changes an obedient answer to ``case``, and ``clause`` has to notice.
+    """One fault: ``spoil`` changes a correct answer to ``case``, and ``clause`` must fail.
 
-    ``others`` are the clauses that honestly fail with it; nothing else may.
+    ``others`` are the clauses that rightly fail with it; no other may.
     """
 
     clause: str

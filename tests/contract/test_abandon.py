@@ -9,7 +9,7 @@ CASE = case_of(CreateSession(), ReadRows(take=1, times=5), ReadRows())
 
 
 def fewer_rows(answers: list[Answer]) -> None:
-    """The whole read goes on after the row at which the first one stopped."""
+    """The second read is of the full stream, although the first one stopped."""
     table = read(answers, 5).table
     assert table is not None
     read(answers, 5).send(table.slice(4))

@@ -1,4 +1,4 @@
-"""What a client asked is judged by its bytes: clauses on what the driver planned have no subject."""
+"""The request of a client is judged by its bytes: clauses on the driver's plan have no subject."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def test_the_batches_are_judged_under_the_session_that_named_their_stream() -> N
 
 
 def test_a_broken_batch_is_found() -> None:
-    """Whoever asked for it."""
+    """The asker makes no difference."""
     verdicts = judge(PLANLESS, by_a_client(exchanged(trailing=END)), pa.table({}))
 
     assert {one.clause for one in verdicts if one.outcome is Outcome.FAIL} >= {"framing.batch-without-end-of-stream"}
 
 
 def test_a_request_that_is_no_message_is_the_clients_own() -> None:
-    """The answers are judged all the same."""
+    """The answers are still judged."""
     exchange = by_a_client(exchanged())
     calls = tuple(dataclasses.replace(call, request=b"\xff\xff") for call in exchange.calls)
 
@@ -105,7 +105,7 @@ def test_a_refusal_is_no_failure_of_the_server() -> None:
 
 @pytest.mark.parametrize(("end", "outcome"), [(CallEnd.CRASH, Outcome.CRASH), (CallEnd.DEADLINE, Outcome.HANG)])
 def test_a_death_is_one_whoever_asked(end: CallEnd, outcome: Outcome) -> None:
-    """It is told of the exchange as a whole."""
+    """It is reported for the exchange as a whole."""
     exchange = by_a_client(exchanged())
     died = dataclasses.replace(exchange.calls[0], status="", end=end, responses=())
     exchange = dataclasses.replace(exchange, calls=(died,))

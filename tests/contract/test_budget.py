@@ -1,4 +1,4 @@
-"""What is beyond a budget is one finding and ends at once; what is within is judged whole."""
+"""Input beyond a budget is one finding and ends the judging at once; input within it is judged fully."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class TestSchemas:
     """Schema messages are bounded in bytes, each distinct one counted once."""
 
     def test_equal_ones_count_once(self) -> None:
-        """A session's schema may stand in front of every response."""
+        """A session's schema may precede every response."""
         exchange = _with_schemas([SCHEMA] * 50)
 
         assert STANDARD.of_schemas(exchange, []) is None
@@ -242,7 +242,7 @@ class TestRows:
 
 
 class TestDecompressedBytes:
-    """What an exchange decompresses to is bounded by its table, for all of its batches together."""
+    """The decompressed size of an exchange is bounded by its table, for all of its batches together."""
 
     BOMB = _compressed(100_000)
 
@@ -257,7 +257,7 @@ class TestDecompressedBytes:
         assert "buffers.expansion" in {one.clause for one in verdicts if one.outcome is Outcome.FAIL}
 
     def test_a_response_as_a_whole_is_not_inflated_beyond_it(self) -> None:
-        """What it announces is enough to tell."""
+        """The declared size is enough to refuse it."""
         plain = batch_message(_zeros(100_000)).encode()
         payload = pa.Codec("lz4_raw").compress(plain, asbytes=True)
         view = View(CASE, _with_payloads([payload], len(plain)), ROWS)
@@ -267,7 +267,7 @@ class TestDecompressedBytes:
         assert f"{len(plain)} decompressed bytes or more" in view.excess.observed
 
     def test_more_than_lz4_can_express_is_no_such_excess(self) -> None:
-        """That is a wrong number, of which its own clause tells."""
+        """The number is wrong, and its own clause reports it."""
         view = View(CASE, _with_payloads([batch_message(BATCH).encode()], 1 << 50), ROWS)
 
         assert view.excess is None
@@ -303,7 +303,7 @@ class TestStreams:
         assert "more than 99 messages" in verdicts[0].reason
 
     def test_messages_of_a_kib_have_no_limit(self) -> None:
-        """What is allowed grows with the bytes."""
+        """The permitted amount grows with the bytes."""
         assert STANDARD.of_messages(bytes(1 << 20)) == STANDARD.messages + 1024
 
 
@@ -321,12 +321,12 @@ class TestWork:
         assert [(one.clause, one.outcome) for one in verdicts] == [
             ("rows.every-batch-has-rows", Outcome.PASS),
             ("rows.row-count-is-true", Outcome.UNTESTABLE),
-            ("types.int64", Outcome.PASS),  # seen to be clean at a glance
+            ("types.int64", Outcome.PASS),  # judged by its aspects alone
         ]
         assert "budget of work" in verdicts[1].reason
 
     def test_the_same_exchange_costs_the_same_work(self) -> None:
-        """Whoever judges it, and however often."""
+        """The outcome is the same for every judge and every time."""
         costs = []
         for _ in range(2):
             view = View(CASE, flood(20), ROWS)
@@ -338,7 +338,7 @@ class TestWork:
 
 @pytest.mark.parametrize("profile", ["bq-arrow", "ipc-message"])
 def test_bare_messages_beyond_the_budget_are_not_judged(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is no call that could be told of."""
+    """There is no call for a verdict to name."""
     monkeypatch.setattr(View, "budget", Budget(schemas=1))
 
     verdicts = judge_bytes(SCHEMA, [], profile=profile)

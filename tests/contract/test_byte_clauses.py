@@ -27,7 +27,7 @@ OURS = [clause for clause in CLAUSES.values() if clause.chapter in CHAPTERS]
 
 
 def violations(clause: Clause, message: Message) -> list[Violation]:
-    """What a clause finds in a message, if it is about this kind of message."""
+    """A clause's findings in a message, if the clause is about this kind of message."""
     assert isinstance(clause.over, Messages)
     kind = ShownMessages.SCHEMAS if isinstance(message, SchemaBytes) else ShownMessages.BATCHES
     return list(clause.check(message)) if kind in clause.over.shown else []
@@ -71,7 +71,7 @@ def test_clause_fails_bytes_with_its_deviation(clause: Clause) -> None:
 
 @pytest.mark.parametrize("clause_id", [*SCHEMAS, *BATCHES])
 def test_a_deviation_of_the_framing_is_told_once(clause_id: str) -> None:
-    """What is wrong with a field is told by one clause, and not by its neighbours too."""
+    """One clause reports a fault of a field, and no other clause does."""
     (message,) = framed_messages(clause_id)
 
     found_by = {clause.id for clause in ON_MESSAGES if "bq-arrow" in clause.profiles and violations(clause, message)}
@@ -135,7 +135,7 @@ def test_messages_captured_from_the_service_are_clean(names: tuple[str, str]) ->
 
 
 def test_messages_captured_from_v1beta1_are_legacy_and_nothing_else() -> None:
-    """The v1beta1 pair is framed as before Arrow 0.15, and its metadata version is not held against it."""
+    """The v1beta1 pair is framed as before Arrow 0.15, and its metadata version is not a finding."""
     schema, batch = real_bigquery("alltypes.arrowschema"), real_bigquery("alltypes.arrow")
 
     assert failures(schema, batch) == {"framing.not-legacy": Level.MUST}
@@ -169,7 +169,7 @@ def test_batch_framing_is_judged_without_a_readable_schema() -> None:
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
 @pytest.mark.parametrize("alignment", [8, 64])
 def test_pyarrow_messages_are_clean(codec: str | None, alignment: int) -> None:
-    """What a library in wide use writes is found clean, compressed or not, aligned to 8 or to 64."""
+    """The output of a library in wide use has no finding, compressed or not, aligned to 8 or to 64."""
     batch = pa.RecordBatch.from_pydict({"n": pa.array([1, None] * 40), "t": pa.array(["a", "bb"] * 40)}).slice(1, 70)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:

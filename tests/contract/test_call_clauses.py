@@ -1,4 +1,4 @@
-"""Completeness of the clauses on calls: each has a text, a source, a lie that it tells, and a case that observes it."""
+"""Completeness of the clauses on calls: each has a text, a source, a fault that it finds, and a case."""
 
 from __future__ import annotations
 

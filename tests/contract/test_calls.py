@@ -22,7 +22,7 @@ def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
 
 
 def test_what_a_hang_leaves_unseen_is_a_hang_and_no_pass() -> None:
-    """A clause that the case names gets the outcome of the call that stood in its way."""
+    """A clause that the case names gets the outcome of the call that prevented its judgement."""
     case = case_of(CreateSession(), ReadRows(), clauses=("rows.none-is-missing",))
 
     found = verdicts(case, lambda answers: read(answers).break_off(CallEnd.DEADLINE))

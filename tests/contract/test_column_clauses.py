@@ -1,4 +1,4 @@
-"""The clauses on schemas, types and values: each passes what the case holds and fails a lie about it."""
+"""The clauses on schemas, types and values: each passes on the case's data and fails on a fault in it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def table() -> pa.Table:
 
 
 def serialized(serializer: Serializer) -> Exchange:
-    """What a serializer makes of the case, in one batch."""
+    """The case's rows from a serializer, in one batch."""
     (batch,) = table().to_batches()
     messages = ("SerializeSchema", serializer.schema(batch.schema)), ("SerializeBatch", serializer.batch(batch))
     return Exchange(CASE.id, "x", tuple(Call(0, "", method, b"", (data,)) for method, data in messages))
@@ -70,7 +70,7 @@ def failed(exchange: Exchange, chapters: Iterable[str] = CHAPTERS) -> dict[str, 
     return {one.clause: one.findings[0].observed for one in verdicts if one.outcome is Outcome.FAIL}
 
 
-# --- lies of serializers ------------------------------------------------------------------------------
+# --- faulty serializers -------------------------------------------------------------------------------
 
 
 def _retyped(change: Callable[[pa.Field], pa.Field | None]) -> Serializer:
@@ -96,12 +96,12 @@ OWN: Mapping[str, Serializer] = {
         lambda f: f.with_metadata({"BIGQUERY:type": "x"}) if f.name == "int64_n" else None
     ),
 }
-"""Lies that the mutants of the reference do not tell."""
+"""Faults that the mutants of the reference do not have."""
 
 
 @functools.cache
 def reported() -> Mapping[str, frozenset[str]]:
-    """For each lie, the clauses that fail it."""
+    """For each fault, the clauses that fail on it."""
     faults = {name: mutant.serializer for name, mutant in MUTANTS.items() if mutant.serializer is not None} | OWN
     return {name: frozenset(failed(serialized(fault))) for name, fault in faults.items()}
 
@@ -139,7 +139,7 @@ def test_a_lie_fails_the_clause(clause_id: str) -> None:
 
 @pytest.mark.parametrize("clause_id", OWN)
 def test_a_lie_of_this_module_is_told_once(clause_id: str) -> None:
-    """Each lie made here fails the clause it is about, and no other."""
+    """Each fault made here fails its own clause, and no other."""
     assert reported()[clause_id] == {clause_id}
 
 
@@ -208,7 +208,7 @@ def test_rows_of_a_server_come_in_any_order() -> None:
 
 
 def test_json_may_be_written_in_another_way() -> None:
-    """White space and the order of keys change no value, and white space is told as what it is."""
+    """White space and the order of keys change no value, and white space is reported as such."""
     found = served(lambda rows: _with(rows, "j", ['{"b": [null, 2.5], "a": 1.0}'] * 4))
 
     assert set(found) == {"values.json-compact"}
@@ -222,7 +222,7 @@ def test_json_of_another_document_is_another_value() -> None:
 
 
 def test_wkt_may_be_spaced_in_another_way() -> None:
-    """Spaces in WKT change no value, and are told as what they are."""
+    """Spaces in WKT change no value, and are reported as such."""
     found = served(lambda rows: _with(rows, "g", ["LINESTRING (1 2,3 4.0)"] * 4))
 
     assert set(found) == {"values.geography-form"}
@@ -234,7 +234,7 @@ def test_bytes_in_place_of_a_text_have_another_form() -> None:
 
 
 def test_text_that_is_no_utf8_is_a_wrong_value() -> None:
-    """Bytes that are no text at all are told, and do not stop the judge."""
+    """Bytes that are not text are reported, and do not stop the judge."""
     spoilt = pa.array([b"{\xff}"] * 4).view(pa.utf8())
 
     found = served(lambda rows: rows.set_column(1, rows.schema.field(1), spoilt))
@@ -243,14 +243,14 @@ def test_text_that_is_no_utf8_is_a_wrong_value() -> None:
 
 
 def test_two_columns_of_one_name_do_not_stop_the_judge() -> None:
-    """Of several columns with one name the first is compared, and the others are told to be there."""
+    """Of several columns with one name the first is compared, and the others are reported as surplus."""
     found = served(lambda rows: rows.append_column(rows.schema.field(0), rows.column(0)))
 
     assert set(found) == {"schema.columns-known"}
 
 
 def test_an_unbounded_end_of_a_required_range_is_open() -> None:
-    """What stands for a missing bound of a REQUIRED range is not asked; a bound that is there is."""
+    """The value for a missing bound of a REQUIRED range is not judged; an existing bound is."""
     date = pa.scalar(0, pa.date32()).as_py()
 
     epoch = served(lambda rows: _with(rows, "r", [{"start": date, "end": r["end"]} for r in rows["r"].to_pylist()]))
@@ -289,7 +289,7 @@ def test_limits_hold_without_a_case(
 
 
 def test_every_type_has_a_clause_of_its_own() -> None:
-    """No BigQuery type is forgotten by the chapters on types, values or marks."""
+    """The chapters on types, values and field metadata cover every BigQuery type."""
     kinds = {kind.lower() for kind in BqType}
 
     assert {f"types.{kind}" for kind in kinds} <= set(CLAUSES)

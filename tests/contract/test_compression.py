@@ -48,7 +48,7 @@ def fewer_rows(answers: list[Answer]) -> None:
 
 
 def size(value: int | None) -> Spoil:
-    """The first response announces another size, or none."""
+    """The first response declares another size, or none."""
 
     def spoil(answers: list[Answer]) -> None:
         response = read(answers).responses[0]
@@ -65,7 +65,7 @@ def size(value: int | None) -> Spoil:
 
 
 def zero_size(answers: list[Answer]) -> None:
-    """An uncompressed payload that announces the size 0."""
+    """An uncompressed payload that declares the size 0."""
     size(None)(answers)
     read(answers).responses[0].uncompressed_byte_size = 0
 

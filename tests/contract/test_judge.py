@@ -30,7 +30,7 @@ def rows(**changes: list[object]) -> pa.Table:
 
 
 def exchange(table: pa.Table, *, chunks: int = 1) -> Exchange:
-    """What the reference's serializer makes of a table, in so many batches."""
+    """A table from the reference's serializer, in a number of batches."""
     size = -(-table.num_rows // chunks)
     batches = table.combine_chunks().to_batches(max_chunksize=size)
     calls = [Call(0, "", "SerializeSchema", b"", (REFERENCE.schema(table.schema),))]
@@ -101,7 +101,7 @@ def test_repetitions_of_one_fault_are_cut() -> None:
 
 
 def test_a_named_clause_that_was_not_observed_is_no_pass() -> None:
-    """A clause that the case exists for gets the outcome of what stood in the way."""
+    """A clause that the case exists for gets the outcome of the call that prevented its judgement."""
     case = dataclasses.replace(CASE, clauses=("values.*",))
     died = Exchange("c", "x", (Call(0, "", "SerializeSchema", b"", status="", end=CallEnd.CRASH, details="SIGSEGV"),))
 
@@ -112,7 +112,7 @@ def test_a_named_clause_that_was_not_observed_is_no_pass() -> None:
 
 
 def test_an_untestable_exchange_answers_for_named_clauses_only() -> None:
-    """What could not be seeded says so for the clauses that wanted it."""
+    """If the table could not be seeded, the clauses that need it say so."""
     case = dataclasses.replace(CASE, clauses=("values.int64",))
 
     verdicts = judge(case, Exchange("c", "x", untestable="cannot seed: no such type"), rows())
@@ -157,7 +157,7 @@ def test_a_clause_is_itself_and_no_other() -> None:
 
 
 def test_what_passes_is_told_by_its_id_alone() -> None:
-    """Whoever wants verdicts gets them, with all others, in the order of the clauses."""
+    """A caller that wants all verdicts gets them in the order of the clauses."""
     judging = Judge(CLAUSES.values())
     view = View(CASE, exchange(rows(n=[1, 2, 3])), rows())
 
@@ -180,7 +180,7 @@ def test_verdicts_on_the_case_as_a_whole_come_last() -> None:
 
 
 def test_a_clause_that_a_clean_facet_does_not_show_is_asked_where_the_case_names_it() -> None:
-    """For then it says why it was not observed; the others of the facet pass as they would have."""
+    """It then says why it was not observed; the other clauses of the aspect pass as before."""
     named = dataclasses.replace(CASE, clauses=("values.bool", "values.int64"))
 
     verdicts = judge(named, exchange(rows()), rows())

@@ -84,7 +84,7 @@ SCHEMA: Final = schema_message(ROWS.schema).encode()
 
 
 def judged(case: Case, batch: pa.RecordBatch) -> Callable[[], object]:
-    """What judges a case's exchanges in which a batch came, of a serializer and of a server."""
+    """The judge of a case's exchanges with a batch, from a serializer and from a server."""
     table, schema = materialise(case.table), schema_message(batch.schema).encode()
     both = [make(case, schema, [batch.slice(0, 1), batch.slice(1)]) for make in (_serialized, _served)]
     return lambda: [judge(case, exchange, table) for exchange in both]
@@ -142,7 +142,7 @@ def nested(count: int) -> Callable[[], object]:
 
 
 def spoilt(change: Callable[[Any, list[Any]], None]) -> Callable[[], object]:
-    """What judges an exchange with a server whose answers were changed."""
+    """The judge of an exchange with a server whose answers were changed."""
     exchange = _served(SMALL, SCHEMA, [BATCH])
     created, read = exchange.calls
     session = proto.ReadSession.FromString(created.responses[0])

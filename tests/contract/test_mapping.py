@@ -72,7 +72,7 @@ def test_every_type_has_a_row() -> None:
 )
 @pytest.mark.parametrize("mode", Mode)
 def test_metadata(kind: BqType, metadata: dict[bytes, bytes] | None, mode: Mode) -> None:
-    """Metadata stands on the column's own field in every mode; the item of a list has none."""
+    """Metadata is on the column's own field in every mode; the item of a list has none."""
     field = mapping.arrow_field(column(kind, mode))
 
     assert field.metadata == metadata

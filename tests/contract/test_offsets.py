@@ -13,7 +13,7 @@ NEGATIVE = Expect(codes=("INVALID_ARGUMENT",), reason="negative-offset")
 
 
 def at(offset: str, expect: Expect | None = None) -> Any:
-    """A case that reads a stream wholly and then from ``offset``."""
+    """A case that reads a full stream and then from ``offset``."""
     return case_of(CreateSession(), ReadRows(), ReadRows(offset=offset, expect=expect or Expect()))
 
 
@@ -68,7 +68,7 @@ def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
 
 
 def test_a_resumed_read_may_leave_the_schema_out_and_divide_rows_anew() -> None:
-    """Neither the schema nor the responses of the whole read bind a resumed one."""
+    """A resumed read need not have the schema or the responses of the full read."""
 
     def other_division(answers: list[Answer]) -> None:
         answer = read(answers, 1)

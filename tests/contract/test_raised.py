@@ -1,4 +1,4 @@
-"""What raises costs the clauses that need it, and says so: no other verdict is lost, and nothing is hidden."""
+"""An exception costs only the clauses that need the value, and is reported: no other verdict is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Thing:
 
 
 class Aspect:
-    """A facet whose state is always to be asked for, or raises."""
+    """An aspect whose state is unknown, or raises."""
 
     def __init__(self, *, raises: bool) -> None:
         self.raises = raises
@@ -46,7 +46,7 @@ class Aspect:
 
 
 class Over:
-    """A selector of things, under a facet."""
+    """A selector of things, under an aspect."""
 
     def __init__(self, aspect: Aspect, select: Callable[[View], Sequence[Thing]] = lambda _view: [Thing()]) -> None:
         self.aspect = aspect
@@ -108,7 +108,7 @@ def test_an_interrupt_is_no_defect_of_the_suite() -> None:
 
 
 def test_a_selector_that_raises_costs_the_clauses_over_it() -> None:
-    """What cannot be made is nobody's subject."""
+    """A subject that cannot be made belongs to no clause."""
 
     def broken(_view: View) -> Sequence[Thing]:
         raise KeyError("nothing")
@@ -121,7 +121,7 @@ def test_a_selector_that_raises_costs_the_clauses_over_it() -> None:
 
 
 def test_a_facet_that_raises_leaves_its_clauses_to_be_asked() -> None:
-    """Where one of them raises, too, that has told it, and the others are judged."""
+    """If one of them also raises, its error is reported, and the others are judged."""
     aspect = Aspect(raises=True)
 
     verdicts = judged(made("x.a", raising(LookupError()), Over(aspect)), made("x.b", fine, Over(aspect)))
@@ -140,7 +140,7 @@ def test_a_facet_that_raises_alone_is_not_hidden() -> None:
 
 
 def test_what_a_facet_hides_is_no_pass() -> None:
-    """Errors are told in full, and their clauses are not among those that passed."""
+    """Errors are reported in full, and their clauses are not among those that passed."""
     aspect = Aspect(raises=True)
     clauses = (made("x.a", fine), made("x.b", raising(ValueError("no"))), made("x.c", fine, Over(aspect)))
 
@@ -151,7 +151,7 @@ def test_what_a_facet_hides_is_no_pass() -> None:
 
 
 def test_an_obstacle_that_raises_costs_the_clause_that_asked() -> None:
-    """A named clause without subjects asks what stood in the way."""
+    """A named clause without subjects asks why it was not judged."""
     spoilt = View(NAMED, exchange(rows()), rows())
     spoilt.reason_not_judged = lambda: 1 // 0  # type: ignore[method-assign]
     none = Over(Aspect(raises=False), lambda _view: [])
@@ -162,7 +162,7 @@ def test_an_obstacle_that_raises_costs_the_clause_that_asked() -> None:
 
 
 def test_a_step_that_does_not_exist_costs_the_clauses_on_calls() -> None:
-    """What cannot be made a call of is no call; the clauses that do not ask about calls are judged."""
+    """A record that is not a call is left out; clauses that do not need calls are judged."""
     odd = dataclasses.replace(exchange(rows()), calls=(Call(99, "", "ReadRows", b"", end=CallEnd.COMPLETE),))
 
     verdicts = judge(CASE, odd, rows())
@@ -172,7 +172,7 @@ def test_a_step_that_does_not_exist_costs_the_clauses_on_calls() -> None:
 
 
 def test_one_check_of_columns_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check that is remembered for its schema raises for its own clause, and values are compared all the same."""
+    """A check that is cached for its schema raises for its own clause, and values are still compared."""
     aspect = CLAUSES["types.int64"].over.aspect  # type: ignore[attr-defined]
     broken = made("x.a", lambda one: one.pairing.found(one, _explode), CLAUSES["types.int64"].over)
     monkeypatch.setattr(aspect, "checks", [*aspect.checks, _explode])
@@ -195,7 +195,7 @@ def _explode(_one: object) -> Iterator[Violation]:
 
 
 def test_a_selector_raises_to_everybody_and_is_asked_once() -> None:
-    """What it raised is remembered like a result."""
+    """An exception is cached like a result."""
     asked = []
 
     @once_per_view
@@ -300,7 +300,7 @@ class TestReason:
 
 
 def test_whoever_looks_for_failures_alone_is_stopped_by_an_error() -> None:
-    """What the suite makes itself it has to be able to judge."""
+    """The suite must be able to judge its own inputs."""
     good = Verdict("c", "x.a", Outcome.FAIL)
 
     assert sound([good]) == [good]

@@ -28,7 +28,7 @@ GOOD = Reading("pyarrow-stream", "c", "serializer", ReadingOutcome.TABLE, table=
 
 
 def outcomes(readings: Sequence[Reading]) -> dict[str, Outcome]:
-    """What becomes of each clause on readers."""
+    """The outcome of each clause on readers."""
     clauses = [clause for clause in CLAUSES.values() if clause.chapter == "readers"]
     return {one.clause: one.outcome for one in judge(CASE, EXCHANGE, ROWS, readings=readings, clauses=clauses)}
 
@@ -44,7 +44,7 @@ DEVIATIONS = {
 
 @pytest.mark.parametrize("clause_id", DEVIATIONS)
 def test_a_deviation_fails_its_clause_alone(clause_id: str) -> None:
-    """Each way in which a reading can go wrong is told by one clause."""
+    """One clause reports each way in which a reading can fail."""
     found = outcomes(DEVIATIONS[clause_id])
 
     assert {one for one, outcome in found.items() if outcome is Outcome.FAIL} == {clause_id}

@@ -140,7 +140,7 @@ def test_words_in_quotes_are_no_words() -> None:
 
 
 def test_every_reason_class_of_a_bad_restriction_has_a_clause() -> None:
-    """No reason class stands in the list without a deviation here."""
+    """Every reason class in the list has a deviation here."""
     reasons = {d.case.steps[0].expect.reason for d in DEVIATIONS}
 
     assert set(BAD_RESTRICTIONS) <= reasons

@@ -28,7 +28,7 @@ def fault(rule: Rule, path: str = "") -> Fault:
 
 
 def subjects(clause: Clause, *faults: Fault) -> Iterator[Faulty]:
-    """What a clause is asked about, with these faults alone: a whole, or messages of every kind."""
+    """A clause's subjects with these faults alone: an IPC input, or messages of every kind."""
     if isinstance(clause.over, Wholes):
         yield Container(faults)
         return
@@ -55,7 +55,7 @@ def test_a_clause_reports_the_rules_that_it_names(clause: Clause) -> None:
 
 
 def test_every_rule_is_named_or_left_for_a_reason() -> None:
-    """Each rule of the wire is named by some clause, or stands in the table of those that are not asked about."""
+    """Each rule of wire is named by a clause, or is in the table of rules that no clause uses."""
     named = {rule for clause in CLAUSES.values() for rule in clause.rules}
 
     assert set(Rule) - named == set(NOT_ASKED)
@@ -98,7 +98,7 @@ def test_a_row_of_several_rules_says_all_of_them() -> None:
 
 
 def test_a_row_in_its_own_words() -> None:
-    """What a row says goes before the rule's words, without the indentation of the table."""
+    """The text of a row precedes the rule's text, without the indentation of the table."""
     row = must("body.x", Rule.UTF8_INVALID, "", "One.\n\n        Two.\n        ", source="https://example.org")
 
     assert (row.explanation, row.source) == ("One.\n\nTwo.", "https://example.org")
@@ -126,7 +126,7 @@ def test_a_row_reports_nothing_where_its_fault_follows_from_another() -> None:
 
 
 def test_a_row_reports_nothing_where_another_rule_is_broken_at_the_path() -> None:
-    """Where one of ``unless_there`` is broken, what is at other paths is reported all the same."""
+    """If one of ``unless_there`` is broken, faults at other paths are still reported."""
     faults = [fault(Rule.BUFFER_OVERLAP, "a"), fault(Rule.BUFFER_OVERLAP, "b"), fault(Rule.BUFFER_LENGTH_NEGATIVE, "b")]
 
     assert reported(faults, unless_there=[Rule.BUFFER_LENGTH_NEGATIVE]) == ["a"]

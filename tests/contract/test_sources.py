@@ -25,5 +25,5 @@ def test_each_address_has_one_name() -> None:
 
 
 def test_no_chapter_names_an_address_of_its_own() -> None:
-    """An address stands in the table of sources, where other chapters find it."""
+    """Addresses are in the table of sources, where other chapters find them."""
     assert {path.name: _addresses(path) for path in CHAPTERS.glob("*.py") if _addresses(path)} == {}

@@ -41,7 +41,7 @@ def test_a_compressed_member_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [lambda data: data[:50], lambda data: b"", lambda data: data.replace(b"\xff", b"\0")])
 def test_what_is_no_archive_is_refused(tmp_path: Path, spoil: object) -> None:
-    """A part of one, nothing, or other bytes than its checksums tell."""
+    """A part of an archive, nothing, or bytes that do not match its checksums."""
     assert callable(spoil)
     (tmp_path / "a.zip").write_bytes(spoil(pack(MEMBERS)))
 

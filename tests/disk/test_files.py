@@ -15,12 +15,12 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="/dev/full is Linux's"
 
 
 def names(folder: Path) -> list[str]:
-    """What is in a directory."""
+    """The contents of a directory."""
     return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_file_is_written_with_its_directory(tmp_path: Path) -> None:
-    """Missing directories are made, and nothing else is left beside the file."""
+    """Missing directories are made, and no other file is left."""
     path = tmp_path / "a" / "b.json"
 
     write_whole(path, "ä\n", durable=True)
@@ -74,7 +74,7 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 
 
 def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
-    """Who may read a report does not change when it is written anew."""
+    """The permissions of a report do not change when it is written again."""
     path = tmp_path / "a"
     path.write_text("before")
     path.chmod(0o640)

@@ -1,4 +1,4 @@
-"""One process at a time, told by its number, and no lock outlives its holder."""
+"""One process at a time, identified by its number, and no lock outlives its holder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ with held(Path(sys.argv[1])):
 
 
 def names(folder: Path) -> list[str]:
-    """What is in a directory."""
+    """The contents of a directory."""
     return sorted(path.name for path in folder.iterdir())
 
 

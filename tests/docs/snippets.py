@@ -41,7 +41,7 @@ _TITLE: Final = re.compile(r'title="(?P<name>[^"]+)"')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, the name of the file that it is (or nothing), its text and where it stands."""
+    """A fenced block: its language, the name of the file that it is (or nothing), its text and its place."""
 
     language: str
     title: str
@@ -124,7 +124,7 @@ class Desk:
             **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(self.work if copied else ROOT),
-            "GIT_CEILING_DIRECTORIES": str(place),  # what lies above is no working copy of the suite
+            "GIT_CEILING_DIRECTORIES": str(place),  # a folder above may be another working copy
             "COLUMNS": "120",
             "NO_COLOR": "1",
         }
@@ -139,7 +139,7 @@ class Desk:
         file.write_text(text, encoding="utf-8")
 
     def follow(self, block: Block) -> None:
-        """Run the commands of a console block: each prints what stands below it and ends in the status told."""
+        """Run the commands of a console block: each prints the lines below it and ends in the given status."""
         for step in steps(block):
             status, printed = self.run(step.command)
             reported = f"{block.where}: $ {step.command}\n{printed}"

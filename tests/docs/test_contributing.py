@@ -15,7 +15,7 @@ from tests.fixtures import ROOT
 FOLDER: Final = ROOT / "docs" / "examples" / "contributing"
 DIFFS: Final = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.diff"))}
 COPIED: Final = [ROOT / "conformance", ROOT / "cases", ROOT / "targets", *(ROOT / "golden").glob("clauses-*.json")]
-"""What the commands change or run."""
+"""The files that the commands change or run."""
 
 _APPLY: Final = "git apply docs/examples/contributing/{}.diff"
 
@@ -78,7 +78,7 @@ def test_a_thing_is_added_in_one_place(name: str) -> None:
 @pytest.mark.timeout(900)  # a proof is many cases, and a busy machine is no defect
 @pytest.mark.parametrize("name", DIFFS)
 def test_an_example_does_what_the_guide_shows(name: str, desk: Desk) -> None:
-    """Without the diff there is no such thing; with it each command prints what stands below it."""
+    """Without the diff the thing does not exist; with it each command prints the lines below it."""
     status, printed = desk.run(WITHOUT[name])
     assert status == 2, printed
 

@@ -1,4 +1,4 @@
-"""What the README says of readers and writers of Arrow IPC is in the published reports."""
+"""The README's statements on readers and writers of Arrow IPC are in the published reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fixtures import ROOT
 
 @pytest.mark.parametrize("finding", IPC_FINDINGS, ids=lambda each: f"{each.report}-{each.clauses[0]}")
 def test_a_finding_is_in_its_report(finding: IpcFinding) -> None:
-    """Each clause that a line names exists and fails in the report that it names, on such a case as it tells of."""
+    """Each clause that a line names exists and fails in the report that it names, on such a case as it describes."""
     found = failing_clauses(finding.report)
 
     for clause in finding.clauses:

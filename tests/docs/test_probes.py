@@ -186,7 +186,7 @@ def zero_columns() -> bool:
 
 @shows("years-1-and-9999")
 def years() -> bool:
-    """The first and the last year stand in one column."""
+    """The first and the last year are in one column."""
     dates = _batch("types.date").column("value").cast(pa.int32()).drop_null().to_pylist()
     instants = _batch("types.timestamp").column("value").cast(pa.int64()).drop_null().to_pylist()
     day = 86_400_000_000
@@ -327,7 +327,7 @@ def empty_maps() -> bool:
 
 @shows("views-runs-and-unions")
 def other_layouts() -> bool:
-    """Each layout that this pyarrow knows stands in a sample."""
+    """Each layout that this pyarrow knows is in a sample."""
     kinds = [str(column.type) for batch in samples() for column in batch.columns]
     wanted = ["sparse_union", "dense_union", "run_end_encoded"]
     wanted += [name for name in ("string_view", "list_view") if hasattr(pa, name)]
@@ -376,7 +376,7 @@ def _sessions(name: str) -> list[CreateSession]:
 
 @shows("selection-in-another-order")
 def other_order() -> bool:
-    """The columns asked for stand in the table in another order."""
+    """The table has the requested columns in another order."""
     (asked, *_) = _sessions("projection.request-order-differs")
     names = _table("projection.request-order-differs").schema.names
     places = [names.index(name) for name in asked.selected_fields]

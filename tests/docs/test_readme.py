@@ -1,4 +1,4 @@
-"""What the README and the guides claim can be looked up: links, commands, features, findings."""
+"""The claims of the README and the guides can be looked up: links, commands, features, findings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_links_lead_somewhere(file: Path) -> None:
 
 
 def test_the_feature_table_is_whole() -> None:
-    """All 39 rows stand there, each with a mark and a place to see it."""
+    """All 39 rows exist, each with a mark and a place to see it."""
     rows = _ROW.findall(README)
 
     assert [int(number) for number, _, _ in rows] == list(range(1, 40))
@@ -53,7 +53,7 @@ def test_the_feature_table_is_whole() -> None:
 
 
 def test_commands_that_the_readme_names_exist() -> None:
-    """``conformance NAME`` in the README is a command, with the options beside it."""
+    """``conformance NAME`` in the README is a command, with the options that follow it."""
     named = set(re.findall(r"(?:`|\$ )conformance ([a-z]+)((?: --[a-z-]+)*)", README))
 
     assert {name for name, _ in named} <= set(COMMANDS)
@@ -78,7 +78,7 @@ def test_a_finding_is_in_a_report(finding: Finding) -> None:
 
 @pytest.mark.parametrize("target", REPORTS[1:])
 def test_values_arrive_as_they_were_put_in(target: str) -> None:
-    """What the README says that the later versions do well."""
+    """The README's statements on what the later versions do well."""
     clauses = all_clauses()
 
     assert [name for name in failing(target) if name.startswith("values.") and clauses[name].level is Level.MUST] == []

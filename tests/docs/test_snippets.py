@@ -1,4 +1,4 @@
-"""Every block of code in the guides runs, or stands word for word in what sets up the builds."""
+"""Every block of code in the guides runs, or is word for word in the set-up of the builds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def endpoint() -> Iterator[Mapping[str, str]]:
 @pytest.mark.timeout(900)  # a guide is many commands, and a busy machine is no defect
 @pytest.mark.parametrize("guide", FOLLOWED, ids=lambda guide: guide.relative_to(ROOT).as_posix())
 def test_the_commands_of_a_guide_do_what_it_says(guide: Path, tmp_path: Path, endpoint: Mapping[str, str]) -> None:
-    """Followed from the top, each command prints what stands below it and ends in the status that is told."""
+    """Followed from the top, each command prints the lines below it and ends in the given status."""
     desk = Desk(tmp_path, endpoint)
 
     for block in blocks(guide):
@@ -68,7 +68,7 @@ def test_a_file_is_used_by_a_command_below_it(guide: Path) -> None:
 
 @pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
 def test_set_up_commands_are_those_of_the_builds(guide: Path) -> None:
-    """What a reader types to set up an environment is what ``.ci/run`` or ``tox.ini`` runs, or an environment of it."""
+    """The commands that set up an environment are those of ``.ci/run`` or ``tox.ini``."""
     known = set((ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines())
 
     strange = [
@@ -109,7 +109,7 @@ def _is_tox(command: str) -> bool:
 
 @pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
 def test_protocol_messages_in_a_guide_are_messages(guide: Path) -> None:
-    """JSON lines that stand alone are requests or answers as the published schema has them."""
+    """JSON lines in a block of their own are requests or answers under the published schema."""
     for block in blocks(guide):
         if block.language == "json" and not block.title:
             for line in block.text.splitlines():

@@ -19,7 +19,7 @@ from tests.fixtures import ROOT
 
 
 def test_the_tables_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
-    """``python -m publish.tables`` would write what stands there."""
+    """``python -m publish.tables`` would write the same bytes."""
     status = main(["--check"])
 
     assert (status, capsys.readouterr().out) == (0, "")
@@ -39,7 +39,7 @@ def test_a_defect_has_a_mutant_or_a_reason(defect: Defect) -> None:
 
 
 def test_mutants_name_known_defects() -> None:
-    """What a mutant reproduces stands in one of the two tables."""
+    """A defect that a mutant reproduces is in one of the two tables."""
     known = {defect.id for defect in DEFECTS} | {name for probe in PROBES for name in probe.defects}
 
     assert {name for mutant in MUTANTS.values() for name in mutant.defects} <= known

@@ -58,7 +58,7 @@ WORDS: Final = (
     Word(r"announc(?:e[sd]?|ing|ements?)", "declare, give"),
     Word(r"told|tells?", "report, say, state, show"),
     Word(r"greed(?:y|ily)?", "excessive memory use", (r"greedy (?:match|regular|search|algorithm)\w*",)),
-    # Verbs and prepositions that stood for everything, so that the reader had to guess.
+    # Vague verbs and prepositions, whose meaning the reader had to guess.
     Word(r"st(?:ood|ands?)", "is, is written; for a person: name the action", (r"stand-?ins?", r"stands? for")),
     Word(r"held", "passed, kept, stored, required", (r"held open", r"lock\w* (?:is|was|are) held")),
     Word(r"work(?:s|ed|ing)? out", "compute, derive"),

@@ -1,4 +1,4 @@
-"""Versions that are the installed pyarrow with one change: workers that lie, die or differ as a version might."""
+"""Stand-ins for versions: the installed pyarrow with one change, in workers that are faulty, die or differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pair of answers is called, and when it matters."""
+"""The name of a pair of answers, and whether it matters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def reading(
 def test_readings(
     old: VersionAnswer, new: VersionAnswer, change: VersionChange, *, matters_if_valid: bool, matters_if_broken: bool
 ) -> None:
-    """What became of reading, and whether it matters for sound bytes and for broken ones."""
+    """The change in reading, and whether it matters for valid and for broken bytes."""
     sound, broken = reading(old, new), reading(old, new, valid=False)
 
     assert (sound.change, broken.change) == (change, change)
@@ -71,7 +71,7 @@ def test_a_version_that_lacks_the_type_has_judged_nothing() -> None:
 
 
 def test_another_type_is_named() -> None:
-    """Where only the type changed, both types are told."""
+    """If only the type changed, both types are reported."""
     found = reading(ROWS, RETYPED)
 
     assert (found.before, found.after) == ("read as int64", "read as extension<uuid>")
@@ -109,7 +109,7 @@ def test_the_same_bytes_are_equal() -> None:
 
 
 def test_other_bytes_that_conform_are_another_layout() -> None:
-    """Bytes that say the same and break no rule do not matter, and their places are told."""
+    """Bytes with the same meaning that break no rule do not matter, and their places are reported."""
     found = writing(written(PLAIN), written(PLAIN[:-8]))
 
     assert (found.change, found.matters) == (VersionChange.LAYOUT, False)
@@ -127,7 +127,7 @@ def test_bytes_that_break_a_rule_matter() -> None:
 
 
 def test_a_rule_that_was_broken_before_is_no_drift() -> None:
-    """What both versions do wrong has not changed."""
+    """A fault of both versions is no change."""
     assert writing(written(PLAIN[:-4]), written(PLAIN[:-5])).change is VersionChange.LAYOUT
 
 
@@ -139,7 +139,7 @@ def test_other_values_matter() -> None:
 
 
 def test_recompressed_bytes_are_the_same() -> None:
-    """What another version of a codec makes of the same buffers is no other layout."""
+    """Other compressed bytes of the same buffers are not another layout."""
     values = [number // 7 for number in range(2000)]
     old, new = (written(stream(values, "zstd", level), "a/stream+zstd") for level in (1, 19))
 
@@ -148,7 +148,7 @@ def test_recompressed_bytes_are_the_same() -> None:
 
 
 def test_published_memory_matters_where_it_is_new() -> None:
-    """A version that begins to publish what lies beyond its buffers is told of; one that goes on is not."""
+    """A version that begins to write bytes from beyond its buffers is reported; one that continues to do so is not."""
     spilling = written(PLAIN + bytes(8), spilled=True)
 
     assert writing(written(PLAIN), spilling).change is VersionChange.SPILL

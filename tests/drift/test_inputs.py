@@ -1,4 +1,4 @@
-"""What is read: sound bytes that are sound, broken ones that are broken, and the same ones always."""
+"""The inputs: valid bytes that are valid, broken ones that are broken, and always the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECIPES = list(draw_recipes(0, share=0.01))
 
 @pytest.fixture(scope="module")
 def sound() -> list[DriftInput]:
-    """What the reference writes of a few recipes of each class."""
+    """The reference's output for a few recipes of each class."""
     return list(reference_inputs(RECIPES))
 
 
@@ -46,7 +46,7 @@ def test_no_bases_give_no_mutants() -> None:
 
 
 def test_the_catalogue_is_what_it_says() -> None:
-    """Legal variations break no rule, what is no violation may still be refused, and no id stands twice."""
+    """Legal variations break no rule, ambiguous input may be refused, and no id occurs twice."""
     found = list(catalogue_inputs())
 
     assert [one.id for one in found if one.id.startswith("legal/") and not one.valid] == []

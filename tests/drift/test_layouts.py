@@ -45,7 +45,7 @@ def test_a_bitmap_may_be_there_or_not() -> None:
 
 
 def test_places_that_are_gone_count_in_the_old_bytes() -> None:
-    """A missing end-of-stream marker is found where it stood."""
+    """A missing end-of-stream marker is found at its position."""
     found = differing_places("stream", PLAIN, write_stream([BATCH], WriterOptions(end="close")))
 
     assert {place.gone for place in found} == {True}
@@ -61,7 +61,7 @@ def test_a_footer_follows_from_its_messages() -> None:
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
 def test_any_two_streams_can_be_compared(codec: str) -> None:
-    """Whatever differs, at least one place is told."""
+    """For every difference at least one place is reported."""
     other = write_stream([BATCH], WriterOptions(codec=codec))  # type: ignore[arg-type]  # one of the two
 
     assert labels(PLAIN, other)

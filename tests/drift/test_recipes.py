@@ -72,7 +72,7 @@ def test_every_type_and_option_is_drawn() -> None:
 
 @pytest.mark.parametrize("kind", [*CLASSES, "schema"])
 def test_what_is_built_says_what_the_recipe_says(kind: str) -> None:
-    """The arrays have the recipe's values, whole or cut out of more, whatever lies around their buffers."""
+    """The arrays have the recipe's values, complete or sliced, whatever bytes are around their buffers."""
     for recipe in (one for one in RECIPES if one.kind == kind):
         try:
             schema = build_schema(recipe.document)

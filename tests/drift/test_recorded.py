@@ -1,4 +1,4 @@
-"""What was recorded of published versions: the installed one still writes it, and known drift is found again."""
+"""Records of published versions: the installed one still writes the same, and known drift is found again."""
 
 from __future__ import annotations
 

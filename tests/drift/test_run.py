@@ -61,7 +61,7 @@ def test_accepting_what_is_broken_matters(tmp_path: Path) -> None:
 
 
 def test_memory_from_beyond_a_buffer_is_noticed(tmp_path: Path) -> None:
-    """Bytes that follow what lies around the buffers are told of, though they conform."""
+    """Bytes that depend on the memory around the buffers are reported, though they conform."""
     drift = standins.drift(tmp_path, standins.SPILLS)
 
     assert found(drift) == {("primitive.001/stream", VersionChange.SPILL, True)}
@@ -69,7 +69,7 @@ def test_memory_from_beyond_a_buffer_is_noticed(tmp_path: Path) -> None:
 
 
 def test_what_a_version_lacks_is_not_applicable(tmp_path: Path) -> None:
-    """Cases of a type that one version has not got are counted as such, and are no differences."""
+    """Cases of a type that one version lacks are counted as such, and are not differences."""
     drift = standins.drift(tmp_path, standins.LACKS)
 
     assert drift.differences == ()
@@ -95,7 +95,7 @@ def test_a_case_that_is_none_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_replay_line_draws_the_same_cases() -> None:
-    """Options that change what is drawn stand in the replay line."""
+    """Options that change the drawn cases are in the replay line."""
     assert DriftPlan(seed=7, share=0.5).options == " --seed 7 --share 0.5"
 
 

@@ -12,13 +12,13 @@ from conformance.drift.versions import DriftError, Version, VersionAnswer, ask, 
 
 
 def test_versions_stand_from_old_to_new() -> None:
-    """Numbers are compared as numbers, the installed version is the last, and none stands twice."""
+    """Numbers are compared as numbers, the installed version is the last, and no version occurs twice."""
     assert ordered(["16.1.0", "installed", "9.0.0", "16.1.0"]) == ["9.0.0", "16.1.0", "installed"]
 
 
 @pytest.mark.parametrize("name", ["latest", "26", ">=24", "24.0.0; true"])
 def test_a_name_that_is_no_version_is_refused(name: str) -> None:
-    """What is no version number is not handed to an installer."""
+    """A text that is not a version number is not passed to an installer."""
     with pytest.raises(DriftError, match=r"expected a version of pyarrow such as 24\.0\.0"):
         find_version(name)
 
@@ -36,7 +36,7 @@ def test_an_interpreter_that_is_gone_is_told() -> None:
 
 
 def test_texts_lose_addresses_and_paths() -> None:
-    """What differs between two processes or machines is taken out of an error, and nothing else."""
+    """Only the parts of an error that differ between processes or machines are removed."""
     reported = versions._normal("object at 0x7f00aabbccdd in /usr/lib/x86/arrow.cc:12, row 3/4 of\n  and/or")
 
     assert reported == "object at 0x… in /…:12, row 3/4 of and/or"
@@ -54,5 +54,5 @@ def test_texts_lose_addresses_and_paths() -> None:
     ],
 )
 def test_a_version_says_what_it_lacks(error: str, text: str, *, lacks: bool) -> None:
-    """Errors that say that the library has no such type are told from those that judge the bytes."""
+    """Errors about a type that the library lacks are distinguished from errors about the bytes."""
     assert VersionAnswer("a", "refused", error=error, text=text).lacks is lacks

@@ -52,7 +52,7 @@ def test_a_crash_costs_one_job(doing: Callable[..., None]) -> None:
 
 
 def test_a_crash_that_needs_company_is_told_as_such(doing: Callable[..., None]) -> None:
-    """A job that kills only a process in which others ran before is told apart from one that kills a fresh one."""
+    """A job that kills only a used process is distinguished from one that kills a fresh one."""
     before: list[int] = []
 
     def fragile(job: Mapping[str, Any]) -> dict[str, Any]:

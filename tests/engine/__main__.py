@@ -1,4 +1,4 @@
-"""``python -m tests.engine``: ``faulty_servers.json`` written anew, the MUST clauses that each standing liar passes."""
+"""``python -m tests.engine`` writes ``faulty_servers.json``: the MUST clauses that each faulty server passes."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ if __name__ == "__main__":
     proof_fixture = ProofFixture.of(load_corpus().values(), all_clauses().values())
     known = {name: passed(by_server(proof_fixture, name)) for name in FAULTY_SERVERS}
     text = json.dumps(known, indent=1, sort_keys=True) + "\n"
-    (Path(__file__).parent / "liars.json").write_text(text, encoding="utf-8")
+    (Path(__file__).parent / "faulty_servers.json").write_text(text, encoding="utf-8")

@@ -51,7 +51,7 @@ WRITERS: Final[Mapping[str, IpcWriterInfo]] = {
 
 
 class Standin:
-    """Honest pyarrow but for the words of :data:`DEEDS` and those below."""
+    """pyarrow itself, with the faults of :data:`DEEDS` and those below."""
 
     version = "0.2"
 
@@ -153,7 +153,7 @@ def stream(word: str, *, columns: int = 1) -> bytes:
 
 
 def vectors(**contents: bytes) -> VectorSet:
-    """A set of vectors with these ids (``__`` for a dot) and bytes; rows are told for what is valid."""
+    """A set of vectors with these ids (``__`` for a dot) and bytes; valid ones have rows."""
     made = VectorSet()
     every = tuple(_vector(made, name.replace("__", "."), data) for name, data in contents.items())
     made.chapters["few"] = Chapter("Few", every, FORMAT)
@@ -190,4 +190,4 @@ def written(folder: Path, **contents: bytes) -> Path:
 
 
 STRUCTURE: Final = (Validity.INVALID, Tier.STRUCTURE)
-"""What is to be refused."""
+"""Inputs that must be refused."""

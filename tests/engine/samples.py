@@ -60,7 +60,7 @@ def sample_clause(
     over: Callable[[View], Any] = _calls,
     check: Callable[[Any], Iterable[Violation]] = _status_is_ok,
 ) -> Clause:
-    """A clause that wants every call to end in OK, unless told otherwise."""
+    """A clause that requires every call to end in OK, unless ``check`` is given."""
     return Clause(clause_id, level, f"Text of {clause_id}.", "https://example.org/spec", "", ("bq-arrow",), over, check)
 
 

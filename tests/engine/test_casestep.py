@@ -51,7 +51,7 @@ def reported(step: CaseStep, work: CaseWork) -> list[tuple[str, Outcome]]:
 
 
 def test_a_case_is_taken_as_far_as_is_asked() -> None:
-    """What drives and what judges may be two threads."""
+    """Driving and judging may be in two threads."""
     target = FakeTarget({})
     step = CaseStep((OK,), target)
     work = step.take(CaseWork(sample_case("a")), Phase.DRIVEN)
@@ -70,7 +70,7 @@ def test_a_case_is_taken_as_far_as_is_asked() -> None:
     ],
 )
 def test_what_is_raised_on_the_way_ends_the_case(error: Exception, outcome: Outcome, reason: str, broke: int) -> None:
-    """The target's fault and the suite's are told apart; the suite's leave a traceback."""
+    """Faults of the target and of the suite are distinguished; those of the suite have a traceback."""
     work = taken(error)
 
     assert work.judged is not None
@@ -137,7 +137,7 @@ def test_a_reader_that_raises_costs_the_readings() -> None:
 
 
 def test_each_phase_has_its_seconds() -> None:
-    """So that driving and judging can be told apart."""
+    """The times of driving and judging are separate."""
     work = taken(sample_exchange("a", sample_call()))
 
     assert len(work.seconds) == len(Phase) + 1

@@ -1,9 +1,9 @@
-"""What earlier versions of the suite stored is read today, and comes to the verdicts that it came to then.
+"""Files that earlier versions of the suite stored can be read, and get the same verdicts.
 
 ``old/version-1.zip`` was written by the last version whose records had format 1, with the suite's own commands:
 ``extract`` of the reference, of nine of its mutants and of pyarrow as a serializer (``extracted``), a ``run`` and the
 report on it (``run.jsonl``, ``run.json``), and a ``campaign`` of twelve cases (``campaign``, ``counterexamples``).
-Never write it again: it stands for the files that people have.
+Never write it again: it represents the files that people have.
 """
 
 from __future__ import annotations

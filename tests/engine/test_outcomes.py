@@ -127,7 +127,7 @@ def test_a_case_that_shows_nothing_is_untestable_and_says_so() -> None:
 
 
 def test_an_unsupported_case_counts_for_each_clause_it_exists_for() -> None:
-    """What was not judged is listed by clause."""
+    """Clauses that were not judged are listed."""
     case = sample_case("a", clauses=["framing.*"])
     clauses = [sample_clause("framing.a"), sample_clause("framing.b"), sample_clause("rows.a")]
 

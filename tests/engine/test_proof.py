@@ -1,4 +1,4 @@
-"""What a trial shows, which cases a stand tries, and which changes are permitted."""
+"""The result of a trial, the cases that the fixture tries, and the permitted changes."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class TestTrial:
         assert trial.survived == ("a.two",)
 
     def test_a_failure_that_is_not_declared_is_surplus(self) -> None:
-        """What is declared, by name or by pattern, may fail; anything else may not."""
+        """Clauses that are declared, by name or by pattern, may fail; others may not."""
         trial = Trial("m", dict.fromkeys(("a.one", "b.two", "c.three"), ("c",)), kills=("a.one",), also=("b.*",))
 
         assert trial.surplus == ("c.three",)
 
 
 class TestProofFixture:
-    """Light cases are tried on every lie, heavy ones on lies about what they were made for."""
+    """Light cases are tried on every mutant, heavy ones on the mutants that they were made for."""
 
     def test_light_cases_are_tried_on_every_lie(self) -> None:
         """A case that needs a capability is left to targets that have it."""
@@ -68,17 +68,17 @@ class TestProofFixture:
         assert names(("rows.none-is-missing",)) == ["rows.plain"]
 
     def test_a_process_gets_the_cases_made_for_it(self) -> None:
-        """A lie that hangs costs its deadline in each case, so it gets few."""
+        """A mutant that hangs costs its deadline in each case, so it gets few cases."""
         made = [tried.case.id for tried in PROOF_FIXTURE.made_for(("rows.none-is-missing",))]
 
         assert made == ["rows.plain", "rows.wide"]
 
 
 class TestTrying:
-    """The reference passes, and each kind of lie is told."""
+    """The reference passes, and each kind of fault is found."""
 
     def test_the_reference_serializer_fails_nothing(self) -> None:
-        """What obeys is not accused."""
+        """The correct server has no finding."""
         assert by_bytes(PROOF_FIXTURE, REFERENCE) == {}
 
     def test_true_readings_fail_nothing(self) -> None:
@@ -87,7 +87,7 @@ class TestTrying:
 
     @pytest.mark.parametrize("name", ["batch.end-of-stream", "value.int64-off-by-one", "reader.differs"])
     def test_a_lie_fails_its_clause_and_no_other(self, name: str) -> None:
-        """A lie about bytes, about values, of a reader."""
+        """A fault in bytes, in values, of a reader."""
         trial = try_mutant(PROOF_FIXTURE, MUTANTS[name])
 
         assert trial.survived == trial.surplus == ()
@@ -112,7 +112,7 @@ class TestSystematic:
         assert not Fate("a.b", "+1", permission=permission).survived
 
     def test_a_permission_is_of_paths_and_changes(self) -> None:
-        """Indices stand between angle brackets in its pattern."""
+        """Indices are in angle brackets in its pattern."""
         permission = Permission("a.buffers<*>.offset", "* of nothing", "it is free", "https://example.com")
 
         assert permission.covers(Edit("a.buffers[3].offset", "+1 of nothing", b""))
@@ -160,7 +160,7 @@ class TestTypes:
 
 
 def test_an_error_in_a_clause_kills_no_mutant() -> None:
-    """It stands among the failures under a name that no mutant declares."""
+    """It is among the failures under a name that no mutant declares."""
     failures: dict[str, tuple[str, ...]] = {}
 
     note_failures([Verdict("a", "x.y", Outcome.ERROR, reason="it raised"), Verdict("a", "x.z", Outcome.FAIL)], failures)

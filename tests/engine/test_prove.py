@@ -1,8 +1,8 @@
-"""The proof, sampled: what ``conformance prove`` shows in full is shown here for a part, chosen by a seed.
+"""The proof, sampled: ``conformance prove`` for a part of its mutants, chosen by a seed.
 
-The standing liars are asked in full: ``faulty_servers.json`` holds the MUST clauses that each passes, and ``python -m
-tests.engine`` writes it. A change of that file is a change of what the suite lets pass, to be explained
-clause by clause.
+The faulty servers are judged in full: ``faulty_servers.json`` lists the MUST clauses that each passes, and ``python
+-m tests.engine`` writes it. A change of that file changes what the suite lets pass, and must be explained clause by
+clause.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ load_chapters()
 pytestmark = pytest.mark.timeout(900)  # the first test waits for the whole sample, on a busy machine for long
 ROOT = Path(__file__).parents[2]
 CASES = tuple(load_corpus(ROOT / "cases").values())
-KNOWN = json.loads((Path(__file__).parent / "liars.json").read_text())
+KNOWN = json.loads((Path(__file__).parent / "faulty_servers.json").read_text())
 SEED = 20261121
 BYTES = [name for name, mutant in MUTANTS.items() if mutant.serializer is not None]
 ANSWERS = [name for name, mutant in MUTANTS.items() if mutant.service is not None and not mutant.process]
 
 PROVEN = sorted({clause for name in BYTES for clause in MUTANTS[name].kills if not clause.startswith("rows.")})
 GUTTED = random.Random(SEED).sample(PROVEN, 5)  # a sample that is the same every time
-"""Clauses, chosen by the seed, that lies about bytes are made for."""
+"""Clauses, chosen by the seed, for which there are mutants of bytes."""
 
 
 @pytest.fixture(scope="module")
 def proof() -> Proof:
-    """A proof of thirty lies about bytes, three about behaviour, each eightieth change, every variation and liar.
+    """A proof with thirty mutants of bytes, three of behaviour, each eightieth change, all variations and servers.
 
-    A lie about behaviour that no test of the clauses tells is told as well.
+    One mutant of behaviour that no test of the clauses has is included.
     """
     chosen = random.Random(SEED)  # a sample that is the same every time
     sample = [*chosen.sample(BYTES, 30), *chosen.sample(ANSWERS, 3), "reader.loses-rows", "calls.split-hangs",
@@ -59,7 +59,7 @@ class TestSample:
         assert {trial.name: trial.survived for trial in proof.survived} == {}
 
     def test_no_mutant_fails_what_it_does_not_declare(self, proof: Proof) -> None:
-        """A clause that fails beside the intended one is declared, with the reason."""
+        """A clause that fails in addition to the intended one is declared, with the reason."""
         assert {trial.name: trial.surplus for trial in proof.broad} == {}
 
     def test_no_legal_variation_fails_anything(self, proof: Proof) -> None:
@@ -73,14 +73,14 @@ class TestSample:
         assert sum(proof.changes.values()) > 50
 
     def test_no_type_passes_for_another_and_no_clause_raises(self, proof: Proof) -> None:
-        """Whatever stands where another type belongs, at any depth, is rejected by a clause on types."""
+        """A wrong type, at any depth, fails a clause on types."""
         assert proof.raised == ()
         assert set(proof.types) == {"rejected"}
         assert proof.types["rejected"] > 50
 
 
 class TestLiars:
-    """What a standing liar passes is known to the clause, and explained."""
+    """Every MUST clause that a faulty server passes is listed and explained."""
 
     @pytest.mark.parametrize("faulty", FAULTY_SERVERS)
     def test_it_passes_the_must_clauses_that_are_known(self, proof: Proof, faulty: str) -> None:
@@ -100,14 +100,14 @@ class TestLiars:
         assert not chapters & {"rows", "offsets", "split", "structure", "body", "schema", "types", "values"}
 
     def test_who_refuses_everything_passes_refusals_only(self, proof: Proof) -> None:
-        """What has to be refused is, and nothing else is shown."""
+        """Requests that must be refused are refused, and it passes no other clause."""
         refusals = [clause for clause in proof.faulty_servers["liar.always-refuse"] if not clause.startswith("calls.")]
 
         assert refusals
         assert all(clause.endswith("-is-refused") or "errors." in clause or "no-rows" in clause for clause in refusals)
 
     def test_each_fails_at_least_one_clause_of_its_lie(self, proof: Proof) -> None:
-        """No liar passes the whole suite."""
+        """No faulty server passes the whole suite."""
         musts = sum(clause.level is Level.MUST for clause in CLAUSES.values())
 
         assert max(map(len, proof.faulty_servers.values())) < musts

@@ -96,7 +96,7 @@ def test_a_lack_that_is_said_is_no_failure(pool: IpcPool, word: str) -> None:
 
 
 def test_memory_that_is_refused_cleanly_is_a_refusal(pool: IpcPool) -> None:
-    """An allocation that fails with an error of the library is no hang: whoever set the limit, it was kept."""
+    """An allocation that fails with an error of the library is not a hang: the limit was kept."""
     found = judged(pool, "allocate")
 
     assert found["reader.survives"] is Outcome.PASS
@@ -128,7 +128,7 @@ def verdicts(
     answer: JobAnswer, result: Validity, tier: Tier, clause: str = "reader.refuses.offsets"
 ) -> dict[str, Outcome]:
     """The verdicts on an answer to input that is expected so."""
-    from conformance.contract.ipc.expectation import Expectation  # noqa: PLC0415  # beside its only use
+    from conformance.contract.ipc.expectation import Expectation  # noqa: PLC0415  # its only use
 
     judge = ReaderTask(None, "standin", None, clauses(), readers=READERS)  # type: ignore[arg-type]
     asked = dataclasses.replace(INVALID, expectation=Expectation(result, None, tier, (clause,), "broken"))
@@ -137,7 +137,7 @@ def verdicts(
 
 @pytest.mark.parametrize("end", [Ended.DIED, Ended.HUNG, Ended.EXHAUSTED, Ended.REFUSED])
 def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> None:
-    """What ends the looking at rows of invalid bytes counts as accepting them, and as nothing worse."""
+    """An error while the rows of invalid bytes are read counts as acceptance, and as nothing worse."""
     found = verdicts(JobAnswer("x", "standin", end, stage=Stage.VALUES, error_class="SIGSEGV"), *STRUCTURE)
 
     assert found["reader.survives"] is Outcome.PASS
@@ -163,7 +163,7 @@ def test_an_unavailable_reader_is_not_judged() -> None:
 
 
 def test_clauses_left_to_a_validation_are_not_judged(pool: IpcPool) -> None:
-    """What a library documents to leave to a validation is not asked, and the report says so."""
+    """Checks that a library documents as part of a separate validation are not judged, and the report says so."""
     readers = {"standin": dataclasses.replace(READER, left_to_validation=("reader.refuses.truncated",))}
     made = ReaderTask(pool, "standin", Inputs(vectors(one=stream("gullible")[:-40])), clauses(), readers=readers)
 
@@ -203,7 +203,7 @@ def test_one_input_alone(pool: IpcPool) -> None:
 
 
 def test_a_crash_costs_one_input(pool: IpcPool) -> None:
-    """What comes after a death is judged as if there had been none."""
+    """The input after a crash is judged as if there had been no crash."""
     result = fold(reading(pool, vectors(a=stream("segv"), b=stream("honest"), c=stream("abort"))).events())
 
     outcomes = {v.case_id: v.outcome for v in result.verdicts if v.clause == "reader.survives"}

@@ -28,7 +28,7 @@ def test_vectors_come_with_their_rows() -> None:
 
 
 def test_what_is_cut_off_has_no_rows() -> None:
-    """Where nobody can say which rows there are, none are told."""
+    """If the rows are not defined, none are given."""
     found = Inputs(SOME).find("stream.cut")
 
     assert (found.expectation.result, found.expectation.tier) == (Validity.INVALID, Tier.STRUCTURE)

@@ -132,7 +132,7 @@ def test_an_entry_that_excuses_nothing_goes() -> None:
 
 
 def test_notes_stay_with_their_entries() -> None:
-    """What the owner wrote about a defect survives."""
+    """The owner's notes on a defect are kept."""
     listed = (ExpectedFailure("framing.batch", THREE, note="known", issue="https://example.org/1"),)
     result = run_of(failing("a", "framing.batch", "3 messages"), expectations=listed)
 

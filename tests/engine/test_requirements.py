@@ -1,4 +1,4 @@
-"""What a version requires stays as it was frozen: no id goes unseen, comes back or becomes more binding."""
+"""The requirements of a version stay frozen: no id disappears unnoticed, comes back or gets a higher level."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BEFORE = freeze(register(a=Level.MUST, b=Level.SHOULD), CORPUS)
 
 
 def found(clauses: dict[str, Clause], frozen: Frozen = BEFORE, corpus: Corpus = CORPUS) -> list[str]:
-    """What no longer holds."""
+    """Requirements that are no longer met."""
     return list(complaints(frozen, clauses, corpus))
 
 

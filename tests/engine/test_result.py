@@ -79,7 +79,7 @@ def test_a_run_that_judged_nothing_fails() -> None:
     ],
 )
 def test_the_exit_status_follows_the_outcomes(outcome: Outcome, *, fails: bool) -> None:
-    """Beside a pass, each outcome has its own rule."""
+    """Next to a pass, each outcome has its own rule."""
     verdicts = [passing("a", "rows.once"), Verdict("a", FRAMING, outcome, reason="so it was")]
 
     assert fold([started(FRAMING, "rows.once"), judged("a", *verdicts), END]).fails is fails

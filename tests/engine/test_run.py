@@ -145,12 +145,12 @@ def test_a_case_that_needs_what_the_target_does_not_declare_is_not_judged() -> N
 
 
 def remarks(events: Iterable[Event]) -> tuple[str, ...]:
-    """What the run says about the target as a whole."""
+    """The run's remarks about the target as a whole."""
     return next(event.remarks for event in events if isinstance(event, RunEnded))
 
 
 def test_a_capability_that_is_there_and_not_declared_is_remarked_on() -> None:
-    """A target cannot leave out what it has: one case is tried, and that it passes is told; no verdict changes."""
+    """A target cannot hide a capability: one case is tried, and its pass is reported; no verdict changes."""
     events = run_all([sample_case("a", needs=["split"]), sample_case("b", needs=["split"])])
 
     assert remarks(events)[-1] == (
@@ -238,12 +238,12 @@ class TestShrinker:
         return RefusingTarget({})
 
     def shrinker(self, target: FakeTarget, directory: Path, *, shrinking: bool = True, expected: str = "") -> Shrinker:
-        """A hunt in ``directory``."""
+        """A shrinker that saves in ``directory``."""
         expectations = [ExpectedFailure(expected, "*")] if expected else []
         return Shrinker(CaseStep((OK,), target), directory, expectations=expectations, shrinking=shrinking)
 
     def saved(self, target: FakeTarget, shrinker: Shrinker, *, generated: bool = True) -> list[CounterexampleSaved]:
-        """What a run of two failing cases saves."""
+        """The files that a run with two failing cases saves."""
         work = jobs(sample_case("a"), sample_case("b"), generated=generated)
         events = run(started(), work, CaseStep((OK,), target), shrinker=shrinker)
         return [event for event in events if isinstance(event, CounterexampleSaved)]

@@ -89,7 +89,7 @@ def test_an_expected_failure_of_another_shard_is_no_surprise(case: str) -> None:
 
 
 def test_an_expected_failure_of_a_generated_case_of_another_shard_is_not_stale() -> None:
-    """What others generate is never listed in the log, and still exists."""
+    """Generated cases of other shards are not listed in the log, and still exist."""
     other = next(name for index in range(9) if not Shard(1, 2).holds(name := generated_id(7, index, profile="server")))
     start = started("framing.x", expectations=[ExpectedFailure("framing.x", "fail: *", case=other)])
     start = dataclasses.replace(start, shard="1/2", generated=9)

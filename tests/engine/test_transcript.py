@@ -56,7 +56,7 @@ def test_what_is_no_message_is_said_to_be_none() -> None:
 
 
 def test_a_refusal_shows_status_and_trailers() -> None:
-    """What clients decide by."""
+    """The facts on which clients decide."""
     call = Call(
         0,
         "s/0",

@@ -96,7 +96,7 @@ def test_case_without_columns_passes() -> None:
     ],
 )
 def test_parts_that_do_not_fit_are_refused(wrong: Case, message: str) -> None:
-    """The message says where, what was expected, and what stood there."""
+    """The message gives the place, the expected value and the actual value."""
     with pytest.raises(RecordError) as caught:
         check_case(wrong)
 

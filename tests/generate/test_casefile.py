@@ -107,7 +107,7 @@ def test_schema_file_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_schema_check_says_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An outdated schema file is named together with the command that mends it."""
+    """An outdated schema file is named together with the command that updates it."""
     path = tmp_path / "case.schema.json"
     path.write_text("{}")
 

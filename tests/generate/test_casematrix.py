@@ -53,7 +53,7 @@ def expanded(**changes: Any) -> dict[str, Any]:
 
 
 def test_every_combination_is_a_case() -> None:
-    """Entries of each table go with all of the others; names and parameters stand where they are asked for."""
+    """Entries of each table are combined with all others; names and parameters are put into their places."""
     cases = expanded()
 
     assert list(cases) == [
@@ -220,7 +220,7 @@ def test_the_types_are_the_cases_that_they_were() -> None:
 
 
 def test_the_guide_shows_a_matrix(tmp_path: Path) -> None:
-    """What cases/README.md shows is a matrix of the four cases that it names."""
+    """The matrix in cases/README.md makes the four cases that it names."""
     shown = (CASES / "README.md").read_text("utf-8").split("```yaml\n")[2].split("```")[0]
     (tmp_path / "types.yaml").write_text(shown, encoding="utf-8")
 

@@ -53,7 +53,7 @@ def test_a_pair_that_no_row_can_hold_is_named() -> None:
 
 
 def test_a_space_without_a_permitted_pair_has_no_rows() -> None:
-    """Where nothing may stand together there is nothing to try, and nothing is missing."""
+    """If no pair is permitted, there is nothing to try, and nothing is missing."""
     space = {"a": (1, 2), "b": (1, 2)}
 
     assert covering(space, lambda _pair: False) == []

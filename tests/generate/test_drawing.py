@@ -131,7 +131,7 @@ def test_most_server_tables_number_their_rows() -> None:
 
 
 def test_selected_paths_exist_and_do_not_overlap() -> None:
-    """Every selected path leads to a column, and none lies inside another."""
+    """Every selected path names a column, and none is inside another."""
     for index in range(600):
         case = draw_case(3, index, profile="server")
         session = case.steps[0]

@@ -7,7 +7,7 @@ from conformance import generate
 
 
 def test_public_names() -> None:
-    """The room offers these names and no others."""
+    """The package exports these names and no others."""
     assert generate.__all__ == [
         "CaseFileError",
         "draw_case",

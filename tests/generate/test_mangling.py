@@ -38,7 +38,7 @@ def test_changes_break_many_different_rules() -> None:
 
 
 def test_changes_of_a_file_reach_its_footer() -> None:
-    """What only a footer can break is broken, too."""
+    """Faults that only a footer can have are made as well."""
     readings = [read_file(mangled(written(file=True), 0, number)) for number in range(300)]
     groups = {fault.rule.partition(".")[0] for reading in readings for fault in reading.violations}
 

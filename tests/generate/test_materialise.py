@@ -278,7 +278,7 @@ R = Column("r", BqType.RECORD, Mode.REPEATED, (Column("a", BqType.INT64, Mode.RE
     ],
 )
 def test_refuses_a_value_out_of_place(column: Column, row: dict[str, Any], message: str) -> None:
-    """A row that does not fit its columns is refused with its place, what would fit, and what stood there."""
+    """A row that does not fit its columns is refused with its place, the expected form and the actual value."""
     with pytest.raises(RecordError) as caught:
         materialise(written(row, columns=(column,)))
 

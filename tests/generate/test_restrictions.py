@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def truth(expression: Any, row: dict[str, Any], columns: tuple[Column, ...]) -> bool | None:  # noqa: PLR0911  # one return per kind of node
-    """The truth of a parsed restriction on one row, worked out value by value: an oracle of another kind."""
+    """The truth of a parsed restriction on one row, computed value by value: an independent oracle."""
     if isinstance(expression, exp.Paren):
         return truth(expression.this, row, columns)
     if isinstance(expression, exp.And | exp.Or):

@@ -21,7 +21,7 @@ def messages(table: pa.Table) -> list[bytes]:
 @RULES
 @given(tables())
 def test_tables_have_the_schema_of_their_columns(table: Table) -> None:
-    """What is made has exactly the contract's schema, and Arrow finds its structure sound."""
+    """A drawn table has exactly the contract's schema, and Arrow validates its structure."""
     made = materialise(table)
 
     made.validate()

@@ -1,4 +1,4 @@
-"""Folders of golden vectors: written, read, compared, and refused where they are not as told."""
+"""Folders of golden vectors: written, read, compared, and refused if they do not match their index."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_set_that_was_written_is_read_as_it_was(tmp_path: Path) -> None:
 
 
 def test_a_chapter_fits_the_published_schema(tmp_path: Path) -> None:
-    """What is written is valid under the schema that is written beside it."""
+    """The written index is valid under the schema that is written with it."""
     made().write(tmp_path)
 
     schema = json.loads((tmp_path / "vectors.schema.json").read_text())
@@ -70,7 +70,7 @@ def test_what_the_set_has_no_more_is_removed(tmp_path: Path) -> None:
 
 
 def test_members_have_the_names_of_their_vectors(tmp_path: Path) -> None:
-    """Any ZIP reader finds a vector's bytes in the archive beside its chapter."""
+    """Any ZIP reader finds a vector's bytes in its chapter's archive."""
     made().write(tmp_path)
 
     with zipfile.ZipFile(tmp_path / "vectors" / "stream.zip") as archive:
@@ -148,7 +148,7 @@ def test_differences_name_what_changed() -> None:
 
 
 def test_rows_of_the_same_name_are_compared() -> None:
-    """What is told of two vectors may be the same, and their rows not."""
+    """Two vectors may have the same facts and different rows."""
     one, other = made(rows="rows/a.json"), made(rows="rows/a.json")
     one.contents["rows/a.json"], other.contents["rows/a.json"] = b"{}", b"[]"
 

@@ -1,4 +1,4 @@
-"""What a recipe weighs, and that no drawn one weighs more than the bound."""
+"""The weight of a recipe, and the bound on the weight of drawn ones."""
 
 from __future__ import annotations
 

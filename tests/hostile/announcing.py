@@ -67,7 +67,7 @@ def prints_odd_json(host: Host) -> None:
 
 @life("life.announces-absurd-ports")
 def announces_absurd_ports(host: Host) -> None:
-    """Ports that are no ports are announced before the right ones: negative, of 30 digits, texts, lists, true, NaN."""
+    """Impossible ports are reported before the right ones: negative, of 30 digits, texts, lists, true, NaN."""
     odd: list[object] = [-1, 0, 65536, 10**30, "80", [80], {"port": 80}, True, None, 1.5, float("nan"), 1e300]
     for port in odd:
         for event in ("rest.listen", "grpc.listen"):
@@ -78,7 +78,7 @@ def announces_absurd_ports(host: Host) -> None:
 
 @life("life.announces-only-absurd-ports", NOT_STARTED)
 def announces_only_absurd_ports(host: Host) -> None:
-    """Only ports that are no ports are announced."""
+    """Only impossible ports are reported."""
     host.start()
     for event in ("rest.listen", "grpc.listen"):
         host.say({"event": event, "port": 10**30})
@@ -87,7 +87,7 @@ def announces_only_absurd_ports(host: Host) -> None:
 
 @life("life.announces-the-port-of-another", NOT_STARTED)
 def announces_the_port_of_another(host: Host) -> None:
-    """The port of another process is announced, which accepts connections and says nothing."""
+    """The port of another process is reported, which accepts connections and sends nothing."""
     ready, reported = os.pipe()
 
     def listen() -> None:
@@ -104,7 +104,7 @@ def announces_the_port_of_another(host: Host) -> None:
 
 @life("life.announces-late")
 def announces_late(host: Host) -> None:
-    """The ports are announced three seconds after they serve."""
+    """The ports are reported three seconds after they serve."""
     host.start()
     time.sleep(3)
     host.announce()
@@ -113,7 +113,7 @@ def announces_late(host: Host) -> None:
 
 @life("life.announces-twice")
 def announces_twice(host: Host) -> None:
-    """Other ports are announced after the right ones, while the server is at work."""
+    """Other ports are reported after the right ones, while the server is at work."""
     host.start()
     host.announce()
     host.say({"event": "rest.listen", "port": 1}, {"event": "grpc.listen", "port": 1})
@@ -140,7 +140,7 @@ def announces_in_pieces(host: Host) -> None:
 
 @life("life.binds-late")
 def binds_late(host: Host) -> None:
-    """The ports are announced two seconds before anybody listens on them."""
+    """The ports are reported two seconds before anybody listens on them."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     host.start()
@@ -175,7 +175,7 @@ def open_port_that_says_nothing(host: Host) -> None:
 
 @life("life.listens-elsewhere", NOT_STARTED)
 def listens_elsewhere(host: Host) -> None:
-    """The announced gRPC port is one where nobody listens."""
+    """Nobody listens on the reported gRPC port."""
     host.start()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

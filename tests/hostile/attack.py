@@ -1,4 +1,4 @@
-"""What an attack is: who does what to the suite, and what has to come of it.
+"""An attack: its actor, its effect on the suite, and the required outcome.
 
 An attack is one small function in a module of this package, registered under its id by a decorator of that module.
 The module is loaded on both sides: by :mod:`.measure`, which runs the suite, and inside the process that attacks it.
@@ -68,12 +68,12 @@ class Part(enum.StrEnum):
     BYTES = "bytes"
     """A file that is given to ``conformance check``."""
     COMMAND = "command"
-    """What happens to the command itself: signals, closed streams, full disks, unusable input."""
+    """Attacks on the command itself: signals, closed streams, full disks, unusable input."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Expected:
-    """What has to come of an attack.
+    """The required outcome of an attack.
 
     ``outcomes`` are those of which the attacked case has at least one, and ``says`` is a regular expression that the
     case's findings and reasons match; for a command that cannot begin, and for one that judges no case, the expression

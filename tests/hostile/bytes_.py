@@ -172,13 +172,13 @@ def million_metadata_keys() -> Any:
 
 @_bytes("bytes.metadata-of-2-gib", REFUSED)
 def metadata_of_2_gib() -> Any:
-    """A message announces 2 GiB of metadata, and the file ends."""
+    """A message declares 2 GiB of metadata, and the file ends."""
     yield b"\xff\xff\xff\xff" + struct.pack("<i", (1 << 31) - 1) + bytes(100)
 
 
 @_bytes("bytes.negative-lengths", REFUSED)
 def negative_lengths() -> Any:
-    """A message announces minus one byte of metadata."""
+    """A message declares minus one byte of metadata."""
     yield b"\xff\xff\xff\xff" + struct.pack("<i", -1) + bytes(100)
 
 

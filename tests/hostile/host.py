@@ -1,6 +1,6 @@
-"""A small BigQueryRead server that obeys, for tables of INT64 columns; attacks spoil single answers of it.
+"""A small correct BigQueryRead server for tables of INT64 columns; attacks spoil single answers of it.
 
-It starts in a third of the time that the reference takes, because it is started anew after most attacks.
+It starts in a third of the time that the reference takes, because it is started again after most attacks.
 A case is attacked by the attack that it is named after: its table's name holds the id.
 """
 

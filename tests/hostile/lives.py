@@ -154,7 +154,7 @@ def becomes_a_daemon(host: Host) -> None:
 
 @life("life.daemon-dies-and-rises")
 def daemon_dies_and_rises(host: Host) -> None:
-    """A daemon starts itself anew every tenth of a second, under another id each time."""
+    """A daemon starts itself again every tenth of a second, under another id each time."""
     _daemon(_rise)
     host.serve()
 

@@ -31,13 +31,13 @@ from tests.hostile.written import Written, read_written
 __all__ = ["GRACE_SECONDS", "PEAK_BYTES", "Measured", "Running", "heed_interrupts", "measure"]
 
 GRACE_SECONDS: Final = 5.0
-"""What the suite may take beyond an attack's deadline."""
+"""The time that the suite may take beyond an attack's deadline."""
 PEAK_BYTES: Final = 512 << 20
-"""What the suite may hold beyond a case's own data."""
+"""The memory that the suite may hold beyond a case's own data."""
 PATIENCE_SECONDS: Final = 30.0
 """Beyond deadline and grace, before the command is killed: how much too late it is becomes visible."""
 GUARD_BYTES: Final = 4 << 30
-"""What the suite's own process may hold before it is killed, for the sake of the machine."""
+"""The memory that the suite's own process may hold before it is killed, to protect the machine."""
 GONE_SECONDS: Final = 1.0
 """When nothing of a command may be left after its end."""
 GONE_AFTER_KILL_SECONDS: Final = 3.0
@@ -49,11 +49,11 @@ EMPTY_TICKS: Final = 10
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Measured:
-    """What became of one attack, in figures and in sentences about the bars that it missed.
+    """The result of one attack, in figures and in sentences about the limits that it missed.
 
-    ``wrong`` is what happened and should not have, or the other way round; ``invalid`` is what of that was found in
-    what the suite wrote. ``over`` are times and memory beyond their bars, which depend on the machine.
-    ``peak`` is what the suite's own process held at most, ``family_peak`` the same with its helpers, both in bytes.
+    ``wrong`` lists events that should not have happened, or should have and did not; ``invalid`` lists those that were
+    found in the suite's output. ``over`` are times and memory beyond their bars, which depend on the machine.
+    ``peak`` is the most memory of the suite's own process, ``family_peak`` the same with its helpers, both in bytes.
     """
 
     attack: Attack
@@ -165,7 +165,7 @@ def _statuses(attacks: Sequence[Attack]) -> tuple[int, ...]:
 
 
 def _alone(attack: Attack) -> float:
-    """What an attack adds to the deadline of a command that meets several."""
+    """The seconds that an attack adds to the deadline of a command that meets several."""
     return attack.deadline / 2
 
 
@@ -199,7 +199,7 @@ def _judged(attack: Attack, shared: Measured, written: Written, *, in_time: bool
 
 
 def _of_later(written: Written, *, vectors: bool) -> Iterator[str]:
-    """What is wrong with the cases that nobody attacked."""
+    """The faults in cases that nobody attacked."""
     if written.unjudged:
         yield f"{written.unjudged} cases have no verdict"
     after, why = written.outcome_of("" if vectors else LATER)
@@ -248,7 +248,7 @@ class _Watched:
 
 
 def _high_water(pid: int) -> int:
-    """The most memory that a process has held, in bytes; 0 where it is gone."""
+    """The most memory that a process has used, in bytes; 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -258,7 +258,7 @@ def _high_water(pid: int) -> int:
 
 
 def _family(pid: int) -> int:
-    """What a process and the suite's processes below it hold together, those left out that attack."""
+    """The memory of a process and of the suite's processes below it, without the attackers."""
     total = 0
     try:
         top = psutil.Process(pid)

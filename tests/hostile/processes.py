@@ -1,4 +1,4 @@
-"""What happens to the suite's own process: signals at bad moments, closed streams, a clock that jumps."""
+"""Attacks on the suite's own process: signals at bad moments, closed streams, a clock that jumps."""
 
 from __future__ import annotations
 
@@ -344,7 +344,7 @@ def interrupt_of_write(place: Path, cookie: str) -> Command:
 
 @_other("process.version-command-hangs", ENDED)
 def version_command_hangs(place: Path, cookie: str) -> Command:
-    """Ctrl-C comes while the target's ``version_command`` hangs, beside a child in a session of its own."""
+    """Ctrl-C comes while the target's ``version_command`` hangs, with a child in a session of its own."""
     note = f"touch {place}/events/asked; touch {place}/pids/$$"
     script = f"{note}; setsid sh -c 'touch {place}/pids/$$; sleep 100' & sleep 100"
     (place / "target.toml").write_text(

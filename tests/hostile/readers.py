@@ -46,7 +46,7 @@ def main(name: str) -> None:
 
 
 DEEDS: Final[dict[str, Callable[[Any], Any]]] = {}
-"""What the program does, by attack; what an attack does when it is arranged is to make the command."""
+"""The program's behaviour, by attack; arranging an attack makes the command."""
 WELCOME: Final = {
     "status": "ok",
     "protocol": 1,
@@ -112,7 +112,7 @@ def _flood(piece: bytes) -> None:
 
 
 def _library(name: str, **more: Any) -> Callable[[Act], Act]:
-    """Register a function that answers the source of a Python library, which stands where polars should be."""
+    """Register a function that returns the source of a Python library, which takes the place of polars."""
 
     def registered(source: Act) -> Act:
         @functools.wraps(source)

@@ -174,7 +174,7 @@ def gzip_bomb_that_drips(connection: socket.socket, method: str, path: str) -> N
 
 @_untestable("rest.not-gzip", "")
 def not_gzip(connection: socket.socket, method: str, path: str) -> None:
-    """The body is said to be gzip, and is none."""
+    """The body is declared as gzip, and is not gzip."""
     whole(connection, b"{}" * 100, "Content-Encoding: gzip")
 
 

@@ -51,7 +51,7 @@ class _Serializer:
 
 
 Hostile: Final = _Serializer()
-"""What a target file names."""
+"""The objects that a target file names."""
 
 
 def _attack_on(schema: pa.Schema) -> Attack | None:
@@ -178,7 +178,7 @@ def raises_keyboard_interrupt(schema: Any) -> NoReturn:
 
 
 class _Unspeakable(BaseException):
-    """An exception that cannot be told: its text raises, and its name is hostile."""
+    """An exception that cannot be shown: its text raises, and its name is hostile."""
 
     def __str__(self) -> str:
         raise SystemExit("HOSTILE")
@@ -227,7 +227,7 @@ def takes_the_signals(schema: Any) -> bytes:
 
 @_serializer("serializer.patches-the-library", Expected(("pass", "fail", "crash", "refused")))
 def patches_the_library(schema: Any) -> bytes:
-    """The function replaces functions of the standard library: json writes nothing, time stands still."""
+    """The function replaces functions of the standard library: json writes nothing, time stops."""
     data: bytes = schema.serialize().to_pybytes()
     json.dumps = lambda *_, **__: "HOSTILE"
     time.monotonic = lambda: 0.0

@@ -25,7 +25,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 COOKIE: Final = "HOSTILE_COOKIE"
 """The variable that every process of an attack inherits, so that the ones left behind are found."""
 SIDE: Final = "HOSTILE_SIDE"
-"""The variable that tells the processes which attack from those of the suite."""
+"""The variable that distinguishes the attacking processes from those of the suite."""
 PLACE: Final = "HOSTILE_PLACE"
 """The variable that holds the attack's directory; processes without an environment note their ids below it."""
 LATER: Final = "zz.later"
@@ -34,7 +34,7 @@ LATER: Final = "zz.later"
 
 @dataclasses.dataclass(slots=True)
 class Command:
-    """What to run: ``words`` after ``python -m conformance``, and what is to be looked at afterwards.
+    """A command to run: ``words`` after ``python -m conformance``, and the files to look at afterwards.
 
     ``wrap`` are words in front of the whole command. ``during`` is called while the command runs.
     ``reports`` are written only by commands that got as far as a run; ``log`` likewise.

@@ -13,7 +13,7 @@ from tests.hostile.written import read_written
 
 
 def met(script: str, *, status: int = 0, says: str = "") -> Measured:
-    """What is said of a shell's script in the place of the suite."""
+    """The measurement of a shell script in the place of the suite."""
 
     def act(place: Path, cookie: str) -> Command:
         return Command([], program=["/bin/sh", "-c", script])

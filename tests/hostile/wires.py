@@ -176,13 +176,13 @@ def dripping_frames(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.frame-of-16-mib", *BROKEN, "fail")
 def frame_of_16_mib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """A frame announces 16 MiB, which the client never permitted."""
+    """A frame declares 16 MiB, which the client never permitted."""
     yield _frame(DATA, 0, _stream_of(frame), b"")[3:].join([b"\xff\xff\xff", bytes(1 << 24)])
 
 
 @_wire("wire.message-of-4-gib", *BROKEN, "fail")
 def message_of_4_gib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """A message announces 4 GiB in its prefix, and then its bytes drip."""
+    """A message declares 4 GiB in its prefix, and then its bytes come slowly."""
     if frame[3] != DATA:
         yield frame
         return

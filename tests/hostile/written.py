@@ -20,9 +20,9 @@ from tests.hostile.setups import Command
 __all__ = ["Written", "read_written"]
 
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufffe\uffff]")
-"""What may not reach a terminal from a target; the suite's own lines have line feeds and tabs."""
+"""Characters from a target that must not reach a terminal; the suite's own lines have line feeds and tabs."""
 _SPEAKS: Final = re.compile(r"^\s*::|^\s*##\[|##vso\[|##teamcity\[", re.MULTILINE)
-"""What a build service would take for a command of ours."""
+"""Lines that a build service would run as commands."""
 DOCUMENTED: Final = (0, 1, 2, 130)
 BROKE: Final = 70
 """Exit statuses of ``docs/exit-codes.md``."""
@@ -34,7 +34,7 @@ _RANK: Final = ("error", "crash", "hang", "fail", "refused", "unexpected-pass", 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Written:
-    """What a command wrote; ``faults`` say what of it is not valid."""
+    """The files that a command wrote; ``faults`` lists the invalid parts."""
 
     printed: str
     events: tuple[dict[str, Any], ...]

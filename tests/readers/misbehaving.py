@@ -17,7 +17,7 @@ INFO = ReaderInfo(
 
 
 class Panic(BaseException):
-    """What a Rust panic looks like: not an Exception."""
+    """An exception like a Rust panic: not a subclass of Exception."""
 
 
 def _abort() -> pa.Table:

@@ -102,7 +102,7 @@ def of_calls(*calls: Call) -> Exchange:
 
 
 def serialized(*batches: bytes, schema: bytes | None = None) -> Exchange:
-    """What a serializer target leaves."""
+    """The exchange of a serializer target."""
     first = bytes_of(SCHEMA) if schema is None else schema
     calls = [Call(0, "", "SerializeBatch", b"", (data,)) for data in batches]
     return of_calls(Call(0, "", "SerializeSchema", b"", (first,)), *calls)

@@ -160,7 +160,7 @@ def test_type_that_no_rewrite_explains() -> None:
 
 
 def test_only_the_readers_own_rewrites_are_undone() -> None:
-    """What polars documents is forgiven polars, and nobody else."""
+    """The documented changes of polars are accepted from polars alone."""
     expected = pa.table({"a": ["x"], "b": [[b"y"]]})
     rewritten = expected.cast(pa.schema([("a", pa.string_view()), ("b", pa.large_list(pa.binary_view()))]))
 
@@ -205,7 +205,7 @@ def test_rows_without_columns_are_not_counted() -> None:
 
 
 def test_pandas_hides_what_it_documents_and_no_more() -> None:
-    """Through pandas, NULL beside NaN is forgiven; another value is not."""
+    """Through pandas, NULL in place of NaN is accepted; another value is not."""
     expected = pa.table({"n": pa.array([1, None, 3]), "d": pa.array([decimal.Decimal("1.5"), None, None])})
     other = expected.set_column(0, "n", pa.array([1, None, 4]))
 

@@ -1,4 +1,4 @@
-"""Whole reads: what of an exchange is read from beginning to end."""
+"""Full reads: the streams of an exchange that were read from beginning to end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_partial_reads_are_not_whole(second: Call) -> None:
 
 
 def test_first_whole_read_of_a_stream_counts() -> None:
-    """Re-reads and resumed reads do not replace the first whole read."""
+    """Re-reads and resumed reads do not replace the first full read."""
     first, later = read(stream(), [ONE]), read(stream(), [])
     resumed = read(stream(), [], offset=2)
 
@@ -90,12 +90,12 @@ def test_sessions_that_are_none(call: Call) -> None:
 
 
 def test_exchange_without_calls() -> None:
-    """An untestable exchange has no whole read."""
+    """An untestable exchange has no full read."""
     assert full_reads(case(), Exchange("case", "target", untestable="cannot seed")) == []
 
 
 def test_frame_round_trip() -> None:
-    """A whole read survives the way to a worker, bytes and columns alike."""
+    """A full read survives the way to a worker, bytes and columns alike."""
     columns = (*COLUMNS, Column("r", BqType.RECORD, fields=(Column("p", BqType.NUMERIC, precision=5, scale=2),)))
     (whole,) = full_reads(case(columns), of_calls(SESSION, read(stream(0), [ONE, b""]), read(stream(1), [])))
 
@@ -121,7 +121,7 @@ def test_serializer_with_several_batches_is_not_counted() -> None:
 
 
 def test_serializer_without_batches() -> None:
-    """A schema message alone is a whole read without rows; batches without a schema are none."""
+    """A schema message alone is a full read without rows; batches without a schema are not a full read."""
     lone = of_calls(Call(0, "", "SerializeBatch", b"", (bytes_of(batch(1)),)))
 
     assert full_reads(case(rows=0), serialized())[0].streams[0].responses == ()

@@ -1,4 +1,4 @@
-"""What whole reads hold, and that readers are measured against that."""
+"""The content of full reads, and the comparison of readers with it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ TABLE = pa.Table.from_batches([batch(1, 2, 3)])
 
 
 def held(recorded: Exchange, one: Case = CASE) -> dict[str, pa.Table]:
-    """What the exchange holds."""
+    """The content of the exchange."""
     return dict(held_tables(View(one, recorded, TABLE)))
 
 
 def test_rows_are_those_of_the_bytes() -> None:
-    """What was sent counts, not what the case holds."""
+    """The rows that were sent count, not the rows of the case."""
     sent = held(exchange(bytes_of(batch(7, 8)), bytes_of(batch(9))))
 
     assert {label: table.column("id").to_pylist() for label, table in sent.items()} == {"s": [7, 8, 9]}
 
 
 def test_serializer_under_its_label() -> None:
-    """A serializer's rows stand under the label that its readings carry."""
+    """A serializer's rows are under the label of its readings."""
     sent = held(serialized(bytes_of(batch(1, 2))))
 
     assert {label: table.num_rows for label, table in sent.items()} == {"serializer": 2}
@@ -49,7 +49,7 @@ def test_session_that_describes_no_columns_is_left_out() -> None:
 
 
 def test_streams_without_responses_hold_nothing() -> None:
-    """Streams that were read to their end and held no batch are no rows under the session's columns."""
+    """Streams that were read to their end without a batch have no rows, under the session's columns."""
     sent = held(exchange())
 
     assert sent["s"].equals(SCHEMA.empty_table())

@@ -1,4 +1,4 @@
-"""Readers that crash, hang, lie or are absent: each costs a reading, and the pool goes on."""
+"""Readers that crash, hang, answer wrongly or are absent: each costs a reading, and the pool goes on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STREAMS = [name for name in BYTES if name.endswith(".stream")]
 
 
 def misbehave(pool: ReaderPool, act: str) -> Reading:
-    """The reading of the misbehaving reader, told by the session's label what to do."""
+    """The reading of the misbehaving reader; the session's label selects its behaviour."""
     (reading,) = pool.read(case(label=act), exchange(bytes_of(batch(1, 2, 3))), ["misbehaving"])
     return reading
 

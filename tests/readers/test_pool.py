@@ -87,7 +87,7 @@ def test_every_reader_reads_a_serializer(pool: ReaderPool) -> None:
 
 
 def test_streams_of_a_session_are_read_together(pool: ReaderPool) -> None:
-    """A whole read holds the rows of every stream."""
+    """A full read has the rows of every stream."""
     schema = bytes_of(SCHEMA)
     parts = [response(bytes_of(batch(index * 2, index * 2 + 1)), 2, schema=schema) for index in range(4)]
     names = [stream(index) for index in range(4)]
@@ -129,7 +129,7 @@ def test_stream_in_the_batch_field_is_refused_by_all(pool: ReaderPool) -> None:
 
 
 def test_schema_missing_in_the_first_response(pool: ReaderPool) -> None:
-    """Without a schema in the responses, exactly the readers that are not told the session fail."""
+    """Without a schema in the responses, exactly the readers that do not get the session fail."""
     recorded = exchange(bytes_of(batch(1, 2, 3)), schema_in_response=False)
 
     readings = outcomes(pool.read(case(), recorded))
@@ -148,7 +148,7 @@ def test_zero_responses_are_an_empty_table(pool: ReaderPool) -> None:
 
 
 def test_zero_streams_are_an_empty_table(pool: ReaderPool) -> None:
-    """A session without streams is a whole read without rows."""
+    """A session without streams is a full read without rows."""
     readings = pool.read(case(rows=0), of_calls(create(bytes_of(SCHEMA), [])))
 
     assert [from_stream_bytes(reading.table).num_rows for reading in readings] == [0] * len(READERS)
@@ -248,7 +248,7 @@ def test_bomb_is_not_brought_back() -> None:
 
 
 def test_nothing_whole_gives_no_readings(pool: ReaderPool) -> None:
-    """An exchange without a whole read gives no readings."""
+    """An exchange without a full read gives no readings."""
     assert pool.read(case(), of_calls()) == []
 
 

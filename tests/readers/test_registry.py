@@ -46,7 +46,7 @@ def test_rewrites_name_types_that_exist() -> None:
 
 
 def test_rewrites_are_undone_at_every_depth() -> None:
-    """What polars returns for nested columns becomes what was sent."""
+    """Polars' types for nested columns are converted back to the sent types."""
     sent = pa.list_(pa.struct([("s", pa.string()), ("t", pa.list_(pa.time64("us")))]))
     returned = pa.large_list(pa.struct([("s", pa.string_view()), ("t", pa.large_list(pa.time64("ns")))]))
     table = pa.table({"x": pa.array([[{"s": "a", "t": [1]}], None], sent).cast(returned)})

@@ -1,4 +1,4 @@
-"""A case that speaks Flight, and exchanges of several request messages, for tests of every room that sees records."""
+"""A case of Flight, and exchanges of several request messages, for tests of every package that uses records."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_an_order_that_does_not_fit_the_messages_is_refused(parts: dict[str, Any
 
 
 def test_a_plain_call_is_stored_as_before() -> None:
-    """What is new costs a call that needs none of it nothing."""
+    """A call that does not use the new fields costs nothing more."""
     call = Call(0, "s", "ReadRows", b"", (b"x",))
 
     assert set(to_json(call)) == {"step", "label", "method", "request", "responses"}

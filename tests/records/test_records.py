@@ -103,7 +103,7 @@ def test_defaults_are_left_out_of_json() -> None:
     ],
 )
 def test_a_wrong_record_is_refused_with_its_place(data: object, message: str) -> None:
-    """The error names the path, what was expected and what stood there."""
+    """The error names the path, the expected and the actual value."""
     with pytest.raises(RecordError) as caught:
         from_json(Expect, data)
 

@@ -67,7 +67,7 @@ class Client:
                 return Answer(error.code, json.load(error))
 
     def create(self, table: str, *fields: dict[str, Any]) -> None:
-        """Make a table (and its dataset where there is none)."""
+        """Make a table (and its dataset if it does not exist)."""
         self.http("POST", f"/{PARENT}/datasets", {"datasetReference": {"datasetId": DATASET}})
         body = {"tableReference": {"tableId": table}, "schema": {"fields": list(fields)}}
         answer = self.http("POST", f"/{PARENT}/datasets/{DATASET}/tables", body)

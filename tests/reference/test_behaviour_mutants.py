@@ -1,4 +1,4 @@
-"""Behavioural mutants: each tells its own lie through a real channel, and nothing else changes."""
+"""Mutants of behaviour: each shows its own fault through a real channel, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _compressed_size(client: Client) -> Any:
     return sizes[0] != sizes[1]
 
 
-# What is asked, what the reference answers, what the mutant answers.
+# The request, the answer of the reference, the answer of the mutant.
 FAULTS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
     "session.no-streams": (lambda client: len(client.session("t").streams), 2, 0),
     "session.one-stream-only": (lambda client: _code(lambda: client.session("t", max_streams=2)), "OK", "UNKNOWN"),
@@ -92,7 +92,7 @@ FAULTS: dict[str, tuple[Callable[[Client], Any], Any, Any]] = {
 
 
 def answer(mutant: str | None, question: Callable[[Client], Any]) -> Any:
-    """What a server, of that mutant or of none, answers."""
+    """The answer of a server, with a mutant or without."""
     for client in connected(mutant):
         rows = [{"id": number, "other": -number} for number in range(ROWS)]
         client.seed("t", [field("id", mode="REQUIRED"), field("other", mode="REQUIRED")], rows)
@@ -111,7 +111,7 @@ def test_mutant_tells_its_lie(name: str) -> None:
 
 
 def test_byte_mutants_are_served() -> None:
-    """A lie about bytes is told by the service that writes with the lying serializer."""
+    """A mutant of bytes is served by the service with the faulty serializer."""
     name = next(name for name, mutant in sorted(MUTANTS.items()) if mutant.serializer is not None)
 
     service = service_class(name)

@@ -1,4 +1,4 @@
-"""The golden pairs as they stand in the repository, and what the check says of other ones."""
+"""The golden pairs in the repository, and the check's findings on changed ones."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_every_kind_has_many_subjects_of_different_names() -> None:
 
 
 def test_subjects_break_no_rule_that_binds() -> None:
-    """What is changed is sound before; variations do what the format advises against, and no more."""
+    """Inputs are legal before they are changed; variations break at most a SHOULD."""
     levels = {clause.id: clause.level for clause in all_clauses().values()}
     broken = [
         (subject.name, verdict.clause)

@@ -1,4 +1,4 @@
-"""Each lie about bytes is a serializer that a target file can name."""
+"""Each mutant of bytes is a serializer that a target file can name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = pa.table({"n": pa.array([1, 2, 3], pa.int64())})
 
 
 def test_a_target_file_names_a_mutant() -> None:
-    """The entry is the module and the mutant's name; the bytes are the lie."""
+    """The entry is the module and the mutant's name; the bytes have the fault."""
     entry = "conformance.reference.mutants.serializers:batch.empty"
     spec = TargetSpec(name="liar", kind=TargetKind.SERIALIZER, serializer=SerializerSpec(entry))
 
@@ -30,7 +30,7 @@ def test_a_target_file_names_a_mutant() -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "batch.nothing", "session.no-streams"])
 def test_a_name_without_a_lie_about_bytes_is_none(name: str) -> None:
-    """Misspelt names, and lies that only a server can tell."""
+    """Misspelt names, and mutants that only a server can have."""
     group, _, rest = name.partition(".")
 
     with pytest.raises(AttributeError, match="no mutant"):

@@ -46,7 +46,7 @@ def test_responses_are_several_and_none_is_empty(client: Client, session: Any) -
 
 @pytest.mark.parametrize("offset", [0, 5])
 def test_first_response_of_each_call_has_the_schema(client: Client, session: Any, offset: int) -> None:
-    """The schema stands in the first response, as the session has it, and in no other."""
+    """The schema of the session is in the first response, and in no other."""
     responses = client.read(session.streams[0].name, offset)
 
     schemas = [it.arrow_schema.serialized_schema for it in responses]
@@ -80,7 +80,7 @@ def test_messages_are_bare_and_exact(client: Client, session: Any) -> None:
 
 @pytest.mark.parametrize("offset", range(ROWS + 1))
 def test_offset_is_exact(client: Client, session: Any, offset: int) -> None:
-    """A read at an offset yields the rows that a whole read has from there; at the end it yields no response."""
+    """A read at an offset yields the rows that a full read has from there; at the end it yields no response."""
     responses = client.read(session.streams[0].name, offset)
 
     rows = [row["id"] for it in responses for row in decode(it, schema_of(session)).to_pylist()]
@@ -142,7 +142,7 @@ def test_streams_are_disjoint_and_complete(client: Client, table: str) -> None:
 
 @pytest.mark.parametrize("codec", ["LZ4_FRAME", "ZSTD"])
 def test_buffers_are_compressed_where_asked(client: Client, table: str, codec: str) -> None:
-    """A compressed batch is one bare message, smaller than the plain one, and announces no size of its own."""
+    """A compressed batch is one bare message, smaller than the plain one, and declares no size of its own."""
     client.seed(table, [field("s", "STRING")], [{"s": "x" * 10_000}])
     (plain,) = client.read(client.session(table).streams[0].name)
     (compressed,) = client.read(client.session(table, buffer_compression=codec).streams[0].name)
@@ -157,7 +157,7 @@ def test_buffers_are_compressed_where_asked(client: Client, table: str, codec: s
 
 
 def test_responses_are_compressed_where_asked(client: Client, table: str) -> None:
-    """Under a response codec the payload is a raw LZ4 block and its size before stands beside it."""
+    """Under a response codec the payload is a raw LZ4 block, and the response has its uncompressed size."""
     client.seed(table, [field("s", "STRING")], [{"s": "x" * 10_000}])
     session = client.session(table, response_compression_codec=proto.RESPONSE_COMPRESSION["LZ4"])
 
@@ -251,7 +251,7 @@ def test_interval_that_overflows_nanoseconds_fails_the_read(client: Client, tabl
 
 
 class Clock:
-    """Microseconds that pass when told."""
+    """A clock in microseconds that tests set."""
 
     def __init__(self) -> None:
         self.now = 1_700_000_000_000_000
@@ -263,7 +263,7 @@ class Clock:
 
 @pytest.fixture
 def clock() -> Clock:
-    """A clock that stands still."""
+    """A clock that does not advance."""
     return Clock()
 
 

@@ -20,7 +20,7 @@ BATCH = pa.record_batch({"n": pa.array([1, None], pa.int64())})
 
 @pytest.fixture(autouse=True)
 def _register_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test registers is forgotten after it."""
+    """A test's registrations are undone after it."""
     from conformance.reference.mutants import register  # noqa: PLC0415  # its private register is what is replaced
 
     monkeypatch.setattr(register, "_REGISTER", dict(MUTANTS))
@@ -46,14 +46,14 @@ def test_every_clause_has_a_mutant() -> None:
 
 
 def test_there_are_enough_of_them() -> None:
-    """The catalogue keeps its size: mutants, legal variations and standing liars."""
+    """The catalogue keeps its size: mutants, legal variations and faulty servers."""
     assert len(MUTANTS) >= 300
     assert len(VARIATIONS) >= 20
     assert len(FAULTY_SERVERS) == 8
 
 
 def test_a_lie_without_a_sentence_is_refused() -> None:
-    """The docstring is the lie, so there has to be one."""
+    """The docstring describes the fault, so it must exist."""
 
     def silent(message: Message) -> Message:
         return message
@@ -66,7 +66,7 @@ def test_a_name_is_taken_once() -> None:
     """Two mutants of one name would hide each other."""
 
     def again(message: Message) -> Message:
-        """A lie."""
+        """A fault."""
         return message
 
     with pytest.raises(ValueError, match="the name is taken"):
@@ -74,12 +74,12 @@ def test_a_name_is_taken_once() -> None:
 
 
 def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
-    """A lie about lists says nothing where there is no list."""
+    """A mutant of lists leaves input without a list unchanged."""
     from conformance.reference.mutants import register  # noqa: PLC0415  # as above
 
     @batch_mutant("test.patient", kills="body.node-count")
     def about_lists(message: Message) -> Message:
-        """A lie about lists."""
+        """A fault in lists."""
         raise LookupError(f"no list in {len(message.parts)} buffers")
 
     serializer = register._REGISTER["test.patient"].serializer  # what the fixture replaced
@@ -89,7 +89,7 @@ def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
 
 
 def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
-    """What a lie about rows makes of the batch, the schema message says too."""
+    """The schema message agrees with the changed batch of a mutant of rows."""
     from conformance.reference.mutants import register  # noqa: PLC0415  # as above
 
     @rows_mutant("test.renamed", kills="schema.names")
@@ -104,7 +104,7 @@ def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
 
 
 def test_a_lie_may_be_stated_in_the_call() -> None:
-    """Lies that share their code have no docstring each, and are told by an argument."""
+    """Mutants that share their code have no docstring each; an argument describes the fault."""
     from conformance.reference.mutants import register  # noqa: PLC0415  # as above
 
     batch_mutant("test.stated", kills="body.node-count", fault="Nothing is said.")(lambda _: b"")
@@ -132,13 +132,13 @@ def test_a_lie_about_fields_is_told_of_those_inside_others() -> None:
 
 
 def test_a_lie_with_nothing_to_be_told_of_does_not_apply() -> None:
-    """The first of nothing is the error by which a lie says that it does not apply, in its own words."""
+    """An empty list raises the error by which a mutant says that it does not apply, with its own text."""
     assert first(iter("ab"), "no letter") == "a"
     with pytest.raises(LookupError, match="no letter"):
         first((), "no letter")
 
 
 def test_an_unknown_mutant_is_named() -> None:
-    """Whoever misspells a mutant is told which there are."""
+    """The error for a misspelt mutant lists the existing ones."""
     with pytest.raises(KeyError, match=r"expected a mutant out of .*batch\.empty.*, got 'batch\.emtpy'"):
         service_class("batch.emtpy")

@@ -178,7 +178,7 @@ def test_records_nest(client: Client, table: str) -> None:
 
 
 def test_decimals_may_be_all_fraction(client: Client, table: str) -> None:
-    """NUMERIC(9, 9) has no integer digit and is a type all the same."""
+    """NUMERIC(9, 9) has no integer digit and is still a type."""
     client.seed(table, [field("n", "NUMERIC", precision="9", scale="9")], [{"n": "0.123456789"}])
 
     assert cells(client, table) == [["0.123456789"]]

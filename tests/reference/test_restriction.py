@@ -372,7 +372,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_bad_restriction_is_refused(rows: pa.Table, text: str) -> None:
-    """What is malformed, not boolean, unknown or unsupported is refused, never ignored."""
+    """A malformed, non-boolean, unknown or unsupported restriction is refused, never ignored."""
     with pytest.raises(RestrictionError):
         keep(text, COLUMNS, rows)
 

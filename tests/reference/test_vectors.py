@@ -1,4 +1,4 @@
-"""The golden vectors as they stand in the repository, and what is told about them."""
+"""The golden vectors in the repository, and the facts about them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_archives_hold_what_their_vectors_name() -> None:
 
 
 def test_a_vectors_member_has_its_name() -> None:
-    """Whoever knows an id finds the bytes."""
+    """An id is enough to find the bytes."""
     assert [one.file for one in vectors() if not re.fullmatch(rf"bytes/{re.escape(one.id)}\.\w+", one.file)] == []
 
 

@@ -1,4 +1,4 @@
-"""What held and fails is a regression; what nobody can compare is counted apart."""
+"""A clause that passed and fails is a regression; clauses that cannot be compared are counted apart."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXCUSED = report_of(
     ],
 )
 def test_a_clause_changes_in_one_way(old: Report, new: Report, change: ChangeKind | None) -> None:
-    """Only what held and fails now fails the comparison."""
+    """Only a clause that passed and now fails makes the comparison fail."""
     difference = compare(old, new)
 
     assert [item.change for item in difference.clauses] == ([] if change is None else [change])

@@ -49,7 +49,7 @@ DRIFT = Drift(
 
 
 def test_differences_that_are_alike_are_told_once() -> None:
-    """Numbers apart, two refusals with the same words are one group; what matters stands first."""
+    """Two refusals whose texts differ only in numbers are one group; differences that matter come first."""
     refused, layout = groups(DRIFT)
 
     assert refused.cases == ("a.001/stream", "a.002/stream")
@@ -58,7 +58,7 @@ def test_differences_that_are_alike_are_told_once() -> None:
 
 
 def test_the_matrix_has_a_cell_for_each_step() -> None:
-    """A cell counts each change by its sign, marks what matters, and is an equals sign where nothing changed."""
+    """A cell counts each change by its sign, flags those that matter, and is an equals sign if nothing changed."""
     text = as_text(DRIFT)
 
     assert "write nested  !R2 L1     =\n" in text
@@ -80,7 +80,7 @@ def test_every_difference_can_be_told_alone() -> None:
 
 
 def test_what_versions_have_in_common_is_told_once() -> None:
-    """What is wrong in versions themselves is one line with the versions that it is true of."""
+    """A fault of the versions themselves is one line with the versions that have it."""
     text = as_text(DRIFT)
 
     assert "  1.0: lacks list_view: not applicable\n" in text

@@ -1,4 +1,4 @@
-"""Whatever text stands in a log, every report made from it is valid, and no report says it as anything but text."""
+"""Every report is valid whatever texts the log has, and shows them only as text."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def site(matrix: Matrix, reports: list[Path]) -> Path:
 
 
 def test_a_folder_gets_a_page_and_a_badge_for_each_report(site: Path) -> None:
-    """The page of all links them and the JSON beside it by relative names."""
+    """The overview links the pages and the JSON by relative names."""
     links = Page((site / "index.html").read_text()).links
 
     assert {"good.html", "good.svg", "good.json", "bad.html", "bad.svg", "bad.json"} <= set(links)
@@ -138,7 +138,7 @@ def test_a_folder_gets_a_page_and_a_badge_for_each_report(site: Path) -> None:
 
 
 def test_in_a_folder_a_cell_leads_to_the_evidence_in_the_page_of_its_report(site: Path) -> None:
-    """What stands there is not repeated in the page of all."""
+    """The overview does not repeat the content of the pages."""
     index = (site / "index.html").read_text()
     apart = [link.split("#") for link in Page(index).links if "#" in link.lstrip("#")]
 
@@ -167,7 +167,7 @@ def test_a_file_gets_the_page_alone(matrix: Matrix, tmp_path: Path) -> None:
 
 
 def test_the_markdown_lists_what_does_not_hold_everywhere(matrix: Matrix) -> None:
-    """What holds everywhere is counted with its chapter."""
+    """A clause that passes everywhere is counted with its chapter."""
     text = markdown(matrix)
 
     assert "| good 1 | 2/2 | – | – | 0 | 1 | 2 s |" in text  # noqa: RUF001  # as in the source

@@ -1,4 +1,4 @@
-"""What a person reads at the end of a run, as it stands on the screen."""
+"""The text on the screen at the end of a run."""
 
 from __future__ import annotations
 

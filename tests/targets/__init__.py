@@ -1,1 +1,1 @@
-"""Tests of the targets room: everything that a target can do wrong, done on purpose by tiny servers and programs."""
+"""Tests of the targets package: tiny servers and programs have every fault of a target on purpose."""

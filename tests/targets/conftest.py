@@ -1,4 +1,4 @@
-"""Fixtures of the targets room: a fake server in threads, targets from TOML text, and a table to seed."""
+"""Fixtures of the targets package: a fake server in threads, targets from TOML text, and a table to seed."""
 
 from __future__ import annotations
 

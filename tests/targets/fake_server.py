@@ -1,4 +1,4 @@
-"""A tiny BigQueryRead server with REST for seeding, honest unless told otherwise; runs in a thread or as a process.
+"""A tiny BigQueryRead server with REST for seeding, correct unless quirks are named; runs in a thread or as a process.
 
 As a process (``python -m tests.targets.fake_server NAME…``) it prints its ports as JSON lines and adds the named
 :data:`QUIRKS` to its behaviour.

@@ -1,4 +1,4 @@
-"""Every way in which a call can end is told apart from every other, and all bytes are kept."""
+"""Every way in which a call can end is distinguished, and all bytes are kept."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_routing_header_is_sent(fake: FakeServer, caller: Caller) -> None:
 
 
 def test_a_refusal_is_complete_with_its_status_details_and_trailers(fake: FakeServer, caller: Caller) -> None:
-    """What the target says of its refusal is kept, binary trailers too."""
+    """The target's details of a refusal are kept, binary trailers too."""
 
     def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
         context.set_trailing_metadata((("reason", "no"), ("extra-bin", b"\x00\xff")))
@@ -90,7 +90,7 @@ GREETING = {MetadataEntry("server", b"fake"), MetadataEntry("trace-bin", b"\x00\
 def test_initial_metadata_is_kept_however_a_read_ends(
     fake: FakeServer, caller: Caller, take: int | None, budget: CallBudget, end: CallEnd
 ) -> None:
-    """What a server says before its first message, binary entries too."""
+    """The initial metadata is kept, binary entries too."""
     fake.rows = _greeted
 
     call = caller.stream(READ, routing="", budget=budget, take=take)
@@ -204,7 +204,7 @@ def test_an_endless_stream_is_cut_at_its_budget(fake: FakeServer, caller: Caller
 
 
 def test_large_responses_are_cut_at_their_budget(fake: FakeServer, caller: Caller) -> None:
-    """Responses that add up to more than an honest answer could hold stop the reading."""
+    """Responses that add up to more than a correct answer can hold stop the reading."""
     fake.rows = lambda request, context: iter([b"x" * 30_000] * 10)
 
     call = caller.stream(READ, routing="", budget=BUDGET)
@@ -262,7 +262,7 @@ def test_a_dead_endpoint_is_a_crash() -> None:
 
 @contextlib.contextmanager
 def _speaking(words: bytes) -> Iterator[int]:
-    """A TCP server that says ``words`` to whoever connects, and closes."""
+    """A TCP server that sends ``words`` on each connection, and closes it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:
@@ -318,7 +318,7 @@ def test_garbage_where_an_answer_should_come_is_a_crash(after: bytes) -> None:
 
 
 def test_the_process_explains_its_own_death(fake: FakeServer) -> None:
-    """Where the process is ours, its last words stand in the record in place of the library's."""
+    """If the suite started the process, its last output is in the record in place of the library's text."""
 
     def refuse(_request: bytes, context: grpc.ServicerContext) -> bytes:
         context.abort(grpc.StatusCode.UNAVAILABLE, "going down")

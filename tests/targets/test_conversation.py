@@ -115,7 +115,7 @@ def test_places_are_worked_out_from_the_earlier_whole_read(fake: FakeServer) -> 
 
 
 def test_a_place_that_a_stream_does_not_have_skips_the_step(fake: FakeServer) -> None:
-    """A single response has no boundary; and without a whole read there is no place at all."""
+    """A single response has no boundary; and without a full read no place is known."""
     fake.counts = (2,)
 
     conversation = converse(
@@ -246,7 +246,7 @@ def test_a_case_as_a_whole_has_a_deadline(fake: FakeServer) -> None:
 
 
 def test_a_case_as_a_whole_has_a_byte_budget(fake: FakeServer) -> None:
-    """What earlier calls brought is taken off the budget of later ones."""
+    """The bytes of earlier calls reduce the budget of later ones."""
     fake.rows = lambda request, context: iter(
         [proto.ReadRowsResponse(row_count=1).SerializeToString() + b"\x7a\x64" + b"x" * 100]
     )

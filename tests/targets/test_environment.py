@@ -207,7 +207,7 @@ def test_a_target_without_an_environment_needs_no_preparation(target_file: Write
 
 
 def test_the_record_says_what_was_made(target_file: Write, fake_go: Path) -> None:
-    """What stands in the directory can be read there."""
+    """The files of the directory can be read there."""
     spec = target_file(SERVER + 'go = ["good@v1"]')
 
     root = prepare(spec, say=lambda text: None)

@@ -34,7 +34,7 @@ def files(folder: Path) -> list[str]:
 
 
 def test_a_home_holds_the_copied_files_and_nothing_else(prepared: Environment) -> None:
-    """What an earlier run has left in the prepared home is not copied."""
+    """Files that an earlier run left in the prepared home are not copied."""
     with fresh_home(COPYING, prepared) as one:
         assert files(one.home) == [".cache/a.bin"]
         assert (one.home / ".cache" / "a.bin").read_bytes() == b"asset"

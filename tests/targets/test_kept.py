@@ -1,4 +1,4 @@
-"""What is kept from case to case, and started again where it has gone."""
+"""A process that is kept from case to case, and started again after it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbolic offsets are worked out from nothing but the counters of an earlier read."""
+"""Symbolic offsets are computed from the counters of an earlier read alone."""
 
 from __future__ import annotations
 

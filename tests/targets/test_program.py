@@ -88,7 +88,7 @@ def test_a_table_becomes_messages(program: Programs) -> None:
 
 
 def test_the_hello_tells_version_and_capabilities(program: Programs) -> None:
-    """What the program says of itself is what the target declares; a truthful one earns no remark."""
+    """The target declares what the program reports; a truthful program gets no remark."""
     with open_target(program(ECHO)) as target:
         assert (target.version, target.capabilities, target.remarks) == ("9", frozenset({"arrow"}), ())
 
@@ -119,7 +119,7 @@ def test_rows_and_columns_are_those_of_the_case(program: Programs) -> None:
     ],
 )
 def test_a_refusal_is_a_status(program: Programs, body: str, status: str, details: str) -> None:
-    """What a program refuses is recorded as the status that a server would send, and it is asked on."""
+    """A program's refusal is recorded as the status that a server would send, and the next case is sent."""
     first, second = drive(program(body), case_of(), case_of())
 
     assert [(call.status, call.end, call.details) for call in first.calls] == [(status, CallEnd.COMPLETE, details)]
@@ -163,7 +163,7 @@ MISBEHAVIOURS = {
 
 @pytest.mark.parametrize(("body", "end", "details"), MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_a_misbehaviour_costs_one_case(program: Programs, body: str, end: CallEnd, details: str) -> None:
-    """A program that breaks in one case is started anew for the next, and what it did is recorded."""
+    """A program that breaks in one case is started again for the next, and the fault is recorded."""
     body = f'if request["case"] == "odd":\n    {body}\n    return\n{ECHO}'
     started = time.monotonic()
     odd, even = drive(program(body), case_of(case_id="odd"), case_of(case_id="even"))
@@ -175,7 +175,7 @@ def test_a_misbehaviour_costs_one_case(program: Programs, body: str, end: CallEn
 
 
 def test_two_answers_for_one_question_are_noticed(program: Programs) -> None:
-    """A second answer is nobody's: the program is started anew for the next case, and a remark names the one before."""
+    """A second answer belongs to no case: the program is started again, and a remark names the case before."""
     said: list[str] = []
     with open_target(program(ECHO + "\n" + ECHO)) as target:
         for number in range(3):
@@ -213,7 +213,7 @@ def test_a_program_that_serves_what_does_not_exist_earns_a_remark(program: Progr
 
 
 def test_a_program_that_breaks_on_the_probe_earns_a_remark(program: Programs) -> None:
-    """A probe that ends in an error is a remark, and the program is started anew."""
+    """A probe that ends in an error is a remark, and the program is started again."""
     body = f'if request["case"] == "probe":\n    os._exit(1)\n{ECHO}'
     with open_target(program(body, prelude=CARELESS)) as target:
         exchange = target.drive(case_of(), table_of(case_of()))
@@ -241,7 +241,7 @@ HELLOS = {
 
 @pytest.mark.parametrize(("main", "message"), HELLOS.values(), ids=HELLOS)
 def test_a_program_without_a_hello_is_unavailable(program: Programs, main: str, message: str) -> None:
-    """What does not introduce itself is not driven, and the reason is one message."""
+    """A program that sends no hello is not driven, and the reason is one message."""
     with pytest.raises(TargetUnavailable) as raised, open_target(program("pass", main=main)):
         pytest.fail("opened")
 

@@ -89,7 +89,7 @@ def test_answers_within_the_schema_are_taken(answer: dict[str, Any]) -> None:
     ],
 )
 def test_lines_outside_the_schema_are_refused(line: bytes, message: str) -> None:
-    """What is no answer is refused with what was expected and what came."""
+    """A line that is not an answer is refused with the expected and the actual form."""
     with pytest.raises(ProtocolError) as raised:
         PROTOCOL.decode(line, request=2, kinds=ANSWERS)
 

@@ -1,4 +1,4 @@
-"""What a REST server answers is JSON, or one sentence that says what it was instead."""
+"""A REST server's answer is JSON, or one sentence that describes it."""
 
 from __future__ import annotations
 

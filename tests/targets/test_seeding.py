@@ -144,7 +144,7 @@ def row(*values: str | None) -> dict[str, Any]:
 def test_a_seed_that_was_changed_is_noticed(
     fake: FakeServer, seeder: Seeder, answer: dict[str, Any], message: str
 ) -> None:
-    """What tabledata.list shows has to be what was put in; the message names the column and both values."""
+    """tabledata.list must show the inserted rows; the message names the column and both values."""
     listing(fake, answer)
 
     assert refused(seeder) == message
@@ -175,7 +175,7 @@ DEEP_JSON = "[" * 100_000 + "]" * 100_000
 def test_a_listing_of_any_shape_ends_in_a_sentence(
     fake: FakeServer, seeder: Seeder, answer: dict[str, Any], said: str
 ) -> None:
-    """Whatever stands where rows, cells or counts belong is no error of the suite; a page token is not followed."""
+    """Malformed rows, cells or counts are no error of the suite; a malformed page token is not followed."""
     listing(fake, answer)
 
     if said:
@@ -355,7 +355,7 @@ def test_a_statement_that_fails_is_quoted(
 
 
 def test_paths_are_tried_until_one_brings_the_rows_in(fake: FakeServer, seeder: Seeder) -> None:
-    """Where insertAll refuses, SQL gets a fresh table; the rows are verified all the same."""
+    """If insertAll refuses, SQL gets a fresh table; the rows are still verified."""
     fake.rest = lambda method, path, body: (
         (500, {"error": {"message": "no lists"}})
         if "insertAll" in path
@@ -374,7 +374,7 @@ def test_paths_are_tried_until_one_brings_the_rows_in(fake: FakeServer, seeder: 
 
 
 def test_a_table_that_no_path_fills_tells_every_reason(fake: FakeServer, seeder: Seeder) -> None:
-    """The refusals of all paths stand in one sentence."""
+    """The refusals of all paths are in one sentence."""
     fake.rest = lambda method, path, body: (
         (400, {"error": {"message": "no"}}) if "insertAll" in path or path.endswith("/queries") else None
     )

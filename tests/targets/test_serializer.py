@@ -70,7 +70,7 @@ def test_every_buffer_of_bytes_is_taken(module: Any, spec: TargetSpec, make: Cal
     ],
 )
 def test_an_exception_is_a_status(module: Any, spec: TargetSpec, error: BaseException, status: str) -> None:
-    """What a function raises is recorded as a server's refusal would be, and ends the case."""
+    """An exception of a function is recorded like a server's refusal, and ends the case."""
 
     def refuse(_batch: object) -> bytes:
         raise error
@@ -93,7 +93,7 @@ def test_another_type_than_bytes_is_the_serializers_defect(module: Any, spec: Ta
 
 
 def test_an_exception_without_a_text_is_named(module: Any, spec: TargetSpec) -> None:
-    """What making the text raises is part of the answer."""
+    """An exception while the text is made is part of the answer."""
 
     class Unspeakable(BaseException):
         def __str__(self) -> str:
@@ -141,7 +141,7 @@ def test_a_wrong_entry_is_one_sentence(module: Any, target_file: Write, entry: s
 
 
 def test_an_entry_may_stand_beside_its_file(target_file: Write, tmp_path: Any) -> None:
-    """``path`` makes a directory beside the target file importable, for this import only."""
+    """``path`` makes a directory next to the target file importable, for this import only."""
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "beside_the_file.py").write_text(
         "class Mine:\n    serialize_schema = staticmethod(lambda schema: b's')\n"

@@ -55,7 +55,7 @@ def test_tables_of_a_server_that_is_not_ours_are_removed(endpoint: TargetSpec, f
 
 
 def test_a_failed_seed_is_untestable(endpoint: TargetSpec, fake: FakeServer) -> None:
-    """What cannot be seeded is never a read failure: there are no calls, and the reason is kept."""
+    """A table that cannot be seeded is never a read failure: there are no calls, and the reason is kept."""
     fake.rest = lambda method, path, body: (400, {"error": {"message": "no"}}) if path.endswith("/tables") else None
 
     exchange = drive(endpoint, case_of())[0]
@@ -212,7 +212,7 @@ def test_an_endless_stream_ends(started: Started) -> None:
 
 
 def test_an_isolated_case_has_a_process_of_its_own(started: Started) -> None:
-    """What an isolated case does to its server, the shared one never sees."""
+    """An isolated case has its own server and does not affect the shared one."""
     with open_target(started("crash_on_odd_tables")) as target:
         assert isinstance(target, ServerTarget)
         shared = target._shared.now
@@ -247,7 +247,7 @@ def test_a_refused_seed_costs_no_restart(started: Started) -> None:
     ],
 )
 def test_a_server_that_does_not_start_says_why(started: Started, quirk: str, deadline: float, message: str) -> None:
-    """The reason and the last output stand in one message, and nothing is left running."""
+    """The reason and the last output are in one message, and nothing is left running."""
     spec = started(quirk)
     spec = dataclasses.replace(spec, deadlines=dataclasses.replace(spec.deadlines, start=deadline))
 
@@ -345,7 +345,7 @@ def test_deadlines_are_stretched_by_the_multiplier(started: Started) -> None:
 
 
 def test_the_version_is_in_the_file_or_asked_for(started: Started) -> None:
-    """A fixed version is taken as it is; a command's first line stands in where there is none."""
+    """A given version is used; otherwise the first line of the version command."""
     spec = started()
     asked = dataclasses.replace(spec, version_command=("{python}", "-c", "print('7.1'); print('more')"))
 

@@ -98,7 +98,7 @@ def test_a_full_file_becomes_a_record(target_file: Write) -> None:
     ],
 )
 def test_what_is_unexpected_is_refused_in_one_sentence(target_file: Write, text: str, message: str) -> None:
-    """A wrong file is refused with its path, the key, what was expected and what stood there."""
+    """A wrong file is refused with its path, the key, the expected and the actual value."""
     with pytest.raises(TargetError) as raised:
         target_file(text)
 

@@ -84,7 +84,7 @@ def after_request(*data: bytes, for_ever: bytes = b"", drip: bool = False) -> Sp
     ids=["status", "header", "body", "chunks", "extension", "trailer", "interim"],
 )
 def test_a_dripping_server_ends_at_the_deadline(serve: Serve, begins: bytes, for_ever: bytes) -> None:
-    """Each byte comes soon after the last one, and the exchange is over all the same."""
+    """Each byte comes soon after the last one, and the exchange still ends at its deadline."""
     said = failure(serve(after_request(begins, for_ever=for_ever, drip=True)), seconds=0.2)
 
     assert said.startswith("no whole answer within 0.2 s; ")
@@ -136,7 +136,7 @@ def test_a_connection_that_is_not_accepted_ends_at_the_deadline() -> None:
     ids=["until-close", "chunks", "extensions", "interim"],
 )
 def test_an_endless_answer_is_taken_up_to_the_limit(serve: Serve, begins: bytes, for_ever: bytes) -> None:
-    """What comes is counted as it comes, chunk sizes and interim answers included; the limit is named as ours."""
+    """Bytes are counted as they come, chunk sizes and interim answers included; the limit is named as ours."""
     said = failure(serve(after_request(begins, for_ever=for_ever)))
 
     assert said == f"more bytes came than {LIMIT}, and {LIMIT} is the suite's own limit for this answer"
@@ -234,7 +234,7 @@ def test_headers_that_cannot_be_obeyed_are_refused(serve: Serve, header: bytes) 
     [b"HTTP/1.1 2000 OK\r\n\r\n", b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 099 X\r\n\r\n", b"\x16\x03\x01" * 100],
 )
 def test_another_protocol_is_refused(serve: Serve, answer: bytes) -> None:
-    """What begins with no status line of HTTP is quoted, if there is something to quote."""
+    """An answer without a status line of HTTP is quoted, if it is not empty."""
     assert failure(serve(answering(answer))).startswith("expected an HTTP exchange but: ")
 
 

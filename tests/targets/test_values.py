@@ -37,7 +37,7 @@ def test_each_part_of_an_interval_has_its_own_sign(value: dict[str, int], text: 
 
 
 def test_a_schema_field_carries_what_the_column_declares() -> None:
-    """Parameters, element types and nested fields stand where TableFieldSchema has them."""
+    """Parameters, element types and nested fields are in the places of TableFieldSchema."""
     column = Column(
         "r",
         T.RECORD,

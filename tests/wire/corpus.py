@@ -1,4 +1,4 @@
-"""Record batches of every Arrow type that pyarrow can make, for the tests of the wire room.
+"""Record batches of every Arrow type that pyarrow can make, for the tests of the wire package.
 
 Each entry is legal and must be read without a fault; tests that need broken bytes corrupt these.
 """

@@ -165,7 +165,7 @@ def batch_message(
 ) -> bytes:
     """A RecordBatch message whose body holds ``buffers``, each padded to 8 bytes.
 
-    ``places`` replaces the announced offsets and lengths, ``body`` the bytes; ``batch`` and ``message`` slots.
+    ``places`` replaces the declared offsets and lengths, ``body`` the bytes; ``batch`` and ``message`` slots.
     """
     laid, declared = bytearray(), []
     for buffer in buffers:

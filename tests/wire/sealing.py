@@ -44,9 +44,9 @@ def footer_table(data: bytes, root: Values) -> bytes:
 
 @dataclasses.dataclass
 class Sealed:
-    """A file in the making: change what the footer says, then take its bytes.
+    """A file in the making: change its footer, then take its bytes.
 
-    ``blocks`` are those of the messages as they lie, by their number.
+    ``blocks`` are those of the messages in the file, by their number.
     """
 
     messages: Sequence[bytes]

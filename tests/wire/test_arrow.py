@@ -89,7 +89,7 @@ def test_maps_with_nulls_where_none_are_allowed(entries: int, keys: int, *, whol
 
 
 def test_types_that_pyarrow_lacks_are_a_typed_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Legal Arrow that this pyarrow cannot represent is told apart from broken bytes."""
+    """Legal Arrow that this pyarrow cannot represent is distinguished from broken bytes."""
     monkeypatch.delattr(pa, "decimal256")
     read = read_schema(schema_message(field("x", "Decimal", precision=3, scale=1, bitWidth=256)))
 

@@ -80,7 +80,7 @@ def test_spare_bits_of_a_bitmap_are_free() -> None:
     ],
 )
 def test_legal_variants_have_no_fault(kind: pa.DataType, nodes: list[tuple[int, int]], buffers: list[bytes]) -> None:
-    """What writers are free to do is not a fault."""
+    """A choice that writers are free to make is not a fault."""
     assert read_batch(batch_message(nodes[0][0], nodes, buffers), column(kind)).faults == []
 
 
@@ -129,7 +129,7 @@ def test_fault_points_at_the_bytes() -> None:
 
 
 def test_lengths_beyond_all_memory_are_only_numbers() -> None:
-    """A batch may announce any number of rows of no bytes; nothing is allocated for them."""
+    """A batch may declare any number of rows of no bytes; nothing is allocated for them."""
     huge = 1 << 60
     kind = pa.struct([pa.field("a", pa.null())])
 

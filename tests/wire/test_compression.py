@@ -43,7 +43,7 @@ def test_buffers_stored_as_they_are_are_legal(codec: int) -> None:
 
 
 def test_frames_are_walked_to_their_end() -> None:
-    """A frame cut anywhere is not a frame, whatever it announces."""
+    """A frame cut anywhere is not a frame, whatever size it declares."""
     for make, codec in ((lz4, 0), (zstd, 1)):
         frame = make(VALUES)
         rules = {rule for size in range(len(frame)) for rule in _read(i8(400) + frame[:size], codec)}
@@ -62,7 +62,7 @@ def test_announced_size_is_exact(declared: int, codec: int) -> None:
 
 @pytest.mark.parametrize("codec", [0, 1])
 def test_lies_about_sizes_allocate_nothing(codec: int) -> None:
-    """A few bytes that announce exabytes cost a few bytes."""
+    """A few bytes that declare exabytes cost a few bytes."""
     frame = (lz4, zstd)[codec](VALUES)
     tracemalloc.start()
 

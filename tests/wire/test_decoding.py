@@ -101,7 +101,7 @@ _ENCODED_WIDELY = {
 @pytest.mark.parametrize("name", list(_ENCODED_WIDELY))
 @pytest.mark.parametrize("codec", [None, "zstd"])
 def test_dictionaries_anywhere_are_decoded(name: str, codec: str | None) -> None:
-    """A dictionary-encoded field may stand wherever a field may."""
+    """A dictionary-encoded field may be wherever a field may be."""
     array = _ENCODED_WIDELY[name]
 
     (batch,) = read_stream(_written(_one(array), compression=codec)).to_batches()
@@ -137,7 +137,7 @@ def test_dictionary_has_the_length_of_its_time() -> None:
 
 @pytest.mark.parametrize("deltas", [False, True])
 def test_changing_dictionaries_of_pyarrow_are_followed(*, deltas: bool) -> None:
-    """What a real writer makes of dictionaries that grow, shrink and change comes out as it went in."""
+    """Dictionaries that grow, shrink and change in a real writer's stream decode to the original values."""
     rows = [["a", "b"], ["a", "b", "c"], ["z", None], ["z", "a"], ["q"], ["q"]]
     parts = [_one(pa.array(values).dictionary_encode()) for values in rows]
 
@@ -229,7 +229,7 @@ def test_indices_that_lead_nowhere_are_refused(messages: list[bytes], match: str
 
 
 def test_indices_that_nobody_sees_are_free() -> None:
-    """Under a null of the column, or of what it stands in, any index will do."""
+    """Under a null of the column, or of a parent, any index is legal."""
     schema = schema_message(field("x", "Struct_", [ENCODED]))
     message = batch_message(3, [(3, 1), (3, 1)], [b"\5", b"\3", i4(1, 99, -5)])
 
@@ -279,7 +279,7 @@ def test_v4_dense_union_with_nulls() -> None:
 
 
 def test_v4_dense_union_with_a_null_that_shares_a_value() -> None:
-    """What an array without a bitmap cannot express is refused, not shown as something else."""
+    """Nulls that an array without a bitmap cannot express are refused, not shown as something else."""
     buffers = [b"\2", i1(0, 0), i4(0, 0), b"", i4(7), b"", b"", b""]
     message = batch_message(2, [(2, 1), (1, 0), (0, 0)], buffers, message={"version": 3})
 

@@ -28,7 +28,7 @@ def _streams() -> list[bytes]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mutated_streams_are_decoded_or_refused(seed: int) -> None:
-    """What can be decoded has rows that can be looked at."""
+    """Every decoded batch has rows that can be read."""
     rng = random.Random(seed)
     corpus, decoded = _streams(), 0
 

@@ -37,7 +37,7 @@ def test_every_byte_is_covered_and_known(name: str) -> None:
 
 
 def test_dump_reads_as_a_person_reads() -> None:
-    """Offset, bytes, meaning and value stand in one row; references say what they lead to."""
+    """Offset, bytes, meaning and value are in one row; references say what they point to."""
     batch = pa.RecordBatch.from_pydict({"id": pa.array([1, None, 3]), "name": pa.array(["anna", None, "zo\u00eb"])})
     schema_bytes, data = pair(batch)
 
@@ -92,7 +92,7 @@ def test_faults_stand_at_their_place() -> None:
 
 
 def test_notes_are_marked_apart() -> None:
-    """What the format allows is marked with one sign, what it forbids with two."""
+    """Notes are marked with one sign, violations with two."""
     dissection = dissect(encapsulate(GOOD_SCHEMA[8:] + bytes(4), legacy=True))
 
     kinds = [row.kind for row in rows(dissection) if row.kind in (RowKind.NOTE, RowKind.FAULT)]
@@ -134,7 +134,7 @@ def test_compressed_buffers_show_their_values() -> None:
 
 
 def test_broken_parts_are_named_as_such() -> None:
-    """Metadata that cannot be followed is shown as bytes of no known part, beside the fault."""
+    """Metadata that cannot be read is shown as unknown bytes, with the fault."""
     forge = Forge()
     forge.root("Message", {"version": 4, "header_type": 1, "header": {"fields": [INT]}})
     forge.patch(forge.places["Message.header"], "<I", 1 << 20)

@@ -66,7 +66,7 @@ def test_every_byte_of_a_tensor_is_covered_and_known(data: bytes) -> None:
 
 
 def test_tensor_values_are_shown() -> None:
-    """The first values of the data stand in its row."""
+    """The first values of the data are in its row."""
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(np.arange(10.0)), sink)
 
@@ -135,7 +135,7 @@ def test_faults_of_a_stream_are_those_of_its_reading() -> None:
 
 
 def test_batches_are_found_by_the_footer_where_the_stream_breaks_off() -> None:
-    """What the footer leads to is dissected even behind a message that cannot be followed."""
+    """Blocks of the footer are dissected even behind a message that cannot be read."""
     data = bytearray(GOOD_FILE)
     data[8 + len(SCHEMA) + 4] = 0xFF  # the metadata length of the first batch
     data[8 + len(SCHEMA) + 5] = 0x7F
@@ -148,7 +148,7 @@ def test_batches_are_found_by_the_footer_where_the_stream_breaks_off() -> None:
 
 @pytest.mark.parametrize("rule", [*FILES, *TENSORS], ids=str)
 def test_broken_bytes_are_covered_and_told(rule: Rule) -> None:
-    """Whatever is wrong, every byte has its region and the fault stands in the dump and in its JSON form."""
+    """Under every fault, each byte has its region, and the fault is in the dump and in its JSON form."""
     dissection = _covered(dissect(FILES.get(rule) or TENSORS[rule]))
 
     assert any(rule in line for line in dump_lines(dissection))

@@ -1,4 +1,4 @@
-"""The wire room's interface: what others may import, and that its example is true."""
+"""The interface of the wire package: the names that others may import, and its example."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import conformance.wire
 
 
 def test_exported_names() -> None:
-    """The names that other rooms build on exist, sorted, and change only on purpose."""
+    """The names that other packages use exist, sorted, and change only on purpose."""
     names = conformance.wire.__all__
 
     assert names == sorted(names)
@@ -16,7 +16,7 @@ def test_exported_names() -> None:
 
 
 def test_example_of_the_package_is_true() -> None:
-    """What the package's docstring shows is what happens."""
+    """The example in the package's docstring runs."""
     results = doctest.testmod(conformance.wire)
 
     assert results.attempted > 0

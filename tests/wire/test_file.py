@@ -51,7 +51,7 @@ def test_files_of_pyarrow_have_no_fault(name: str) -> None:
 
 
 def test_batches_are_decoded_with_the_dictionaries_of_the_file() -> None:
-    """Deltas count for all batches, wherever they stand."""
+    """Deltas count for all batches, wherever they are."""
     parts = [_encoded("a", "b"), _encoded("a", "b", "c")]
 
     reading = read_file(_written(*parts, emit_dictionary_deltas=True))
@@ -77,12 +77,12 @@ def test_offsets_count_from_the_start_of_the_file() -> None:
 
 @pytest.mark.parametrize("rule", [rule for rule in FILES if rule.startswith(("file.", "footer."))], ids=str)
 def test_a_deviation_of_magic_or_footer_is_told_once(rule: Rule) -> None:
-    """One lie is one finding, and a list of deltas out of order is an order of blocks as well."""
+    """One fault is one finding; a list of deltas out of order also breaks the order of blocks."""
     assert [found for found in _rules(FILES[rule]) if found is not Rule.BLOCK_ORDER] == [rule]
 
 
 def test_dictionaries_may_stand_after_the_batches() -> None:
-    """What a stream may not do, a file may."""
+    """A file may do things that a stream may not."""
     file = encoded(BATCH, VALUES)
     data = file.seal(file.blocks[2:], file.blocks[1:2])
 
@@ -132,7 +132,7 @@ def test_the_footer_alone_leads_to_the_batches() -> None:
 
 
 def test_a_stream_that_begins_later_is_read_from_where_it_begins() -> None:
-    """Zeros between magic and stream are one thing to tell of, and no end marker with everything behind it."""
+    """Zeros between magic and stream are one finding, not an end marker with everything behind it."""
     file = plain(head=b"ARROW1".ljust(64, b"\0"))
 
     reading = read_file(file.seal(batches=file.blocks[1:]))
@@ -144,7 +144,7 @@ def test_a_stream_that_begins_later_is_read_from_where_it_begins() -> None:
 
 
 def test_a_legacy_stream_may_begin_later_too() -> None:
-    """What stands behind the zeros is then a length alone."""
+    """The word behind the zeros is then a legacy length."""
     data = b"ARROW1".ljust(16, b"\0") + ENCODED_SCHEMA[4:]
 
     assert Rule.FILE_STREAM_START in _rules(data)
@@ -152,7 +152,7 @@ def test_a_legacy_stream_may_begin_later_too() -> None:
 
 @pytest.mark.parametrize("behind", [bytes(4), bytes(64), bytes(64) + b"\1\0\0\0", bytes(4) + ENCODED_SCHEMA])
 def test_zeros_with_no_schema_behind_them_are_an_end_marker(behind: bytes) -> None:
-    """What is not padding up to a schema at a multiple of 8 is read from byte 8."""
+    """Bytes that are not padding up to a schema at a multiple of 8 are read from byte 8."""
     found = _rules(footer_table(b"ARROW1\0\0" + behind, {"version": 4, "schema": {"fields": [ENCODED]}}))
 
     assert Rule.STREAM_SCHEMA_FIRST in found
@@ -173,7 +173,7 @@ def test_an_unfinished_file_is_read_as_a_stream() -> None:
 
 
 def test_metadata_in_the_footer_alone_is_told() -> None:
-    """What pyarrow is given for a file's footer it does not write to the stream's first message."""
+    """Pyarrow does not write a file's footer metadata to the stream's first message."""
     if "metadata" not in inspect.signature(pa.ipc.new_file).parameters:
         pytest.skip("this pyarrow writes no metadata to a footer")
     data = _written(pa.RecordBatch.from_pydict({"x": pa.array([1])}), metadata={"origin": "somewhere"})
@@ -242,7 +242,7 @@ def test_golden_files_have_no_fault_but_the_known(folder: str, expected: set[Rul
 
 
 def test_a_dictionary_twice_is_told_even_where_the_footer_names_one() -> None:
-    """What a reader of the stream would take for a replacement is no less of one for not being listed."""
+    """A dictionary batch that a reader of the stream takes for a replacement counts even if it is not listed."""
     file = encoded(VALUES, dictionary_message(7, [30, 40]), BATCH)
 
     found = _rules(file.seal([file.blocks[1]], [file.blocks[3]]))
@@ -251,7 +251,7 @@ def test_a_dictionary_twice_is_told_even_where_the_footer_names_one() -> None:
 
 
 def test_behind_a_broken_message_the_footer_still_leads() -> None:
-    """Where the stream breaks off, what lies behind is read by its block, and not held to be outside of the stream."""
+    """Behind the end of a broken stream, a batch is read by its block, and is not reported as outside the stream."""
     data = bytearray(GOOD_FILE)
     first = read_file(GOOD_FILE).batches[0].message
     assert first is not None

@@ -42,7 +42,7 @@ def test_structs_are_found_in_place() -> None:
 
 
 def test_vtable_after_its_table_is_legal() -> None:
-    """A table's offset to its vtable is signed: the vtable may lie on either side."""
+    """A table's offset to its vtable is signed: the vtable may be on either side."""
     meta = struct.pack("<I4x iI HHH2x I", 8, -8, 12, 6, 8, 4, 1) + b"k\0\0\0"
     faults: list[Fault] = []
 
@@ -134,7 +134,7 @@ def test_more_tables_than_are_read_are_not_looked_at(monkeypatch: pytest.MonkeyP
 
 
 def test_more_text_than_is_read_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long text is told of by its length."""
+    """A long text is reported by its length."""
     monkeypatch.setattr(flatbuf, "MAX_TEXT", 1000)
     faults: list[Fault] = []
     verifier = Verifier(_pairs(1, "v" * 2000), 0, faults)
@@ -146,7 +146,7 @@ def test_more_text_than_is_read_is_not_copied(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_shallow_walk_leaves_the_header_out() -> None:
-    """Whoever asks where a message ends pays for nothing in it, however many columns it has."""
+    """Finding the end of a message costs the same for any number of columns."""
     meta = Forge().root("Message", {"version": 4, "header_type": 1, "header": {"fields": [INT] * 500}})
     faults: list[Fault] = []
     verifier = Verifier(meta, 0, faults, shallow=True)

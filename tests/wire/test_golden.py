@@ -21,7 +21,7 @@ FOLDERS = {"0.14.1": 9, "0.17.1": 1, "1.0.0-littleendian": 22}
 
 OLD = {Rule.PREFIX_CONTINUATION_MISSING, Rule.MESSAGE_VERSION_V4}
 NOTES = {"0.14.1": OLD, "0.17.1": {Rule.MESSAGE_VERSION_V4}, "1.0.0-littleendian": set[Rule]()}
-"""What every file of a folder has because of its age, and what is legal."""
+"""Deviations that every file of a folder has because of its age, and that are legal."""
 
 QUIRKS = {
     "0.14.1/generated_datetime": {Rule.DATE64_WHOLE_DAYS},
@@ -30,7 +30,7 @@ QUIRKS = {
     "1.0.0-littleendian/generated_decimal": {Rule.DECIMAL_PRECISION},
     "1.0.0-littleendian/generated_decimal256": {Rule.DECIMAL_PRECISION},
 }
-"""What old files really violate. The project's own checks are told to look away for the same files: the quirks of
+"""Violations of old files. The project's own checks are disabled for the same files: the quirks of
 https://github.com/apache/arrow/blob/main/dev/archery/archery/integration/runner.py, since its generator made random
 values without regard to these rules."""
 
@@ -104,7 +104,7 @@ def test_stream_is_decoded_to_what_its_json_says(name: str, path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "path"), _cases())
 def test_file_holds_what_its_json_says(name: str, path: Path) -> None:
-    """The file beside the stream has the same schema and rows, found by its footer, and no other faults."""
+    """The file of the same name has the same schema and rows, found by its footer, and no other faults."""
     expected = read_integration(_document(path))
 
     reading = read_file(path.with_suffix(".arrow_file").read_bytes())
@@ -120,7 +120,7 @@ def test_file_holds_what_its_json_says(name: str, path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "path"), _cases())
 def test_stream_survives_the_integration_form(name: str, path: Path) -> None:
-    """What is read of a golden stream can be written in the form, and says the same."""
+    """A golden stream can be written in the integration form with the same content."""
     reading = read_stream(path.read_bytes())
 
     written = read_integration(json.loads(json.dumps(write_integration(reading), allow_nan=False)))

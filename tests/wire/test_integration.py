@@ -37,12 +37,12 @@ def test_batches_survive(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(_ENCODED_WIDELY))
 def test_dictionaries_survive(name: str) -> None:
-    """A dictionary-encoded field may stand anywhere."""
+    """A dictionary-encoded field may be anywhere."""
     _there_and_back(_one(_ENCODED_WIDELY[name]))
 
 
 def test_intervals_survive() -> None:
-    """Types of ours that stand in for intervals are intervals in the form, and come back as they were."""
+    """The suite's own types for intervals are intervals in the integration form, and come back unchanged."""
     months = pa.ExtensionArray.from_storage(YEAR_MONTH, pa.array([1, None], pa.int32()))
     days = pa.ExtensionArray.from_storage(DAY_TIME, pa.array([None, 7 << 32 | 3], pa.int64()))
     batch = pa.record_batch([months, days], names=["m", "d"])
@@ -91,7 +91,7 @@ def test_schema_alone_survives() -> None:
 
 
 def test_values_under_nulls_do_not_show() -> None:
-    """Equal values make equal documents, whatever lies under nulls."""
+    """Equal values make equal documents, whatever bytes are under nulls."""
     bitmap = pa.py_buffer(b"\1")
     made = [
         pa.Array.from_buffers(pa.int32(), 2, [bitmap, pa.array([7, hidden], pa.int32()).buffers()[1]])
@@ -164,7 +164,7 @@ def test_old_spellings_are_read() -> None:
     ],
 )
 def test_document_of_another_form_is_refused(change: Any, match: str) -> None:
-    """What is missing or does not fit is named, and nothing is guessed."""
+    """A missing or unfit part is named, and nothing is guessed."""
     arrays = [pa.array(["a", None]), pa.array([1, 2], pa.timestamp("s")), pa.array(["b", "c"]).dictionary_encode()]
     document = copy.deepcopy(write_integration([pa.record_batch(arrays, names=["a", "b", "c"])]))
     change(document)

@@ -27,7 +27,7 @@ def test_schema_message_is_described() -> None:
 
 
 def test_batch_message_is_described() -> None:
-    """The body lies after the metadata and is as long as announced."""
+    """The body comes after the metadata and has the declared length."""
     message = read_batch(GOOD_BATCH, column(pa.int32())).message
 
     assert message is not None

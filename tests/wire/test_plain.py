@@ -130,7 +130,7 @@ def test_list_views_are_lists() -> None:
 
 
 def test_text_that_is_none_is_shown_as_bytes() -> None:
-    """A string column of bytes that are no UTF-8 has values all the same, which no reader's text equals."""
+    """A string column of bytes that are not UTF-8 still has values, which equal no reader's text."""
     data, offsets = pa.py_buffer(b"a\xff"), pa.array([0, 1, 2], INT).buffers()[1]
     assert plain_values(pa.Array.from_buffers(pa.utf8(), 2, [None, offsets, data])) == ["a", {"hex": "ff"}]
 
@@ -157,7 +157,7 @@ def test_index_beyond_the_dictionary_is_refused() -> None:
 
 
 def test_bomb_is_refused() -> None:
-    """Few bytes that announce very many values are refused before any value is made."""
+    """Few bytes that declare very many values are refused before any value is made."""
     run = pa.RunEndEncodedArray.from_buffers(
         pa.run_end_encoded(pa.int64(), INT), 2**40, [None], 0, 0, [pa.array([2**40]), pa.array([1], INT)]
     )
@@ -196,7 +196,7 @@ def test_document_that_is_no_table_is_refused(document: dict[str, Any]) -> None:
 
 
 def test_differences_name_column_row_and_values() -> None:
-    """A difference says where it is, down to the inner value, and tells true from 1."""
+    """A difference has its place, down to the inner value, and distinguishes true from 1."""
     expected = PlainTable(("a", "b"), ([1, {"struct": [[1, 2]]}], [None, None]), 2)
     got = PlainTable(("a", "b"), ([True, {"struct": [[1, 3]]}], [None, None]), 2)
 

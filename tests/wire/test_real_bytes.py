@@ -66,7 +66,7 @@ def test_bytes_of_the_old_service_are_legacy_framing_only() -> None:
 
 
 QUIRKS = {Rule.DECIMAL_PRECISION, Rule.DATE64_WHOLE_DAYS, Rule.TIME_RANGE}
-"""What the golden files of 0.14.1 and 1.0.0 really violate; the Arrow project's own checks are told to look away."""
+"""Violations of the golden files of 0.14.1 and 1.0.0, for which the Arrow project's own checks are disabled."""
 OLD = {Rule.PREFIX_CONTINUATION_MISSING, Rule.MESSAGE_VERSION_V4}
 
 

@@ -14,7 +14,7 @@ from tests.wire.forge import field, schema_message, schema_of
 
 @pytest.mark.parametrize("name", [name for name in batches() if "," not in name])
 def test_schema_of_every_type_is_read_without_a_fault(name: str) -> None:
-    """What pyarrow writes is legal, and read back as the same schema."""
+    """Pyarrow's output is legal, and is read back as the same schema."""
     batch = batches()[name]
 
     read = read_schema(pair(batch)[0])

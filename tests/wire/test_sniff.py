@@ -1,4 +1,4 @@
-"""What bytes are at a glance."""
+"""The kind of bytes, from their beginning and end."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ from tests.wire.breaking_files import GOOD_FILE, GOOD_SPARSE, GOOD_TENSOR
     ],
 )
 def test_kind_is_guessed(data: bytes, kind: Kind) -> None:
-    """Magic, first header and what follows tell the kind."""
+    """The magic, the first header and the rest determine the kind."""
     assert sniff(data) is kind

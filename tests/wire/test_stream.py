@@ -120,7 +120,7 @@ def test_cut_stream_is_a_violation(cut: int) -> None:
 
 
 def test_end_marker_hides_what_follows() -> None:
-    """What follows the marker is noted once and not read."""
+    """Bytes after the marker are noted once and not read."""
     reading = read_stream(GOOD_SCHEMA + END + GOOD_BATCH)
 
     assert [fault.rule for fault in reading.faults] == [Rule.STREAM_BYTES_AFTER_END]
@@ -128,7 +128,7 @@ def test_end_marker_hides_what_follows() -> None:
 
 
 def test_no_bytes_are_no_stream() -> None:
-    """Nothing at all is told as such."""
+    """Empty input is reported as such."""
     assert _rules() == [Rule.PREFIX_EMPTY]
 
 

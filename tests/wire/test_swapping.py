@@ -79,7 +79,7 @@ def _cases() -> list[Any]:
 def test_numbers_of_each_layout_are_turned_round(
     column: dict[str, Any], parts: tuple[list[tuple[int, int]], list[bytes]], values: list[Plain]
 ) -> None:
-    """What is a number in a layout is read in the declared order, and nothing else is."""
+    """Only the numbers of a layout are read in the declared byte order."""
     nodes, buffers = parts
     data = schema_message(column, schema=BIG) + batch_message(len(values), nodes, buffers) + END
 

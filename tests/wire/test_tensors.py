@@ -85,7 +85,7 @@ def test_values_may_be_shared_by_strides_of_0() -> None:
 
 @pytest.mark.parametrize("rule", list(TENSORS), ids=str)
 def test_a_deviation_is_told_once(rule: Rule) -> None:
-    """One lie is one finding, but for bytes that come to belong to no buffer."""
+    """One fault is one finding, except for bytes that then belong to no buffer."""
     aside = {Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED}
 
     assert [found for found in _rules(TENSORS[rule]) if found not in aside] == [rule]
@@ -93,7 +93,7 @@ def test_a_deviation_is_told_once(rule: Rule) -> None:
 
 @pytest.mark.parametrize("data", GOOD_SPARSE, ids=["COO", "CSX", "CSF"])
 def test_each_index_leads_to_its_values(data: bytes) -> None:
-    """Whatever the index, the values stand where it says."""
+    """With every form of index, the values are at its positions."""
     reading = read_tensor(data)
 
     assert reading.faults == []
@@ -163,7 +163,7 @@ def test_what_is_out_of_order_is_decoded() -> None:
 
 
 def test_a_tensor_too_large_to_spread_out_has_coordinates() -> None:
-    """A shape costs nothing to announce, and nothing to read."""
+    """A declared shape costs nothing to read."""
     reading = read_tensor(sparse_message([1 << 40, 1 << 40], [5], coo((7, 1 << 39))))
 
     assert reading.faults == []
@@ -179,7 +179,7 @@ def test_two_values_in_one_place_are_not_added_up() -> None:
 
 
 def test_booleans_are_not_decoded() -> None:
-    """How they lie in a tensor is not said, and not guessed."""
+    """The format does not define their layout in a tensor, and the suite does not guess it."""
     with pytest.raises(UnsupportedHereError, match="expected values of one byte or more"):
         read_tensor(tensor_message(2, body=i1(1), type_type=type_code("Bool"), type={})).to_numpy()
 
@@ -195,7 +195,7 @@ def test_values_that_are_no_numbers_are_raw_bytes() -> None:
 
 
 def test_other_messages_are_no_tensors() -> None:
-    """The header says so, and what follows a tensor is told."""
+    """The header says so, and bytes after a tensor are reported."""
     assert _rules(GOOD_SCHEMA) == [Rule.MESSAGE_HEADER_KIND]
     assert _rules(END) == [Rule.MESSAGE_END_OF_STREAM]
     assert _rules(b"") == [Rule.PREFIX_EMPTY]
@@ -204,7 +204,7 @@ def test_other_messages_are_no_tensors() -> None:
 
 @pytest.mark.parametrize("cut", range(8, len(GOOD_SPARSE[2]), 24))
 def test_a_cut_tensor_is_a_violation(cut: int) -> None:
-    """However a tensor is cut, that is told, and nothing is decoded."""
+    """Every cut of a tensor is reported, and nothing is decoded."""
     reading = read_tensor(GOOD_SPARSE[2][:-cut])
 
     assert reading.violations

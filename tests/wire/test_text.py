@@ -33,7 +33,7 @@ def _is_text(value: bytes) -> bool:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_each_range_is_judged_on_its_own(seed: int) -> None:
-    """Classifying bytes finds exactly the ranges that do not decode, whatever lies around them."""
+    """Classifying bytes finds exactly the ranges that do not decode, whatever bytes are around them."""
     rng = random.Random(seed)
     data = b"".join(rng.choices(PIECES, k=400))
     cuts = [(start, min(len(data), start + rng.randrange(9))) for start in range(len(data))]

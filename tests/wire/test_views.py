@@ -58,7 +58,7 @@ def test_views_under_nulls_are_free() -> None:
     ],
 )
 def test_text_of_views_is_judged(view: bytes, data: bytes) -> None:
-    """Text in views is UTF-8, wherever it lies; bytes in views are free."""
+    """Text in views is UTF-8, inline and in data buffers; bytes in views are free."""
     assert [fault.rule for fault in _faults("Utf8View", short(b"ok") + view, data)] == [Rule.UTF8_INVALID]
     assert _faults("BinaryView", short(b"ok") + view, data) == []
 

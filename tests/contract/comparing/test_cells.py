@@ -54,5 +54,5 @@ def test_rows_of_a_table_are_taken_across_chunks() -> None:
     ids=str,
 )
 def test_a_float_is_seen_at_any_depth(arrow: pa.DataType, expected: bool) -> None:  # noqa: FBT001  # a parameter of the test
-    """Whether plain equality of pyarrow tells enough depends on it."""
+    """It decides whether pyarrow's plain equality is enough."""
     assert cells.has_float(arrow) is expected

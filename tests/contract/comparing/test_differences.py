@@ -1,4 +1,4 @@
-"""Exact comparison of values: what is the same, what differs, and how it is told."""
+"""Exact comparison of values: equality, differences, and their report."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SAME = {
 
 @pytest.mark.parametrize(("expected", "actual"), SAME.values(), ids=SAME)
 def test_same(expected: Any, actual: Any) -> None:
-    """What no one can see makes no difference."""
+    """Bytes that no value uses make no difference."""
     assert difference(expected, actual) is None
 
 
@@ -136,7 +136,7 @@ DIFFERENT = {
 
 @pytest.mark.parametrize(("expected", "actual", "said"), DIFFERENT.values(), ids=DIFFERENT)
 def test_different(expected: Any, actual: Any, said: str) -> None:
-    """The first difference is told with its row, its path and both values."""
+    """The first difference is reported with its row, its path and both values."""
     assert str(difference(expected, actual)) == said
 
 

@@ -95,7 +95,7 @@ def sessions(case: Case) -> View:
 
 
 def test_appended_rows_are_visible_to_later_sessions_only() -> None:
-    """The seed is what AppendRows steps do not bring; each session sees what stood there before it."""
+    """The seed has the rows that AppendRows steps do not append; each session sees the rows from before it."""
     view = sessions(
         case_of(
             CreateSession(label="a"),

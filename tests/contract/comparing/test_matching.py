@@ -89,13 +89,13 @@ def test_every_nan_is_one_value_and_zeros_keep_their_sign() -> None:
     ids=["order", "one lost", "all lost", "repeated", "foreign", "changed", "changed and moved", "replaced by a copy"],
 )
 def test_rows_are_matched_by_value(got: pa.Table, expected: RowMatch) -> None:
-    """Lost, repeated, foreign and changed rows are told apart, whatever their order."""
+    """Lost, repeated, foreign and changed rows are distinguished, in any order."""
     assert match_rows(TABLE, got) == expected
 
 
 @pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [value], lambda value: {"f": value}])
 def test_a_zero_of_the_other_sign_is_a_changed_row(wrap: Callable[[float], object]) -> None:
-    """Minus zero is not zero to the matching either, wherever it stands, though pyarrow calls the tables equal."""
+    """The matching distinguishes minus zero from zero at every depth, though pyarrow calls the tables equal."""
     before, after = (pa.table({"n": [1, 2], "a": [wrap(0.5), wrap(zero)]}) for zero in (0.0, -0.0))
 
     assert before.equals(after)

@@ -1,4 +1,4 @@
-"""What two schemas say is compared, however little of it is text."""
+"""Two schemas are compared even if their contents are not text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fields(metadata: dict[bytes, bytes]) -> tuple[Field, ...]:
 
 @pytest.mark.parametrize("odd", [b"\xff", b"\xed\xa0\x80"])
 def test_keys_that_are_no_text_stand_in_any_order(odd: bytes) -> None:
-    """A key that is no UTF-8 is decoded to None, which has no order beside texts."""
+    """A key that is not UTF-8 is decoded to None, which cannot be ordered among texts."""
     one, other = fields({odd: b"1", b"k": b"2"}), fields({b"k": b"2", odd: b"1"})
 
     assert _said(one) == _said(other)

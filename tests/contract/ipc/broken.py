@@ -26,7 +26,7 @@ END = bytes.fromhex("ffffffff00000000")
 
 
 def written(kind: str, *batches: pa.RecordBatch, **options: Any) -> bytes:
-    """What pyarrow writes as a stream or file."""
+    """A stream or file that pyarrow writes."""
     sink = pa.BufferOutputStream()
     given = pa.ipc.IpcWriteOptions(**options)
     with getattr(pa.ipc, f"new_{kind}")(sink, batches[0].schema, options=given) as writer:
@@ -36,7 +36,7 @@ def written(kind: str, *batches: pa.RecordBatch, **options: Any) -> bytes:
 
 
 def tensor() -> bytes:
-    """What pyarrow writes as a tensor."""
+    """A tensor that pyarrow writes."""
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(np.arange(6).reshape(2, 3)), sink)
     return bytes(sink.getvalue().to_pybytes())

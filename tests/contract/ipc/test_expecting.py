@@ -61,7 +61,7 @@ def test_a_schema_without_batches_has_columns_and_no_rows() -> None:
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_a_feature_has_its_clause(options: dict[str, object], batch: pa.RecordBatch, clauses: tuple[str, ...]) -> None:
-    """A refusal is held against the feature that binds least."""
+    """A refusal is attributed to the feature with the lowest level."""
     made = expect(written("stream", batch, **options), Kind.STREAM)
 
     assert (made.result, made.clauses) == (Validity.VALID, clauses)
@@ -133,7 +133,7 @@ def test_a_dense_tensor_is_one_row() -> None:
 
 
 def test_rows_are_not_told_where_a_message_could_not_be_read() -> None:
-    """What this package cannot read may be a batch to another reader, and the rows before it not all there are."""
+    """A message that this package cannot read may be a batch to another reader, with rows of its own."""
     batch = MUTANTS["flatbuffers.version-unaligned"].serializer
     assert batch is not None
     data = PLAIN.schema.serialize().to_pybytes() + batch.batch(PLAIN) + END
@@ -151,7 +151,7 @@ def test_tables_name_rules_once() -> None:
 
 
 def test_every_clause_named_exists() -> None:
-    """What expectations name is a clause on readers, and each such clause but four is named."""
+    """Expectations name clauses on readers, and all of these clauses but four."""
     ipc_clauses("ipc-stream")
     named = set(REFUSED.values()) | {feature.clause for feature in Feature}
     readers = {one.id for one in CLAUSES.values() if one.role is Role.READER}

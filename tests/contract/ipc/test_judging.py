@@ -100,12 +100,12 @@ CASCADES = {
     Rule.BLOCK_NOT_IN_STREAM: {"body.buffer-count"},
     Rule.BLOCK_OVERLAP: {"body.buffer-count", "file.blocks-are-messages"},
 }
-"""Rules that cannot be broken alone, with the clauses that fail beside the rule's own."""
+"""Rules that cannot be broken alone, with the clauses that fail in addition to the rule's own."""
 
 
 @pytest.mark.parametrize("rule", [rule for rule in broken() if rule not in NOT_ASKED])
 def test_a_broken_rule_is_told_by_its_clause_and_no_other(rule: Rule) -> None:
-    """One fault, one clause: what follows from it is told only where the bytes cannot be without it."""
+    """One fault, one clause: consequences are reported only where the bytes cannot have the fault without them."""
     kind, data = broken()[rule]
 
     assert set(failures(data, kind)) == {clauses_of_rules(f"ipc-{kind}")[rule], *CASCADES.get(rule, ())}
@@ -138,7 +138,7 @@ def test_a_rule_has_one_clause(profile: str) -> None:
 
 
 def test_places_count_from_the_first_byte() -> None:
-    """A fault in the second batch, of a stream or of a file, is found where it lies."""
+    """A fault in the second batch of a stream or file is found at its position."""
     wrong = batch_message(2, [(2, 3)], [b"", i4(1, 2)])
     data = SCHEMA + BATCH + wrong + END
 
@@ -189,7 +189,7 @@ def test_the_footer_is_judged_as_metadata() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_mutated_bytes_are_judged(seed: int) -> None:
-    """Flipped and cut bytes end in verdicts, never in an exception, and every finding lies inside the bytes."""
+    """Flipped and cut bytes end in verdicts, never in an exception, and every finding is inside the bytes."""
     rng = random.Random(seed)
     corpus = [(Kind.STREAM, written("stream", GOOD)), (Kind.FILE, written("file", GOOD)), (Kind.TENSOR, tensor())]
     for _ in range(150):
@@ -213,7 +213,7 @@ def test_a_fault_has_one_owner() -> None:
 
 
 def test_broken_metadata_in_a_legacy_stream_is_told() -> None:
-    """Where messages have a length alone, one whose metadata cannot be followed is a message all the same."""
+    """In legacy framing, a message whose metadata cannot be read is still a message."""
     data = bytearray(written("stream", GOOD, use_legacy_format=True))
     second = next(one for one in read_stream(bytes(data)).messages[1:] if one.header is Header.RECORD_BATCH)
     data[second.metadata_start : second.metadata_start + 4] = (1 << 20).to_bytes(4, "little")

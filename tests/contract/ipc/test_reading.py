@@ -1,4 +1,4 @@
-"""The clauses on readers: three tiers apart, and rows that are held to the truth."""
+"""The clauses on readers: three tiers, and rows compared with the truth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPEN = Expectation(Validity.PERMITTED, None, Tier.OPTIONAL, (), "texts conflict"
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """An answer, as the readers' room gives them."""
+    """An answer in the form of the readers package."""
 
     outcome: str
     table: PlainTable | None = None
@@ -84,7 +84,7 @@ def test_counts_are_held_to_what_was_there(reported: Mapping[str, int], expected
 
 
 def test_a_finding_names_reader_and_difference() -> None:
-    """What was required, what came, and from whom."""
+    """The requirement, the answer and the reader."""
     verdicts = judge_reading(VALID, Reply("rows", OTHER), case_id="some-input")
 
     (finding,) = next(one for one in verdicts if one.outcome is Outcome.FAIL).findings
@@ -94,7 +94,7 @@ def test_a_finding_names_reader_and_difference() -> None:
 
 
 def test_rows_of_invalid_input_say_what_was_wrong_with_it() -> None:
-    """Who accepts what is to be refused is told why."""
+    """A reader that accepts invalid input gets the reason."""
     verdicts = judge_reading(BAD, Reply("rows", ROWS))
 
     (finding,) = next(one for one in verdicts if one.outcome is Outcome.FAIL).findings
@@ -102,7 +102,7 @@ def test_rows_of_invalid_input_say_what_was_wrong_with_it() -> None:
 
 
 def test_an_end_says_how() -> None:
-    """The name of the signal, or whatever is known, stands in the finding."""
+    """The finding has the name of the signal, or what else is known."""
     verdicts = judge_reading(BAD, Reply("died", error_text="SIGSEGV\nin  read"))
 
     (finding,) = verdicts[0].findings

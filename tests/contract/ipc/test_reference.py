@@ -1,4 +1,4 @@
-"""The clauses against the reference's legal variations and mutants: the one are left alone, the other told."""
+"""The clauses on the reference's legal variations and mutants: variations pass, mutants fail."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ DISCOURAGED: Final[Mapping[str, set[str]]] = {
     "tensor.data-later": {"tensor.padding"},
     "tensor.of-booleans": {"tensor.whole-bytes"},
 }
-"""Variations that are legal and that writers should not choose, with the clauses that say so.
+"""Legal variations that writers should not choose, with the clauses that say so.
 
-One is no file at all to whoever looks at its first byte: it stands at the end of something bigger.
+One of them does not begin as a file: the file is at the end of something bigger.
 """
 
 EVERY_TYPE: Final = {"types.string-view", "types.list-view", "types.decimal32"} <= set(SAMPLES)
@@ -65,12 +65,12 @@ BESIDE: Final[Mapping[str, set[str]]] = {
     "stream.json": {"stream.prefixes"},
     "tensor.without-prefix": {"stream.prefixes"},
 }
-"""Mutants that fail clauses beside those of their rules: of noise, that it is noise is all that is told."""
+"""Mutants that fail clauses other than those of their rules: of noise, only the framing clause fails."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Tried:
-    """What one sample of a variation or mutant came to."""
+    """The outcome of one sample of a variation or mutant."""
 
     made: Made
     failed: frozenset[str]
@@ -137,7 +137,7 @@ def test_a_mutant_is_told_by_the_clauses_of_its_rules(name: str) -> None:
 
 @pytest.mark.parametrize("name", IPC_MUTANTS)
 def test_readers_may_not_expect_a_mutant(name: str) -> None:
-    """What breaks a MUST is not legal, and what only goes against advice is not invalid."""
+    """Input that breaks a MUST is not legal, and input that breaks only a SHOULD is not invalid."""
     for one in tried(IPC_MUTANTS[name]):
         musts = {clause_id for clause_id in one.failed if CLAUSES[clause_id].level is Level.MUST}
 

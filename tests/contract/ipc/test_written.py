@@ -1,4 +1,4 @@
-"""What a writer was given beside what it wrote, and what fields say of extension types."""
+"""A writer's input compared with its output, and extension types in fields."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ N, L, D, E = FIELDS
     ids=lambda value: ",".join(value) if isinstance(value, list) else "",
 )
 def test_each_loss_has_its_clause(found: pa.RecordBatch, clauses: list[str]) -> None:
-    """What is not as it was given is told once; rows are compared whatever their columns are called."""
+    """A difference from the input is reported once; rows are compared whatever the names of their columns."""
     assert failures(found) == clauses
 
 

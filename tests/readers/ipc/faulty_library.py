@@ -29,7 +29,7 @@ WRITER = IpcWriterInfo(
 
 
 class PanicException(BaseException):  # the name that pyo3 gives it
-    """What a Rust panic looks like: not an Exception."""
+    """An exception like a Rust panic: not a subclass of Exception."""
 
 
 def _segv() -> None:
@@ -164,5 +164,5 @@ class FaultyServer:
 
 
 def load() -> Library:
-    """The liar."""
+    """The faulty library."""
     return FaultyServer()

@@ -80,7 +80,7 @@ def test_built_of_something_else(adapter: Adapter, tmp_path: Path) -> None:
 
 
 def test_built_of_shared_files_that_changed(adapter: Adapter, tmp_path: Path) -> None:
-    """What adapters share is a part of each: a change of it makes the build another program."""
+    """Shared files are a part of each adapter: a change of them makes a build outdated."""
     shared = tmp_path / "adapters" / "shared" / "frames.txt"
     shared.parent.mkdir()
     shared.write_text("new")
@@ -110,7 +110,7 @@ def test_shipped() -> None:
 
 
 def test_inside_an_installed_package(adapter: Adapter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has to be run there is told with the directory that Python would not find otherwise."""
+    """The command is given with the directory that Python would not find otherwise."""
     monkeypatch.setattr(adapters, "_PACKAGE", tmp_path)
 
     with pytest.raises(Unavailable, match=f"run PYTHONPATH={re.escape(str(tmp_path))} python -m adapters far"):

@@ -1,4 +1,4 @@
-"""What is read by several libraries: the same rows by each, of every type, kind and compression."""
+"""Several libraries read the same rows, of every type, kind and compression."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ WRITERS = {"liar": faulty_library.WRITER}
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
-    """A library that lies, and one that is not there."""
+    """A faulty library, and an absent one."""
     with IpcPool(limits=Limits(seconds=20, reuse=8), readers=READERS, writers=WRITERS) as started:
         yield started
 
@@ -50,7 +50,7 @@ def test_every_job_is_answered_in_order(pool: IpcPool, monkeypatch: pytest.Monke
 
 
 def test_jobs_are_taken_a_window_at_a_time(pool: IpcPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An endless source of jobs is no obstacle."""
+    """The source of jobs may be endless."""
     monkeypatch.setattr(pool_module, "WINDOW", 2)
 
     def endless() -> Iterator[Job]:
@@ -80,7 +80,7 @@ def test_written(pool: IpcPool) -> None:
 
 
 def test_hello(pool: IpcPool) -> None:
-    """An implementation tells its version, and what it takes; an absent one says why it is absent."""
+    """An implementation reports its version and the inputs that it takes; an absent one, why it is absent."""
     reported = pool.hello("liar")
 
     assert (reported.version, reported.reads, reported.writes) == ("0.1", ("stream",), ("stream",))

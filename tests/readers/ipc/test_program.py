@@ -88,14 +88,14 @@ def test_program_stays_warm(faulty: ProgramRunner) -> None:
 
 
 def test_panic(faulty: ProgramRunner) -> None:
-    """An adapter tells a broken assertion from a refusal, and how far it had got."""
+    """An adapter distinguishes a broken assertion from a refusal, and reports its stage."""
     answer = reported(faulty, b"panic")
 
     assert (answer.outcome, answer.panicked, answer.stage) == (JobOutcome.REFUSED, True, Stage.VALUES)
 
 
 def test_schema_of_a_message(faulty: ProgramRunner) -> None:
-    """The schema message travels beside the record batch message."""
+    """The schema message is sent with the record batch message."""
     answer = faulty.run("read", Job("1", "message", b"batch", schema=b"the schema"))
 
     assert answer.table is not None
@@ -110,7 +110,7 @@ def test_written(faulty: ProgramRunner) -> None:
 
 
 def test_what_it_cannot_be_asked_for(faulty: ProgramRunner) -> None:
-    """What hello does not declare is not asked for."""
+    """Options that hello does not declare are not requested."""
     assert faulty.run("read", Job("1", "tensor", b"")).outcome is JobOutcome.UNSUPPORTED
     assert faulty.run("write", Job("1", "file", b"", options={"codec": "lz4"})).outcome is JobOutcome.UNSUPPORTED
 

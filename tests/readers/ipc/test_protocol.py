@@ -64,14 +64,14 @@ def test_schema_is_one() -> None:
 
 @pytest.mark.parametrize("value", PLAIN, ids=repr)
 def test_plain_values(value: Any) -> None:
-    """What the schema calls a plain value, the walk takes."""
+    """The walk accepts every value that is plain under the schema."""
     assert Draft202012Validator({**PROTOCOL.schema, "oneOf": [{"$ref": "#/$defs/plain"}]}).is_valid(value)
     assert wrong_value([value]) == ""
 
 
 @pytest.mark.parametrize("value", NOT_PLAIN, ids=repr)
 def test_no_plain_values(value: Any) -> None:
-    """What the schema calls none, the walk finds, wherever it stands."""
+    """The walk finds every value that is not plain under the schema, at any depth."""
     assert not Draft202012Validator({**PROTOCOL.schema, "oneOf": [{"$ref": "#/$defs/plain"}]}).is_valid(value)
     assert wrong_value([1, [value, 1], "x"]).startswith("got ")
 
@@ -89,7 +89,7 @@ def test_vocabularies_agree() -> None:
 
 
 def test_request_is_checked() -> None:
-    """What the suite asks is bound by the schema too."""
+    """The suite's own questions are valid under the schema."""
     with pytest.raises(ValidationError):
         PROTOCOL.encode({"id": 1, "op": "read", "kind": "stream", "data": "", "options": {"codec": "lz4"}})
 
@@ -120,7 +120,7 @@ def test_request_is_one_line() -> None:
     ],
 )
 def test_wrong_answers(line: bytes, said: str) -> None:
-    """What is wrong with an answer is said, with where it stands."""
+    """A fault in an answer is reported with its place."""
     with pytest.raises(ProtocolError) as caught:
         PROTOCOL.decode(line, request=7, kinds=("rows", "unsupported", "error"))
 

@@ -80,7 +80,7 @@ def test_processor_time_is_limited(faulty: PythonRunner, monkeypatch: pytest.Mon
 
 
 def test_last_words(faulty: PythonRunner) -> None:
-    """What a library wrote to standard error before it died is in the answer."""
+    """The library's output to standard error before it died is in the answer."""
     assert "assertion failed: offsets.len() > 0" in reported(faulty, b"abort").error_text
 
 
@@ -97,7 +97,7 @@ def test_words_of_an_earlier_job_are_gone(faulty: PythonRunner) -> None:
 
 
 def test_end_while_the_values_are_looked_at(faulty: PythonRunner) -> None:
-    """A death after the library had read is told apart from one in it."""
+    """A crash after the library's reading is distinguished from one in it."""
     answer = reported(faulty, b"unsound")
 
     assert (answer.outcome, answer.error_class, answer.stage) == (JobOutcome.DIED, "SIGSEGV", Stage.VALUES)
@@ -109,7 +109,7 @@ def test_each_job_has_its_own_process(faulty: PythonRunner) -> None:
 
 
 def test_poison_does_not_outlive_its_job(faulty: PythonRunner) -> None:
-    """What one job did to the library's memory does not reach the next."""
+    """A job's change of the library's memory does not reach the next job."""
     reported(faulty, b"poison segv")
 
     assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
@@ -124,7 +124,7 @@ def test_reused_fork(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_fork_that_keeps_memory_is_not_reused(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one job leaves in memory does not count against the next."""
+    """Memory that one job leaves does not count against the next."""
     monkeypatch.setattr(faulty, "_limits", Limits(reuse=2, memory=256 << 20))
 
     assert process(reported(faulty, b"keep")) != process(reported(faulty, b"two"))
@@ -185,7 +185,7 @@ def test_written(faulty: PythonRunner) -> None:
 
 @pytest.mark.parametrize(("word", "stage"), [(b"bad source", Stage.SOURCE), (b"refuse", Stage.LIBRARY)])
 def test_refused_source(faulty: PythonRunner, word: bytes, stage: Stage) -> None:
-    """A library that cannot read what it is to write is told apart from one that cannot write it."""
+    """A library that cannot read its input is distinguished from one that cannot write it."""
     answer = faulty.run("write", Job("1", "stream", word))
 
     assert (answer.outcome, answer.stage) == (JobOutcome.REFUSED, stage)

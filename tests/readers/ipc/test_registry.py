@@ -11,7 +11,7 @@ READER = IpcReaderInfo("mine", "Mine", "Rust", kinds=("stream", "file"), options
 
 
 def test_a_library_is_found_by_its_module() -> None:
-    """Its declaration does not say where it stands: the register knows."""
+    """Its declaration does not name its folder: the register knows it."""
     infos = [info for info in (*IPC_READERS.values(), *IPC_WRITERS.values()) if info.adapter is None]
 
     assert infos
@@ -29,7 +29,7 @@ def test_a_program_is_a_reader_and_a_writer() -> None:
 
 
 def test_a_writer_has_no_option_of_the_reader() -> None:
-    """What else is not said again is the same."""
+    """Fields that are not given again are the same."""
     writer = READER.as_writer(options={"codec": ("", "lz4")})
 
     assert (writer.name, writer.title, writer.language, writer.kinds) == ("mine", "Mine", "Rust", ("stream", "file"))

@@ -44,7 +44,7 @@ INFO = IpcReaderInfo(
     ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
 )
 def test_units(array: pa.Array, expected: list[object]) -> None:
-    """A value in a unit that changes is multiplied, wherever it stands; nothing else is."""
+    """A value in a unit that changes is multiplied, at any depth; nothing else is."""
     batch = pa.record_batch([array], names=["a"])
 
     assert as_read_by(INFO, plain_table([batch]), batch.schema).columns == (expected,)

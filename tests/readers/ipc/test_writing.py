@@ -1,4 +1,4 @@
-"""What libraries write is read again with the same rows, whatever they were asked for."""
+"""The output of libraries is read again with the same rows, under every option."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def single_options(space: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
 def test_rows_survive(pool: IpcPool, name: str, kind: str) -> None:
     """Each value of each option that a Python library declares gives bytes with the same rows.
 
-    What programs write is for the clauses to judge; here they have to answer.
+    The clauses judge the output of programs; here a program must only answer.
     """
     try:
         reported = pool.hello(name)
@@ -123,6 +123,6 @@ def test_options_combine(pool: IpcPool) -> None:
 
 
 def test_source_that_is_no_stream(pool: IpcPool) -> None:
-    """No writer writes what it cannot read; one that believes the announced length runs out of memory."""
+    """No writer writes input that it cannot read; one that trusts the declared length runs out of memory."""
     for answer in pool.write([Job("1", "stream", b"no stream at all")]):
         assert answer.outcome in (JobOutcome.REFUSED, JobOutcome.EXHAUSTED, JobOutcome.UNAVAILABLE), answer

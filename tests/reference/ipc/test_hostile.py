@@ -37,7 +37,7 @@ def test_sources_are_public() -> None:
 
 @pytest.mark.parametrize("name", ["bombs.zstd-1-gib", "nesting.lists-64", "tables.two-to-the-forty-fields"])
 def test_the_same_bytes_every_time(name: str) -> None:
-    """What is made twice is made alike."""
+    """The same input is made twice alike."""
     assert HOSTILE[name].make() == HOSTILE[name].make()
 
 

@@ -24,7 +24,7 @@ READERS: Final[Mapping[str, Callable[[bytes], StreamReading | FileReading | Tens
 
 
 def faults(kind: str, made: Made) -> list[Fault]:
-    """What our own judge finds in the bytes."""
+    """The findings of our own judge in the bytes."""
     return READERS[kind](made.data).faults
 
 
@@ -50,7 +50,7 @@ def test_every_violation_has_a_mutant() -> None:
 
 
 def test_every_note_is_shown() -> None:
-    """What the format allows and a reader may stumble over stands in a variation or a mutant."""
+    """Every legal form that may trouble a reader is in a variation or a mutant."""
     shown = {fault.rule for kind, made in _everything() for fault in faults(kind, made)}
 
     # These take bytes that no writer of tables makes; the tests of the verifier have them.
@@ -73,7 +73,7 @@ def test_mutants_name_the_clauses_that_tell_of_them() -> None:
 
 
 def test_registration_is_checked() -> None:
-    """A lie has a name of its own and a docstring."""
+    """A mutant has a name of its own and a docstring."""
     with pytest.raises(ValueError, match="the name is taken"):
         mutant("stream.empty", Rule.PREFIX_EMPTY)(test_registration_is_checked)
     with pytest.raises(ValueError, match="a rule or a clause that it breaks"):

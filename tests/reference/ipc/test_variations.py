@@ -19,7 +19,7 @@ from conformance.wire.stream import StreamReading
 from conformance.wire.tensors import TensorReading, read_tensor
 
 REFUSED: Final = {"schema.index-type-absent": "Arrow C++ demands an index type (Schema.fbs: absent means int32)"}
-"""What Arrow C++ should read, and does not."""
+"""Inputs that Arrow C++ should read, and does not."""
 
 
 READERS: Final[Mapping[str, Callable[[bytes], StreamReading | FileReading | TensorReading]]] = {
@@ -71,7 +71,7 @@ def pages(reader: pa.RecordBatchFileReader) -> list[pa.RecordBatch]:
 
 
 def rows(batches: list[pa.RecordBatch]) -> list[object]:
-    """What the batches say, names left out: a variation may drop those that are empty."""
+    """The content of the batches without names: a variation may drop empty ones."""
     return [(table.rows, table.columns) for table in (plain_table([batch]) for batch in batches)]
 
 

@@ -56,7 +56,7 @@ def readable(sample: Sample, form: str) -> bool:
 
 
 def rows(batches: Sequence[pa.RecordBatch]) -> list[object]:
-    """What the batches say, one by one, whatever their dictionaries."""
+    """The content of the batches, one by one, whatever their dictionaries."""
     return [plain_table([batch]) for batch in batches]
 
 
@@ -99,7 +99,7 @@ def test_pyarrow_reads_the_file_back(sample: Sample, form: str) -> None:
 
 
 def test_a_file_replaces_no_dictionary() -> None:
-    """What a file cannot hold is refused, with a way out."""
+    """Batches that a file cannot hold are refused, with a way out."""
     with pytest.raises(ValueError, match="a file cannot replace a dictionary"):
         SAMPLES["dictionary.replaced"].file_of()
     with pytest.raises(ValueError, match="pass deltas=True"):
