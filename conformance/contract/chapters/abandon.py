@@ -1,7 +1,7 @@
-"""What abandoned reads leave behind: nothing.
+"""The effects of abandoned reads: a server must keep none.
 
-A client that takes a response and cancels is no exception: LIMIT queries, closed notebooks, failed tasks do it.
-A case for this opens and abandons many reads and then makes a whole one, in a server process of its own.
+Clients often take a response and cancel: LIMIT queries, closed notebooks and failed tasks do it. A case of this
+chapter opens and abandons many reads and then reads a full stream, in a server process of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.contract.subjects import after_abandoned, is_child, once_per_vi
 from conformance.contract.view import CallView, ReadView, View
 from conformance.records import CallEnd
 
-BREAKS: Final = "every client of a server that others use: it is starved by reads that nobody waits for"
+BREAKS: Final = "every client of a server that others use: its capacity is used up by reads that nobody waits for"
 
 
 @once_per_view
@@ -28,14 +28,14 @@ def _later(view: View) -> list[CallView]:
 
 @clause("abandon.later-calls-end-in-time", over=_later, source=STORAGE_PROTO, breaks=BREAKS)
 def later_calls_end_in_time(call: CallView) -> Iterator[Violation]:
-    """After reads were abandoned, calls end within their deadline: no thread, slot or lock was kept."""
+    """After reads were abandoned, calls end within their deadline: no thread, slot or lock stays occupied."""
     if call.raw.end is CallEnd.DEADLINE:
         yield Violation("a status", f"none by the deadline, after {len(call.raw.responses)} responses")
 
 
 @clause("abandon.server-lives-on", over=_later, source=STORAGE_PROTO, breaks=BREAKS)
 def server_lives_on(call: CallView) -> Iterator[Violation]:
-    """After reads were abandoned the server is still there: a cancelled call is no reason to die."""
+    """After reads were abandoned, the server still runs: a cancelled call does not end the process."""
     if call.raw.end is CallEnd.CRASH:
         yield Violation("a status", f"the server died or hung up: {call.raw.details}")
 
@@ -51,7 +51,7 @@ def server_lives_on(call: CallView) -> Iterator[Violation]:
     breaks=BREAKS,
 )
 def later_read_is_served(read: ReadView) -> Iterator[Violation]:
-    """After reads were abandoned a read ends in OK: no limit on readers still counts those that are gone."""
+    """After reads were abandoned, a read ends in OK: a limit on concurrent readers does not count abandoned ones."""
     yield from served(read, "a read after others were abandoned")
 
 
@@ -62,5 +62,5 @@ def later_read_is_served(read: ReadView) -> Iterator[Violation]:
     breaks=BREAKS,
 )
 def later_read_is_whole(whole: SessionRead) -> Iterator[Violation]:
-    """After reads were abandoned a read from the start delivers the table: it does not go on where they stopped."""
+    """After reads were abandoned, a read from the start delivers the table: it does not resume where they stopped."""
     yield from exactly(whole)

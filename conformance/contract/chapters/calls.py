@@ -1,6 +1,6 @@
-"""What holds for every call, whatever it asks: it ends, in time, and the server outlives it.
+"""The clauses on every call, whatever it requests: it ends, in time, and the server survives it.
 
-Calls after an abandoned read are judged by the chapter on that.
+The chapter on abandoned reads judges the calls after these.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ def _calls(view: View) -> list[CallView]:
     return [call for call in view.calls if not after_abandoned(call)]
 
 
-@clause("calls.end-in-time", over=_calls, source=ENDLESS, breaks="every client without a deadline waits for ever")
+@clause("calls.end-in-time", over=_calls, source=ENDLESS, breaks="a client without a deadline waits for ever")
 def end_in_time(call: CallView) -> Iterator[Violation]:
-    """A call ends in a status, OK or not, within its deadline: it never hangs."""
+    """A call ends with a status, OK or not, within its deadline: it never hangs."""
     if call.raw.end is CallEnd.DEADLINE:
         yield Violation("a status", f"none by the deadline, after {len(call.raw.responses)} responses")
 
 
 @clause("calls.leave-the-server-alive", over=_calls, source=DEAD_SERVER, breaks="every client of the server")
 def leave_the_server_alive(call: CallView) -> Iterator[Violation]:
-    """No call, however it is asked, ends the server's process or the connection."""
+    """No call, whatever it requests, ends the server's process or the connection."""
     if call.raw.end is CallEnd.CRASH:
         yield Violation("a status", f"the server died or hung up: {call.raw.details}")
 
 
 @clause("calls.stay-within-reason", over=lambda view: list(view.calls), source=STORAGE_PROTO, breaks="every client")
 def stay_within_reason(call: CallView) -> Iterator[Violation]:
-    """A call sends no more than any honest answer could hold: no stream goes on after the last row."""
+    """A call sends no more than any correct answer could contain: no stream continues after the last row."""
     if call.raw.end is CallEnd.OVER_BUDGET:
         size = sum(map(len, call.raw.responses))
         yield Violation("an answer of the size of the table", f"{len(call.raw.responses)} responses, {size} bytes")

@@ -1,8 +1,8 @@
-"""What a requested compression does: it is applied, as asked, and changes no row.
+"""The effect of a requested compression: the server applies it as requested, and it changes no row.
 
-There are two: compression of the buffers inside a record batch (``ArrowSerializationOptions.buffer_compression``),
-and of a response's whole payload (``TableReadOptions.response_compression_codec``).
-Not judged here: the bytes of compressed buffers.
+There are two compressions: of the buffers inside a record batch (``ArrowSerializationOptions.buffer_compression``),
+and of a response's whole payload (``TableReadOptions.response_compression_codec``). The chapter on buffers judges
+the bytes of compressed buffers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from conformance.contract.view import CallView, ReadView, ResponseView, SessionV
 from conformance.records import Level
 
 WORTHWHILE: Final = 1 << 10
-"""Bytes of body above which compression is worth its prefix: below, a server may leave all buffers as they are."""
+"""The size in bytes up to which a server may leave all buffers of a batch uncompressed: compression gains nothing
+there.
+"""
 
 
 def _with_feature(name: Feature) -> Callable[[View], list[CallView]]:
@@ -49,21 +51,21 @@ def _session(call: CallView) -> SessionView:
 # --- buffers inside the batch ---------------------------------------------------------------------
 
 
-# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 serves("compression.request-is-served", _with_feature(Feature.BODY_CODEC), RECORDED,
   lambda call: f"buffer_compression {_session(call).step.buffer_compression}",
-  "A session that asks for LZ4_FRAME or ZSTD buffers, and a read of it, end in OK.",
-  breaks="python-bigquery, which always asks for LZ4_FRAME (from its source)")
+  "A session that requests LZ4_FRAME or ZSTD buffers, and a read of it, end in OK.",
+  breaks="python-bigquery, which always requests LZ4_FRAME (from its source)")
 # fmt: on
 
 _CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
-"""The codecs that a record batch can declare, by their names in a request; an unknown one is no codec's at all."""
+"""The codecs that a record batch can declare, with their names in a request; an unknown codec is treated as none."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Asked:
-    """A record batch whose header can be read: the codec it declares and the one asked for, empty for none."""
+    """A record batch with a readable header: its declared codec and the requested one, each empty for none."""
 
     call: int
     response: int
@@ -86,7 +88,7 @@ def _batches(view: View) -> list[Asked]:
 
 
 def _is_applied(clause_id: str, codec: str) -> None:
-    """Register the clause that one codec is applied where it was asked for."""
+    """Register the clause that one codec is applied if it was requested."""
 
     def select(view: View) -> list[Asked]:
         asked = (batch for batch in _batches(view) if batch.asked == codec)
@@ -102,8 +104,8 @@ def _is_applied(clause_id: str, codec: str) -> None:
         over=select,
         source=EMULATOR_SERVICER,
         level=Level.SHOULD,
-        breaks="tests of a client's decompression, which then test nothing",
-        says=f"Where {codec} was asked for, a record batch of more than 1 KiB is compressed.",
+        breaks="tests of a client's decompression: they test nothing",
+        says=f"If {codec} was requested, a record batch of more than 1 KiB is compressed.",
     )(check)
 
 
@@ -115,10 +117,10 @@ _is_applied("compression.zstd-is-applied", "ZSTD")
     "compression.codec-is-the-one-asked-for",
     over=lambda view: [batch for batch in _batches(view) if batch.asked and batch.codec],
     source=ARROW_PROTO,
-    breaks="clients built with one codec",
+    breaks="clients that support one codec",
 )
 def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
-    """A compressed record batch uses the codec that was asked for, and no other."""
+    """A compressed record batch uses the requested codec, and no other."""
     if batch.codec != batch.asked:
         yield Violation(batch.asked, batch.codec, field="RecordBatch.compression")
 
@@ -127,10 +129,10 @@ def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
     "compression.none-without-asking",
     over=lambda view: [batch for batch in _batches(view) if not batch.asked],
     source=ARROW_PROTO,
-    breaks="clients without a codec, JavaScript's among them (from their source)",
+    breaks="clients without a codec, such as JavaScript (from its source)",
 )
 def none_without_asking(batch: Asked) -> Iterator[Violation]:
-    """Where no buffer compression was asked for, a record batch is not compressed."""
+    """Without a requested buffer compression, a record batch is not compressed."""
     if batch.codec:
         yield Violation("no compression", batch.codec, field="RecordBatch.compression")
 
@@ -147,20 +149,20 @@ def _rows_are_the_same(clause_id: str, name: Feature, source: str, says: str, br
 # fmt: off
 _rows_are_the_same("compression.rows-are-the-same", Feature.BODY_CODEC, ARROW_PROTO,
   "The rows of a session with compressed buffers are those of the table, once each.",
-  "every client that asks for compression")
+  "every client that requests compression")
 
 # --- the whole payload ----------------------------------------------------------------------------
 
 serves("compression.payload-request-is-served", _with_feature(Feature.RESPONSE_CODEC), PAYLOAD_CODEC,
   lambda call: f"response_compression_codec {_session(call).step.response_compression}",
-  "A session that asks for LZ4 payloads, and a read of it, end in OK.",
+  "A session that requests LZ4 payloads, and a read of it, end in OK.",
   breaks="the Spark connector with response compression (from its source)")
 # fmt: on
 
 
 @once_per_view
 def _payloads(view: View) -> list[ResponseView]:
-    """Responses with rows of sessions that asked for compressed payloads."""
+    """Return the responses with rows of sessions that requested compressed payloads."""
     return [
         response
         for read in view.reads
@@ -177,9 +179,9 @@ def _sized(view: View) -> list[ResponseView]:
 
 @clause("compression.payload-size-is-set", over=_payloads, source=STORAGE_PROTO, level=Level.SHOULD)
 def payload_size_is_set(response: ResponseView) -> Iterator[Violation]:
-    """Where a response codec was asked for, ``uncompressed_byte_size`` says what became of the payload.
+    """If a response codec was requested, ``uncompressed_byte_size`` is set, to a size or to -1.
 
-    Clients take an unset size for an uncompressed payload, so nothing breaks; but the codec was not used.
+    Clients treat a payload without a size as uncompressed, so nothing breaks; but the codec was not used.
     """
     if not response.message.HasField("uncompressed_byte_size"):
         yield Violation("a size, or -1 for a payload left as it is", "none", field="uncompressed_byte_size")
@@ -187,7 +189,7 @@ def payload_size_is_set(response: ResponseView) -> Iterator[Violation]:
 
 @clause("compression.payload-size-is-positive-or-minus-one", over=_sized, source=STORAGE_PROTO)
 def payload_size_is_positive_or_minus_one(response: ResponseView) -> Iterator[Violation]:
-    """``uncompressed_byte_size`` is the size after decompression, or -1 where compression would not have helped."""
+    """``uncompressed_byte_size`` is the size after decompression, or -1 if compression would not have helped."""
     size = response.message.uncompressed_byte_size
     if size < 1 and size != -1:
         yield Violation("a positive size or -1", str(size), field="uncompressed_byte_size")
@@ -202,17 +204,17 @@ def payload_size_is_positive_or_minus_one(response: ResponseView) -> Iterator[Vi
 def payload_has_its_size(response: ResponseView) -> Iterator[Violation]:
     """A payload with a positive ``uncompressed_byte_size`` is one raw LZ4 block of exactly that many bytes."""
     size = response.message.uncompressed_byte_size
-    held = _lz4_block_size(response.message.arrow_record_batch.serialized_record_batch)
-    if held != size:
-        observed = "bytes that are no such block" if held is None else f"one of {held} bytes"
+    decompressed = _lz4_block_size(response.message.arrow_record_batch.serialized_record_batch)
+    if decompressed != size:
+        observed = "bytes that are no such block" if decompressed is None else f"one of {decompressed} bytes"
         yield Violation(f"an LZ4 block of {size} bytes", observed, field="uncompressed_byte_size")
 
 
 def _lz4_block_size(block: bytes) -> int | None:
-    """How many bytes a raw LZ4 block decompresses to, by walking its sequences; None where it is none.
+    """Return the number of bytes to which a raw LZ4 block decompresses, None if the bytes are no such block.
 
-    A block does not say its own size, and decompressors given too large a buffer do not say how much they filled.
-    Source: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
+    The function walks the block's sequences: a block does not store its own size, and decompressors do not report
+    how much of a larger buffer they filled. Source: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
     """
     at, size, end = 0, 0, len(block)
     while at < end:
@@ -222,14 +224,16 @@ def _lz4_block_size(block: bytes) -> int | None:
         at, size = at + literals, size + literals
         if at >= end:
             return size if at == end else None
-        at += 2  # the distance of the match
+        at += 2  # the two bytes of the match's offset
         match, at = _lz4_length(block, at, token & 15)
         size += match + 4  # the shortest match has four bytes
     return None
 
 
 def _lz4_length(block: bytes, at: int, nibble: int) -> tuple[int, int]:
-    """A length that begins in a token and goes on in bytes while they are 255, and where it ends."""
+    """Return a length, which starts in a token and continues in bytes as long as these are 255, and the place after
+    it.
+    """
     length = nibble
     while nibble == 15 and at < len(block):
         length += block[at]
@@ -245,6 +249,6 @@ _rows_are_the_same("compression.payload-rows-are-the-same", Feature.RESPONSE_COD
   "the Spark connector with response compression (from its source)")
 refuses("compression.both-are-refused", refused_as("both-compressions"), STREAM_PROTO,
   "both compressions at once",
-  "A request for compressed buffers and compressed payloads at once does not end in OK: they do not combine.",
+  "A request for compressed buffers and compressed payloads together is refused: the two cannot be combined.",
   level=Level.SHOULD)
 # fmt: on

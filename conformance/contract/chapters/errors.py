@@ -1,8 +1,8 @@
-"""How a server refuses: with the code of the reason, and never as if trying again could help.
+"""How a server refuses: with the code of the reason, and never with a code that suggests a retry.
 
-Each bad request is a step with a reason class; a refusal counts only for its reason, and the codes that the contract
-permits for it stand in the step. What has to be refused because of a projection, a restriction, a snapshot, an offset,
-a split or two compressions is refused in the chapter on that; the codes of those refusals are judged here.
+Each bad request is a step with a reason class. A refusal counts only for its reason, and the step lists the codes
+that the contract permits for it. The chapters on projection, restriction, snapshots, offsets, splits and compression
+judge whether their bad requests are refused; this chapter judges the codes of those refusals.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from conformance.records import Level
 RETRYABLE: Final = frozenset(
     {"UNAVAILABLE", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "CANCELLED"}
 )
-"""Codes on which some client of the service tries again."""
+"""Codes on which at least one client of the service retries."""
 
 
 # --- every refusal --------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ RETRYABLE: Final = frozenset(
 
 @once_per_view
 def _refusals(view: View) -> list[CallView]:
-    """Refusals of calls that had to be refused, or that the contract leaves to the server to refuse."""
+    """Return the refusals of calls that had to be refused, or that the contract permits a server to refuse."""
     open_ones = [call for call in view.calls if answered(call) and "OK" in call.expected_codes[:-1]]
     return [call for call in (*to_refuse(view), *open_ones) if call.raw.status != "OK"]
 
@@ -53,10 +53,10 @@ def _refusals(view: View) -> list[CallView]:
     "errors.permanent-one-is-not-unknown",
     over=_refusals,
     source=PERMANENT_AS_UNKNOWN,
-    breaks="python-bigquery-storage takes UNKNOWN for a lost connection and resumes, without end (from its source)",
+    breaks="python-bigquery-storage treats UNKNOWN as a lost connection and resumes without end (from its source)",
 )
 def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
-    """A request that can never succeed does not end in UNKNOWN, the code of an error that nobody classified."""
+    """A request that can never succeed does not end in UNKNOWN, the code of an unclassified error."""
     if call.raw.status == "UNKNOWN":
         yield Violation(_codes(call), f"UNKNOWN: {call.raw.details}")
 
@@ -65,17 +65,17 @@ def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
     "errors.permanent-one-is-not-retryable",
     over=_refusals,
     source=EMULATOR_HANDLERS,
-    breaks="Go, Node and Java clients try again until their deadline of minutes or hours (from their source)",
+    breaks="Go, Node and Java clients retry until their deadline of minutes or hours (from their source)",
 )
 def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
-    """A request that can never succeed does not end in a code that tells clients to try again."""
+    """A request that can never succeed does not end in a code on which clients retry."""
     if call.raw.status in RETRYABLE:
         yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
 
 
 @clause("errors.message-says-something", over=_refusals, source=STORAGE_PROTO, level=Level.SHOULD)
 def message_says_something(call: CallView) -> Iterator[Violation]:
-    """A refusal carries a message for people: a bare code leaves them to guess what was wrong."""
+    """A refusal has a message for people: a bare code does not show them what was wrong."""
     if not call.raw.details.strip():
         yield Violation("a message", f"{call.raw.status} without one")
 
@@ -84,10 +84,10 @@ def message_says_something(call: CallView) -> Iterator[Violation]:
     "errors.refused-read-has-no-rows",
     over=lambda view: [call for call in _refusals(view) if isinstance(call, ReadView)],
     source=STORAGE_PROTO,
-    breaks="clients that hand on rows as they come",
+    breaks="clients that pass on rows as they arrive",
 )
 def refused_read_has_no_rows(call: CallView) -> Iterator[Violation]:
-    """A read that is refused has delivered nothing before its status."""
+    """A refused read delivers no response before its status."""
     if call.raw.responses:
         yield Violation("no responses", f"{len(call.raw.responses)} before {call.raw.status}")
 
@@ -99,50 +99,51 @@ def _codes(call: CallView) -> str:
 # --- requests that have to be refused -------------------------------------------------------------
 
 
-# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 refuses("errors.unspecified-format-is-refused", refused_as("data-format-unspecified"), UNSPECIFIED_FORMAT,
   "data_format unspecified",
-  "A request without a data format does not end in OK: no format is the default.",
-  breaks="programs that forgot the format: they fail on the service only")
+  "A request without a data format is refused: there is no default format.",
+  breaks="programs that do not set the format: they fail on the service only")
 refuses("errors.bad-parent-is-refused", refused_as("bad-parent"), BAD_PARENT,
   lambda call: f"parent {call.request.parent!r}",
-  """A parent that is not ``projects/{project}`` does not end in OK.
+  """A parent that is not ``projects/{project}`` is refused.
 
-  It names who pays and whose quota counts; a server that takes anything hides a client that would fail at once.
+  The parent names the project that pays and whose quota applies. A server that accepts anything hides a bug of a
+  client, which would fail at once on the service.
   """)
 refuses("errors.malformed-table-is-refused", refused_as("malformed-table"), STREAM_PROTO,
   lambda call: f"table {_table(call)!r}",
-  "A table that is not ``projects/*/datasets/*/tables/*`` does not end in OK, though a server could guess it.")
+  "A table that is not ``projects/*/datasets/*/tables/*`` is refused, even if a server could guess its meaning.")
 refuses("errors.missing-table-is-refused", refused_as("missing-table"), MISSING_TABLE,
   lambda call: f"the table {_table(call)!r}, which does not exist",
-  "A table that does not exist does not end in OK: a session without streams would look like an empty table.",
-  breaks="every client: an empty result for a misspelt name")
+  "A table that does not exist is refused: a session without streams would look like an empty table.",
+  breaks="every client: a misspelt name gives an empty result")
 refuses("errors.preferred-above-maximum-is-refused", refused_as("preferred-exceeds-max"), PREFERRED_STREAMS,
   lambda call: (
     f"preferred_min_stream_count {call.request.preferred_min_stream_count}, "
     f"max_stream_count {call.request.max_stream_count}"
   ),
-  "A ``preferred_min_stream_count`` above ``max_stream_count`` does not end in OK.")
+  "A ``preferred_min_stream_count`` above ``max_stream_count`` is refused.")
 refuses("errors.negative-stream-count-is-refused", refused_as("negative-stream-count"), STORAGE_PROTO,
   lambda call: f"max_stream_count {call.request.max_stream_count}",
-  "A negative ``max_stream_count`` does not end in OK: the value has to be non-negative.")
+  "A negative ``max_stream_count`` is refused: the value has to be non-negative.")
 refuses("errors.long-trace-id-is-refused", refused_as("long-trace-id"), STREAM_PROTO,
   lambda call: f"a trace_id of {len(call.request.read_session.trace_id)} characters",
-  "A ``trace_id`` of more than 256 bytes does not end in OK: the proto sets that limit.", level=Level.SHOULD)
+  "A ``trace_id`` of more than 256 bytes is refused: the proto sets that limit.", level=Level.SHOULD)
 refuses("errors.unknown-stream-is-refused", refused_as("unknown-stream"), STORAGE_PROTO,
   lambda call: f"the stream {_stream(call)!r}, which its session does not have",
-  "A stream that its session does not have does not end in OK: an empty answer would pass for its end.",
+  "A stream that its session does not have is refused: an empty answer would look like the end of the stream.",
   breaks="clients read nothing, or the rows of another stream")
 refuses("errors.unknown-session-is-refused", refused_as("unknown-session"), INVENTING_HANDLER,
   lambda call: f"the stream {_stream(call)!r} of no session",
-  "A stream of a session that never was does not end in OK; least of all with an invented schema.")
+  "A stream of a session that never existed is refused; above all, the server does not invent a schema.")
 refuses("errors.malformed-stream-is-refused", refused_as("malformed-stream"), STORAGE_PROTO,
   lambda call: f"the stream {_stream(call)!r}",
-  "A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` does not end in OK.")
+  "A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` is refused.")
 refuses("errors.split-of-unknown-stream-is-refused", refused_as("split-unknown-stream"), STORAGE_PROTO,
   lambda call: f"a split of {call.request.name!r}, which does not exist",
-  "A split of a stream that does not exist does not end in OK, and gives no children.")
+  "A split of a stream that does not exist is refused, and gives no children.")
 # fmt: on
 
 
@@ -158,7 +159,7 @@ def _stream(call: CallView) -> str:
 
 
 def _classified(*reasons: str) -> Callable[[View], list[CallView]]:
-    """Refusals for one of ``reasons`` with a code that says that the request is at fault."""
+    """Return a selector of refusals for one of ``reasons`` with a code that blames the request."""
     select = refused_as(*reasons)
     return lambda view: [
         call for call in select(view) if call.raw.status not in RETRYABLE and call.raw.status not in ("OK", "UNKNOWN")
@@ -177,39 +178,39 @@ def _has_its_code(
     clause(clause_id, over=_classified(*reasons), source=source, level=level, breaks=breaks, says=says)(check)
 
 
-# A table reads as a table: id, reasons, source and explanation; then who breaks.
+# A table, one row per clause: id, reasons, source, explanation, affected software.
 # fmt: off
 _has_its_code("errors.unspecified-format-has-its-code", ["data-format-unspecified"], UNSPECIFIED_FORMAT,
-  """A request without a data format is refused with INVALID_ARGUMENT, as the service does it.
+  """A request without a data format is refused with INVALID_ARGUMENT, as by the service.
 
-  A client can tell the mistake in its request from a table that is absent or a server that is down.
+  A client can distinguish the mistake in its request from a missing table or a server that is down.
   """)
 _has_its_code("errors.bad-parent-has-its-code", ["bad-parent"], BAD_PARENT,
-  "A parent that is no project is refused with INVALID_ARGUMENT: the request is wrong, not the project.")
+  "A parent that is not a project is refused with INVALID_ARGUMENT: the request is wrong, not the project.")
 _has_its_code("errors.missing-table-has-its-code", ["missing-table"], MISSING_TABLE,
-  "A table that does not exist is refused with NOT_FOUND, or PERMISSION_DENIED for who may not know.",
-  breaks="clients that create a table where there is none")
+  "A table that does not exist is refused with NOT_FOUND, or with PERMISSION_DENIED to hide whether it exists.",
+  breaks="clients that create a table if it does not exist")
 _has_its_code("errors.unknown-column-has-its-code", ["unknown-column"], NODE_LIVE_TEST,
   "A selected field that does not exist is refused with INVALID_ARGUMENT: the request is wrong, not the table.")
 _has_its_code("errors.bad-restriction-has-its-code",
   [reason for reason in BAD_RESTRICTIONS if reason != "restriction-too-long"], BAD_FILTER,
-  """A restriction that cannot be applied is refused with INVALID_ARGUMENT, whatever is wrong with it.
+  """A restriction that cannot be applied is refused with INVALID_ARGUMENT, whatever its defect.
 
-  NOT_FOUND would say that the table is absent, and a code of the server's own trouble that trying again may help.
+  NOT_FOUND would mean that the table is missing, and a code for a failure of the server that a retry may help.
   """)
 _has_its_code("errors.long-restriction-has-its-code", ["restriction-too-long"], LONG_FILTER,
-  "A restriction above the limit is refused with INVALID_ARGUMENT, not with RESOURCE_EXHAUSTED: it never fits.")
+  "A restriction above the limit is refused with INVALID_ARGUMENT, not with RESOURCE_EXHAUSTED: no retry can succeed.")
 _has_its_code("errors.preferred-above-maximum-has-its-code", ["preferred-exceeds-max"], PREFERRED_STREAMS,
-  "A wish for more streams than the maximum is refused with INVALID_ARGUMENT: the two contradict each other.")
+  "A preferred minimum of streams above the maximum is refused with INVALID_ARGUMENT: the two contradict each other.")
 _has_its_code("errors.snapshot-outside-window-has-its-code", ["snapshot-outside-window"], MEASURED,
-  "A snapshot time outside the time travel window is refused with INVALID_ARGUMENT, as was measured.",
+  "A snapshot time outside the time travel window is refused with INVALID_ARGUMENT, as measured on the service.",
   level=Level.SHOULD)
 _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
   ["malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session", "malformed-stream",
    "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset"], STORAGE_PROTO,
-  """A bad request whose refusal by the service is on no public record ends in a code that fits it.
+  """A bad request, for which no public record of the service's refusal exists, is refused with a fitting code.
 
-  INVALID_ARGUMENT, NOT_FOUND and their like fit; UNIMPLEMENTED or UNAUTHENTICATED say something else.
+  INVALID_ARGUMENT, NOT_FOUND and similar codes fit; UNIMPLEMENTED and UNAUTHENTICATED mean something else.
   """, level=Level.SHOULD)
 # fmt: on
 
@@ -222,10 +223,10 @@ _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
     over=lambda view: [call for call in _refusals(view) if call in refused_as("unknown-column")(view)],
     source=NODE_LIVE_TEST,
     level=Level.SHOULD,
-    breaks="nothing but people's time",
+    breaks="no program; people lose time",
 )
 def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
-    """The refusal of unknown columns names one of them, as the service's does."""
+    """The refusal of unknown columns names one of them, as the service does."""
     assert isinstance(call, SessionView)
     known = {column.name.casefold() for column in call.view.case.table.columns}
     unknown = [name for name in call.step.selected_fields if name.partition(".")[0].casefold() not in known]
@@ -238,10 +239,10 @@ def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
     over=lambda view: [call for call in _refusals(view) if call in refused_as("missing-table")(view)],
     source=MISSING_TABLE,
     level=Level.SHOULD,
-    breaks="nothing but people's time",
+    breaks="no program; people lose time",
 )
 def missing_table_is_named(call: CallView) -> Iterator[Violation]:
-    """The refusal of a table that does not exist names it, as the service's does."""
+    """The refusal of a table that does not exist names it, as the service does."""
     name = _table(call).rpartition("/")[2]
     if safe(name) not in call.raw.details:
         yield Violation(f"a message with {name!r}", repr(call.raw.details))

@@ -1,8 +1,8 @@
-"""What the two byte fields hold: one encapsulated message each, Schema in the one and RecordBatch in the other.
+"""The two byte fields: one encapsulated message each, Schema in the one and RecordBatch in the other.
 
-Readers differ in what they forgive. Those that decode a message with a known schema (Python, Java, Trino) ignore what
-follows it; those that put schema bytes and batch bytes together and read a stream (Go, Node, Spark, Polars) are
-derailed by it, often silently. So each thing that can stand there too many has a clause of its own.
+Readers differ in what they tolerate. Readers that decode a message with a known schema (Python, Java, Trino) ignore
+surplus bytes after it. Readers that join schema bytes and batch bytes and read them as a stream (Go, Node, Spark,
+Polars) go wrong on these, often silently. So each kind of surplus has a clause of its own.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ from conformance.contract.sources import (
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.wire import Header, Rule
 
-LENGTH: Final = "every client takes the first bytes of the metadata for a length"
-NEXT: Final = "readers of schema and batches as one stream take the bytes for the next message"
+LENGTH: Final = "every client reads the first bytes of the metadata as a length"
+NEXT: Final = "readers of schema and batches as one stream read the bytes as the next message"
 
 NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 ANY: Final = MESSAGES
-"""The rule is Arrow's own, and about bytes that hold one message: any writer of such is held to it."""
+"""The profiles of rules of the Arrow format about bytes with one message: they bind every writer of such bytes."""
 
-# A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
+# A table, one row per clause: id, rules, affected software, and an explanation if it says more than the rules.
 
-# --- the prefix and what it announces ---------------------------------------------------------------
+# --- the prefix and the length in it ----------------------------------------------------------------
 
 # fmt: off
 rule_clauses(schemas, ANY,
     must("framing.schema-not-empty", Rule.PREFIX_EMPTY,
       "pyarrow 26.0.1 and the Python clients on it: `Tried reading schema message, was null or length 0`",
-      """`serialized_schema` holds bytes.
+      """`serialized_schema` is not empty.
 
-      A response without a schema leaves the whole `arrow_schema` field unset; a set field with no bytes in it is
-      neither a schema nor the absence of one.
+      A response without a schema leaves the whole `arrow_schema` field unset; a set field without bytes is neither a
+      schema nor a missing one.
       """, source=ARROW_PROTO),
     must("framing.batch-not-empty", Rule.PREFIX_EMPTY,
-      "google-cloud-bigquery-storage 2.43.0 (Python): `EOFError: End of Arrow stream`; read as a stream by"
-      " pyarrow 26.0.1, nanoarrow 0.9.0 or arro3 0.9.1: no rows, and no error",
-      """`serialized_record_batch` holds bytes.
+      "google-cloud-bigquery-storage 2.43.0 (Python): `EOFError: End of Arrow stream`; pyarrow 26.0.1,"
+      " nanoarrow 0.9.0 and arro3 0.9.1, reading a stream, give no rows and no error",
+      """`serialized_record_batch` is not empty.
 
-      No rows means no response, or a RecordBatch message of length 0; a set field with no bytes in it is neither.
+      For no rows there is no response, or a RecordBatch message of length 0; a set field without bytes is neither.
       """, source=ARROW_PROTO, over=batches),
 )
 # fmt: on
@@ -73,7 +73,7 @@ def _prefix(message: Message) -> Iterator[Violation]:
 
 
 def _prefixed(clause_id: str, over: Selector[Any], what: str) -> None:
-    """Register the clause that what a field holds starts with the prefix of a message."""
+    """Register the clause that a byte field starts with the prefix of a message."""
     says = f"""{what}
 
 The prefix is eight bytes: the continuation word and the length of the metadata."""
@@ -90,7 +90,7 @@ _prefixed("framing.batch-prefix", batches,
 
 
 def _is_legacy(message: Message) -> bool:
-    """Whether what begins without a continuation word is a message all the same, framed as before Arrow 0.15."""
+    """True if bytes without a continuation word are still a message, with the framing from before Arrow 0.15."""
     return message.first is not None and message.first.legacy and message.first.header not in NO_MESSAGE
 
 
@@ -106,9 +106,9 @@ def _is_legacy(message: Message) -> bool:
 def not_legacy(message: Message) -> Iterable[Violation]:
     """A message starts with the continuation word FF FF FF FF: legacy framing belongs to v1beta1.
 
-    Arrow before 0.15 put the metadata length first. The v1beta1 service sends messages of that kind and the v1 service
-    does not; the guide says so and bytes captured from both show it. Legacy framing is readable Arrow, so this says
-    nothing against the rest of the message: its metadata version V4 belongs to it.
+    Arrow before 0.15 wrote the metadata length first. The v1beta1 service sends such messages and the v1 service
+    does not; the guide states that, and bytes captured from both show it. Legacy framing is readable Arrow, so this
+    clause does not affect the rest of the message: its metadata version V4 belongs to legacy framing.
     """
     return broken(message, Rule.PREFIX_CONTINUATION_MISSING) if _is_legacy(message) else ()
 
@@ -116,22 +116,23 @@ def not_legacy(message: Message) -> Iterable[Violation]:
 # fmt: off
 rule_clauses(prefixed, ANY_MESSAGE,
     must("framing.metadata-length", (Rule.PREFIX_LENGTH_NEGATIVE, Rule.METADATA_TRUNCATED), "every client",
-      "The metadata length in the prefix is not negative, and as many bytes follow.",
+      "The metadata length in the prefix is not negative, and at least as many bytes follow.",
       unless=[Rule.PREFIX_CONTINUATION_MISSING]),
     must("framing.metadata-alignment", Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8,
       "readers that map the body in place; Arrow C++ refuses such messages in files",
       """Prefix, metadata and the padding after it end on a multiple of eight bytes, where the body begins.
 
-      The announced length counts the padding. Any multiple of eight will do: 64 is recommended, the service pads to 8.
+      The declared length includes the padding. Every multiple of eight is permitted: 64 is recommended, the service
+      pads to 8.
       """),
     should("framing.metadata-padding", Rule.METADATA_PADDING_NONZERO, unless=ANY_VIOLATION, says=
       """The padding between metadata and body is zero.
 
-      The bytes are free by the format; writers are asked not to publish stale memory in them.
+      The format permits any bytes there; writers should not leak stale memory in them.
       """),
 )
 
-# --- which message, and that there is one -----------------------------------------------------------
+# --- one message, of the right kind -----------------------------------------------------------------
 
 rule_clauses(written_schemas, ANY,
     must("framing.schema-header-kind", Rule.MESSAGE_HEADER_KIND,
@@ -156,8 +157,8 @@ _KIND: Final = (Rule.MESSAGE_HEADER_KIND,)
 def batch_without_schema(batch: BatchBytes) -> Iterator[Violation]:
     """`serialized_record_batch` does not begin with a Schema message.
 
-    A library's stream writer puts one there; the field wants the bare RecordBatch message. Clients that open the field
-    as a stream tolerate it, which has hidden the defect in more than one emulator.
+    A library's stream writer puts one there, but the field has to contain the bare RecordBatch message. Clients that
+    open the field as a stream tolerate the schema, which has hidden the defect in more than one emulator.
     """
     return _headed(batch, Header.SCHEMA)
 
@@ -166,14 +167,14 @@ def batch_without_schema(batch: BatchBytes) -> Iterator[Violation]:
     "framing.batch-without-dictionary",
     over=written_batches,
     source=ARROW_PROTO,
-    breaks="every client: a dictionary has no field to arrive in, so the codes stand for nothing",
+    breaks="every client: no field carries a dictionary, so the indices have no values",
     profiles=ANY,
     rules=_KIND,
 )
 def batch_without_dictionary(batch: BatchBytes) -> Iterator[Violation]:
     """`serialized_record_batch` does not begin with a DictionaryBatch message.
 
-    The field takes one message and has no place for dictionaries: columns have to be sent as plain values.
+    The field contains one message and has no place for dictionaries: columns have to be sent as plain values.
     """
     return _headed(batch, Header.DICTIONARY_BATCH)
 
@@ -187,7 +188,7 @@ def batch_without_dictionary(batch: BatchBytes) -> Iterator[Violation]:
     rules=_KIND,
 )
 def batch_header_kind(batch: BatchBytes) -> Iterator[Violation]:
-    """The message in `serialized_record_batch` has a RecordBatch header, and not a tensor's."""
+    """The message in `serialized_record_batch` has a RecordBatch header, and not that of a tensor."""
     return _headed(batch, Header.TENSOR, Header.SPARSE_TENSOR)
 
 
@@ -202,7 +203,7 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
     over=written_schemas,
     source=SCHEMA_AND_BATCH,
     breaks=(
-        "Go: `RowIterator` reads the batch behind the schema first, then stops before the real ones (from its source)"
+        "Go: `RowIterator` reads the batch after the schema first, then stops before the real ones (from its source)"
     ),
     profiles=ANY,
     rules=(Rule.MESSAGE_SECOND_MESSAGE,),
@@ -210,7 +211,7 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
 def schema_without_batch(schema: SchemaBytes) -> Iterator[Violation]:
     """No record batch follows the schema.
 
-    An empty stream written out whole (schema, batch of no rows, end of stream) is not a schema.
+    A complete empty stream (schema, batch of no rows, end of stream) is not a schema message.
     """
     return _followed(schema, schema.message.extra, batch=True)
 
@@ -223,7 +224,7 @@ def schema_without_batch(schema: SchemaBytes) -> Iterator[Violation]:
     rules=(Rule.MESSAGE_SECOND_MESSAGE,),
 )
 def schema_single_message(schema: SchemaBytes) -> Iterator[Violation]:
-    """`serialized_schema` holds one message: no second schema and no dictionary follow."""
+    """`serialized_schema` contains one message: no second schema and no dictionary follow."""
     return _followed(schema, schema.message.extra, batch=False)
 
 
@@ -237,24 +238,24 @@ rule_clauses(written_batches, ANY,
     must("framing.batch-single-message", Rule.MESSAGE_SECOND_MESSAGE,
       "google-cloud-bigquery-storage 2.43.0 (Python) reads the first message only, and so do Java and Trino (from"
       " their source): the rows of the others are lost without an error",
-      "`serialized_record_batch` holds one message, and no second one behind it.", source=WHOLE_STREAM),
+      "`serialized_record_batch` contains one message, and no second one after it.", source=WHOLE_STREAM),
     must("framing.schema-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
-      "readers of schema and batches as one stream: pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1, Polars 2.1.0,"
-      " and Go (from its source): no rows, and no error",
+      "pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1, Polars 2.1.0 and Go (from its source), which read schema and"
+      " batches as one stream, give no rows and no error",
       """No end-of-stream marker follows the schema.
 
-      The marker (FF FF FF FF 00 00 00 00) ends a stream. A client that puts the batches behind the schema and reads a
-      stream finds its end before the first row. `pyarrow.ipc.read_schema` ignores the marker, which hides it.
+      The marker (FF FF FF FF 00 00 00 00) ends a stream. A client that appends the batches to the schema and reads a
+      stream finds the end before the first row. `pyarrow.ipc.read_schema` ignores the marker, which hides the defect.
       """, source=TRAILING_MARKER, over=written_schemas),
     must("framing.batch-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
-      "Spark and ADBC join all batches of a stream: they stop after the first one, without an error (from their"
+      "Spark and ADBC join all batches of a stream and stop after the first one, without an error (from their"
       " source)",
-      "No end-of-stream marker follows the record batch, or stands in its place.",
+      "No end-of-stream marker follows the record batch or replaces it.",
       unless=[Rule.MESSAGE_BODY_LENGTH_NEGATIVE]),
     must("framing.schema-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, NEXT,
-      "Nothing that is no message follows the schema: the field is as long as its message.", over=written_schemas),
-    must("framing.batch-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, f"{NEXT}; strict ones refuse",
-      "Nothing that is no message follows the record batch: the field is as long as its message.",
+      "No other bytes follow the schema: the field is as long as its message.", over=written_schemas),
+    must("framing.batch-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, f"{NEXT}; strict readers refuse",
+      "No other bytes follow the record batch: the field is as long as its message.",
       unless=[Rule.MESSAGE_BODY_LENGTH_NEGATIVE]),
 )
 # fmt: on
@@ -264,14 +265,14 @@ rule_clauses(written_batches, ANY,
     "framing.schema-without-dictionary",
     over=legible_schemas,
     source="https://github.com/jjviscomi/bqemulator/blob/main/docs/adr/0033-storage-read-arrow-ipc-bare-message-contract.md",
-    breaks="pyarrow 26.0.1: `Dictionary field not found`, for there is no field for dictionaries to arrive in",
+    breaks="pyarrow 26.0.1: `Dictionary field not found`, because no field carries dictionaries",
 )
 @per_schema
 def schema_without_dictionary(schema: wire.Schema) -> Iterator[Violation]:
     """No field is dictionary-encoded, at any depth: neither a column nor a child of a struct, list or map.
 
-    The batch field takes a single RecordBatch message, so the DictionaryBatch that such a column needs cannot be sent.
-    A server that gets dictionary-encoded data has to send plain values or refuse with the column's name.
+    The batch field contains a single RecordBatch message, so the DictionaryBatch that such a column needs cannot be
+    sent. A server with dictionary-encoded data has to send plain values, or refuse and name the column.
     """
     for path, field in schema.walk():
         if field.dictionary is not None:
@@ -279,13 +280,13 @@ def schema_without_dictionary(schema: wire.Schema) -> Iterator[Violation]:
             yield Violation(f"plain values of {field.type}", encoded, path)
 
 
-# --- the body that the message announces -------------------------------------------------------------
+# --- the body and its declared length ----------------------------------------------------------------
 
 # fmt: off
 rule_clauses(written_batches, ANY,
     must("framing.batch-body-complete", Rule.MESSAGE_BODY_TRUNCATED,
       "pyarrow 26.0.1 refuses the batch; Polars 2.1.0 reads one that lacks its last byte",
-      "As many body bytes are there as the message announces, the padding at its end included."),
+      "The body has as many bytes as the message declares, including the padding at its end."),
     must("framing.schema-without-body", Rule.MESSAGE_SCHEMA_WITH_BODY,
       says="A Schema message has no body: its body length is 0.", over=written_schemas, profiles=ANY_BATCH),
 )

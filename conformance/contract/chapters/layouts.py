@@ -1,7 +1,7 @@
 """Layouts that no BigQuery type has: views, unions, run ends, maps, fixed-size lists and others.
 
-A Storage Read server has no use for them, and the chapter on types tells it so. These clauses hold for any other
-writer of bare Arrow messages.
+A Storage Read server must not use them, as the chapter on types requires. The clauses here bind every other writer
+of Arrow messages.
 """
 
 from __future__ import annotations
@@ -14,45 +14,45 @@ from conformance.contract.rules import ANY_VIOLATION, must, rule_clauses, should
 from conformance.wire import Rule
 
 FOREIGN: Final = ANY_BATCH[1:]
-"""Whatever is not a Storage Read server."""
+"""The profiles of writers other than a Storage Read server."""
 
-# A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
+# A table, one row per clause: id, rules, affected software, and an explanation if it says more than the rules.
 # fmt: off
 rule_clauses(bodies, FOREIGN,
     must("layouts.view-buffer-counts", Rule.BATCH_VARIADIC_COUNT,
-      "readers take later buffers for data of this field, or refuse the batch",
+      "readers read later buffers as data of this field, or refuse the batch",
       "`variadicBufferCounts` has one entry for every view field, in order, and none is negative."),
     must("layouts.views-inside", (Rule.VIEW_LENGTH_NEGATIVE, Rule.VIEW_BUFFER_INDEX, Rule.VIEW_RANGE),
       "readers that do not check read memory elsewhere",
-      "A view's length is not negative, and its bytes lie inside one of its field's data buffers."),
+      "A view's length is not negative, and its bytes are inside one of its field's data buffers."),
     must("layouts.view-prefix", (Rule.VIEW_PREFIX, Rule.VIEW_INLINE_PADDING),
-      "comparisons by prefix give other answers than comparisons by value",
+      "comparisons by prefix give other results than comparisons by value",
       "The prefix in a long view is the first four bytes of its value, and the bytes after a short value are zero."),
-    must("layouts.list-views-inside", Rule.LIST_VIEW_RANGE, "readers that do not check"),
-    must("layouts.fixed-size-lists", Rule.FIXED_SIZE_LIST_CHILD_LENGTH, "readers run past the end of the child"),
+    must("layouts.list-views-inside", Rule.LIST_VIEW_RANGE, "readers that do not check it"),
+    must("layouts.fixed-size-lists", Rule.FIXED_SIZE_LIST_CHILD_LENGTH, "readers read past the end of the child"),
     must("layouts.map-fields", (Rule.SCHEMA_MAP_ENTRIES, Rule.SCHEMA_MAP_NULLABLE),
-      "readers that take key and value without looking",
+      "readers that use key and value without a check",
       "A map has one child, a struct of a key and a value; neither the struct nor the key is nullable.",
       over=written_schemas),
     must("layouts.map-entries", (Rule.MAP_NULL_ENTRY, Rule.MAP_NULL_KEY), "readers that build a dictionary",
       "Entries and keys of a map are never null."),
     must("layouts.null-columns", Rule.NULL_NULL_COUNT,
       "readers that trust the count show values that do not exist",
-      "Every slot of a Null field is null, and its null count says so."),
-    must("layouts.whole-days", Rule.DATE64_WHOLE_DAYS, "readers that divide lose the rest",
+      "Every slot of a Null field is null, and its null count is its length."),
+    must("layouts.whole-days", Rule.DATE64_WHOLE_DAYS, "readers that divide lose the remainder",
       "A date in milliseconds is a whole number of days."),
     must("layouts.run-ends", (Rule.RUN_ENDS_NULLS, Rule.RUN_ENDS_PARENT_NULL_COUNT, Rule.RUN_ENDS_NOT_INCREASING,
-      Rule.RUN_ENDS_SHORT, Rule.RUN_ENDS_CHILD_LENGTH), "readers that search the run ends find other values",
-      """Run ends are not null, positive, strictly increasing, cover the field, and have a value each.
+      Rule.RUN_ENDS_SHORT, Rule.RUN_ENDS_CHILD_LENGTH), "readers that search the run ends find wrong values",
+      """Run ends are positive, strictly increasing and never null; they cover the field and have a value each.
 
       The field itself has no nulls: its null count is 0.
       """),
-    must("layouts.run-end-type", Rule.SCHEMA_RUN_ENDS_TYPE, "readers know no other", over=written_schemas),
-    must("layouts.union-type-ids", Rule.SCHEMA_UNION_TYPE_IDS, "readers choose another child", over=written_schemas),
+    must("layouts.run-end-type", Rule.SCHEMA_RUN_ENDS_TYPE, "readers support no other type", over=written_schemas),
+    must("layouts.union-type-ids", Rule.SCHEMA_UNION_TYPE_IDS, "readers choose the wrong child", over=written_schemas),
     must("layouts.union-slots",
       (Rule.UNION_TYPE_ID, Rule.UNION_CHILD_LENGTH, Rule.UNION_OFFSET_RANGE, Rule.UNION_OFFSET_ORDER),
-      "readers choose a child that is not there, or a slot beyond its end",
-      """Every slot of a union has a declared type id, and a place inside the child that it names.
+      "readers choose a child that does not exist, or a slot beyond its end",
+      """Every slot of a union has a declared type id, and a place inside the child of this id.
 
       The children of a sparse union are as long as the union; the offsets of a dense one never decrease for a
       child.

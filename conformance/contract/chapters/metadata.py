@@ -1,7 +1,7 @@
 """Custom metadata of fields: extension types.
 
-Keys may repeat, and what they mean is their owner's business. Keys that begin with `ARROW:` are reserved for the
-format, which does not list those that it uses itself: golden files of the project have some of their own.
+Keys may repeat, and their meaning is left to their owner. Keys that begin with `ARROW:` are reserved for the format,
+which does not list the keys that it uses itself: golden files of the project have keys beyond the documented ones.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CANONICAL_NAMES: Final = frozenset(
         "arrow.variable_shape_tensor",
     }
 )
-"""The canonical extension types of the page as it was in the summer of 2026; the page grows."""
+"""The canonical extension types on the page in the summer of 2026; the page grows."""
 
 
 def _schemas(view: IpcView) -> Sequence[SchemaBytes]:
@@ -41,7 +41,7 @@ def _schemas(view: IpcView) -> Sequence[SchemaBytes]:
 
 
 legible: Final = AsData[SchemaBytes](_schemas)
-"""Every schema that could be read, that of the footer among them."""
+"""Every schema that could be read, including that of the footer."""
 
 
 @clause(
@@ -49,12 +49,12 @@ legible: Final = AsData[SchemaBytes](_schemas)
     over=legible,
     source=EXTENSIONS,
     level=Level.SHOULD,
-    breaks="readers find parameters of no type",
+    breaks="readers find parameters without a type",
     profiles=SEQUENCES,
 )
 def extension_named(message: SchemaBytes) -> Iterator[Violation]:
-    """Where a field has the parameters of an extension type, it has its name, too; a name alone will do."""
-    assert message.message.schema is not None, "only legible schemas are asked about"
+    """A field with the parameters of an extension type also has its name; a name alone is enough."""
+    assert message.message.schema is not None, "the selector takes only legible schemas"
     for path, field in message.message.schema.walk():
         keys = {key for key, _ in field.metadata}
         if PARAMETERS in keys and NAME not in keys:
@@ -66,16 +66,17 @@ def extension_named(message: SchemaBytes) -> Iterator[Violation]:
     over=legible,
     source=CANONICAL,
     level=Level.MAY,
-    breaks="libraries that come to know a canonical type of that name",
+    breaks="libraries that later support a canonical type of that name",
     profiles=SEQUENCES,
     role=Role.WRITER,
 )
 def canonical_names(message: SchemaBytes) -> Iterator[Violation]:
-    """Names of extension types that begin with `arrow.` are canonical ones: no one else may take such a name.
+    """Extension names that begin with `arrow.` are those of canonical types: nobody else may use such a name.
 
-    The list of canonical types grows. A name of a later version of the list is told here as well, and is right.
+    The list of canonical types grows. A name from a later version of the list is reported too, although it is
+    correct.
     """
-    assert message.message.schema is not None, "only legible schemas are asked about"
+    assert message.message.schema is not None, "the selector takes only legible schemas"
     for path, field in message.message.schema.walk():
         for key, value in field.metadata:
             if key == NAME and (value or "").startswith(CANONICAL_PREFIX) and value not in CANONICAL_NAMES:

@@ -1,7 +1,7 @@
-"""What a read from an offset has to deliver: the rows of the whole read from there on, and nothing beyond its end.
+"""Reads from an offset: they deliver the rows of the full stream from there on, and nothing beyond its end.
 
-The whole read of the same stream in the same exchange says where rows and responses lie; nothing else does.
-Reads of a split's children are judged by the chapter on splits.
+The places of rows and responses are known only from a read of the full stream in the same exchange. The chapter on
+splits judges reads of a split's children.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REPEATS: Final = "every client that resumes after a lost connection repeats or l
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Resumed(AtCall):
-    """A read from an offset above zero, beside the whole read of its stream."""
+    """A read from an offset above zero, with the read of its full stream."""
 
     read: ReadView
     whole: ReadView
@@ -38,7 +38,7 @@ class Resumed(AtCall):
 
 @once_per_view
 def resumed(view: View) -> list[Resumed]:
-    """Every answered read of a session's stream from an offset above zero whose stream was also read wholly."""
+    """Return every answered read of a session's stream from an offset above zero whose full stream was read too."""
     streams = {read.stream for read in full_reads(view)}
     found = []
     for read in view.reads:
@@ -83,10 +83,10 @@ def _is_suffix(resume: Resumed) -> Iterator[Violation]:
     "offsets.resumed-read-is-served",
     over=_at(OffsetPlace.INSIDE, OffsetPlace.BOUNDARY, OffsetPlace.LAST),
     source=JAVA_LIVE_TEST,
-    breaks="every client that resumes: its read fails for good",
+    breaks="every client that resumes: its read fails permanently",
 )
 def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
-    """A read from any row of the stream ends in OK: a stream can be resumed anywhere while its session lives."""
+    """A read from any row of the stream ends in OK: a stream can be resumed anywhere until its session expires."""
     yield from served(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
 
 
@@ -95,17 +95,17 @@ def _continues(clause_id: str, place: OffsetPlace, source: str, says: str) -> No
     clause(clause_id, over=_ok_at(place), source=source, breaks=REPEATS, says=inspect.cleandoc(says))(_is_suffix)
 
 
-# A table reads as a table: id, place, source and explanation.
+# A table, one row per clause: id, place, source, explanation.
 # fmt: off
 _continues("offsets.inside-a-response", OffsetPlace.INSIDE, JAVA_LIVE_TEST,
-  """A read from a row inside a response of the whole read delivers exactly the rows from there on, in order.
+  """A read from a row inside a response of the full read delivers exactly the rows from there on, in order.
 
-  The server may divide them into other responses, but none of the rows before the offset comes again.
+  The server may divide them into other responses, but does not send any row before the offset again.
   """)
 _continues("offsets.between-responses", OffsetPlace.BOUNDARY, OFFSETS,
   """A read from the first row of a later response delivers exactly the rows from there on, in order.
 
-  This is where a client resumes that lost its connection after a response.
+  A client that lost its connection after a response resumes here.
   """)
 _continues("offsets.last-row", OffsetPlace.LAST, OFFSETS,
   "A read from the last row of the stream delivers that row and no other.")
@@ -116,7 +116,7 @@ _continues("offsets.last-row", OffsetPlace.LAST, OFFSETS,
     "offsets.end-is-served",
     over=_at(OffsetPlace.END),
     source=OFFSETS,
-    breaks="clients that lose the connection after the last response: they ask for exactly this offset",
+    breaks="clients that lose the connection after the last response: they resume at exactly this offset",
 )
 def end_is_served(resume: Resumed) -> Iterator[Violation]:
     """A read from the offset that is the number of rows ends in OK."""
@@ -136,13 +136,13 @@ def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
     "offsets.beyond-the-end-is-refused",
     over=_at(OffsetPlace.BEYOND),
     source=OFFSETS,
-    breaks="Beam, which learns from the refusal that a split did not take (from its source)",
+    breaks="Beam, which learns from the refusal that a split had no effect (from its source)",
 )
 def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
-    """A read from an offset beyond the number of rows does not end in OK.
+    """A read from an offset beyond the number of rows is refused.
 
     The proto calls such an offset undefined; the service refuses it, and a server that answers it hides a client's
-    wrong bookkeeping.
+    miscounting.
     """
     yield from refused(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
 
@@ -152,7 +152,7 @@ def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
     over=lambda view: [resume for resume in _at(OffsetPlace.BEYOND)(view) if not resume.read.ok],
     source=OFFSETS,
     level=Level.SHOULD,
-    breaks="Beam, which waits for this very code: with another it fails the read (from its source)",
+    breaks="Beam, which expects exactly this code: with another one it fails the read (from its source)",
 )
 def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
     """A read from an offset beyond the number of rows ends in FAILED_PRECONDITION, and not in OUT_OF_RANGE."""
@@ -161,9 +161,10 @@ def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
 
 @clause("offsets.negative-is-refused", over=refused_as("negative-offset"), source=STORAGE_PROTO)
 def negative_is_refused(call: CallView) -> Iterator[Violation]:
-    """A read from a negative offset does not end in OK.
+    """A read from a negative offset is refused.
 
-    With which code is on no record; a server that reads it as 0 repeats rows to a client that has miscounted.
+    The service's code for it is not recorded. A server that treats the offset as 0 repeats rows to a client that has
+    miscounted.
     """
     yield from refused(call, "a negative offset")
 
@@ -174,5 +175,5 @@ def negative_is_refused(call: CallView) -> Iterator[Violation]:
     source=STORAGE_PROTO,
 )
 def resumed_schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
-    """A schema in a response of a resumed read says the same as the session's; such a read may also carry none."""
+    """A schema in a response of a resumed read is equal to the session's; such a read may also have no schema."""
     yield from schema_differs(response)

@@ -1,7 +1,7 @@
-"""What ``selected_fields`` has to do: which columns come, in which order, and under which names their values.
+"""The effect of ``selected_fields``: the columns, their order, and the values under their names.
 
-A request is asked about by one clause on whether it is served, by what is distinctive in its paths (:class:`Paths`).
-Not judged here: types and modes of the columns, and rows.
+One clause judges whether a request is served, chosen by the distinctive feature of its paths (:class:`Paths`). This
+chapter does not judge types and modes of the columns, nor rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PRUNING: Final = "Spark's pruning of nested schemas (from its source)"
 
 
 def paths_of(session: SessionView) -> Paths:
-    """What is distinctive in the fields that a session selects."""
+    """Return the distinctive feature of the fields that a session selects."""
     selected = session.step.selected_fields
     columns = session.view.case.table.columns
     parts = [path.casefold().split(".") for path in selected]
@@ -52,14 +52,14 @@ def paths_of(session: SessionView) -> Paths:
 
 
 def _spelt(columns: Sequence[Column], path: Sequence[str]) -> bool:
-    """Whether the path is in the table's own spelling."""
+    """True if the path is in the table's own spelling."""
     found = next((column for column in columns if column.name == path[0]), None)
     return found is not None and (len(path) == 1 or _spelt(found.fields, path[1:]))
 
 
 @once_per_view
 def _projected(view: View) -> list[SessionView]:
-    """Answered requests for known columns that may be served, with a projection as what is distinctive in them."""
+    """Return answered requests for known columns that may be served and whose distinctive feature is a projection."""
     return [
         session
         for session in view.sessions
@@ -84,7 +84,7 @@ def _fields(session: SessionView) -> tuple[Field, ...] | None:
 
 
 def _names(session: SessionView) -> tuple[list[str], list[str]]:
-    """The names of the expected columns, and of those that the session's schema has."""
+    """Return the names of the expected columns, and the names in the session's schema."""
     wanted = expected_columns(session.view.case.table.columns, session.step.selected_fields)
     assert wanted is not None
     return [column.name for column in wanted], [field.name for field in _fields(session) or ()]
@@ -99,9 +99,9 @@ def known_columns_are_served(session: SessionView) -> Iterator[Violation]:
     yield from served(session, f"selected_fields {list(session.step.selected_fields)}")
 
 
-@clause("projection.only-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="clients that map by place")
+@clause("projection.only-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="clients that map by index")
 def only_the_selected(session: SessionView) -> Iterator[Violation]:
-    """The schema of a session has no column that was not selected: clients count on the number of columns."""
+    """The schema of a session has no column that was not selected: clients rely on the number of columns."""
     wanted, came = _names(session)
     known = frozenset(wanted)
     if surplus := [name for name in came if name not in known]:
@@ -110,7 +110,7 @@ def only_the_selected(session: SessionView) -> Iterator[Violation]:
 
 @clause("projection.all-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="every client")
 def all_the_selected(session: SessionView) -> Iterator[Violation]:
-    """The schema of a session has every column that was selected, each under its own name."""
+    """The schema of a session has every selected column, each under its own name."""
     wanted, came = _names(session)
     there = frozenset(came)
     if missing := [name for name in wanted if name not in there]:
@@ -121,10 +121,10 @@ def all_the_selected(session: SessionView) -> Iterator[Violation]:
     "projection.order-is-the-tables",
     over=_made(*_BY_NAME),
     source=STREAM_PROTO,
-    breaks="duckdb-bigquery and others that map columns by place (from their source)",
+    breaks="duckdb-bigquery and others that map columns by position (from their source)",
 )
 def order_is_the_tables(session: SessionView) -> Iterator[Violation]:
-    """The columns come in the order of the table, whatever the order of ``selected_fields``."""
+    """The columns are in the order of the table, whatever the order of ``selected_fields``."""
     wanted, came = _names(session)
     known, there = frozenset(wanted), frozenset(came)
     if [name for name in came if name in known] != [name for name in wanted if name in there]:
@@ -135,7 +135,7 @@ def order_is_the_tables(session: SessionView) -> Iterator[Violation]:
 
 
 def _children_differ(columns: Sequence[Column], fields: Sequence[Field], path: str = "") -> Iterator[Violation]:
-    """Where the children of the records among ``columns`` are not those of the fields of the same name."""
+    """Yield a violation for each of the records among ``columns`` whose children differ from those of its field."""
     by_name = {field.name: field for field in fields}
     for column in columns:
         field = by_name.get(column.name)
@@ -150,14 +150,14 @@ def _children_differ(columns: Sequence[Column], fields: Sequence[Field], path: s
 
 
 def _record_children(field: Field) -> tuple[Field, ...]:
-    """The children of a record, or of the records in a list."""
+    """Return the children of a record, or of the records in a list."""
     return field.children[0].children if str(field.type) == "list" and field.children else field.children
 
 
 def _keeps_records(
     clause_id: str, paths: Paths, source: str, what: str, says: str, *, breaks: str = "", level: Level = Level.MUST
 ) -> None:
-    """Register the clause that a session which selects inside records is served, and gives these children."""
+    """Register the clause that a session which selects inside records is served, and has these children."""
 
     def check(session: SessionView) -> Iterator[Violation]:
         if not session.ok:
@@ -169,15 +169,15 @@ def _keeps_records(
     clause(clause_id, over=_selecting(paths), source=source, level=level, breaks=breaks, says=says)(check)
 
 
-# A table reads as a table: id, paths, source, what a finding calls the request, explanation; then who breaks.
+# A table, one row per clause: id, paths, source, the request as findings name it, explanation, affected software.
 # fmt: off
 _keeps_records("projection.nested-path-keeps-its-record", Paths.NESTED, NESTED_PRUNING, "the nested path in",
-  "A dotted path is served, and gives the record with the named field only, at every level.", breaks=PRUNING)
+  "A dotted path is served, and yields the record with only the named field, at every level.", breaks=PRUNING)
 _keeps_records("projection.paths-into-one-record-merge", Paths.MERGED, NESTED_PRUNING, "the paths",
-  "Two dotted paths into one record are served, and give one record with both fields in the table's order.",
+  "Two dotted paths into one record are served, and yield one record with both fields in the table's order.",
   breaks=PRUNING, level=Level.SHOULD)
 _keeps_records("projection.record-comes-whole", Paths.RECORD, STREAM_PROTO, "the records in",
-  "The name of a RECORD is served, and gives it with all its fields at every level of nesting.")
+  "The name of a RECORD is served, and yields the RECORD with all its fields at every level of nesting.")
 # fmt: on
 
 
@@ -191,7 +191,7 @@ _keeps_records("projection.record-comes-whole", Paths.RECORD, STREAM_PROTO, "the
     level=Level.SHOULD,
 )
 def case_does_not_matter(session: SessionView) -> Iterator[Violation]:
-    """Names match without regard to case, and the columns come in the table's spelling."""
+    """Names match without regard to case, and the columns have the table's spelling."""
     if not session.ok:
         yield from served(session, f"selected_fields {list(session.step.selected_fields)}")
     elif _fields(session) is not None:
@@ -202,9 +202,10 @@ def case_does_not_matter(session: SessionView) -> Iterator[Violation]:
 
 @clause("projection.a-name-twice-gives-no-column-twice", over=_made(Paths.REPEATED), source=STREAM_PROTO)
 def a_name_twice_gives_no_column_twice(session: SessionView) -> Iterator[Violation]:
-    """A name that is selected twice gives its column once, unless the request is refused.
+    """A name that is selected twice yields its column once, unless the request is refused.
 
-    What the service does is not recorded; a table has no two columns of one name, and neither has its schema.
+    The behaviour of the service is not recorded. A table has no two columns of one name, so its schema must not
+    either.
     """
     wanted, came = _names(session)
     if sorted(wanted) != sorted(came):
@@ -219,10 +220,10 @@ def _selected(call: CallView) -> list[str]:
 # fmt: off
 refuses("projection.unknown-column-is-refused", refused_as("unknown-column"), NODE_LIVE_TEST,
   lambda call: f"a column that does not exist among {_selected(call)}",
-  """A name that the table does not have is not ignored: the request does not end in OK.
+  """A name that the table does not have is not ignored: the request is refused.
 
-  Leaving the name out, or sending all columns where none is known, hides the mistake.
-  """, breaks="clients read other columns than they believe")
+  Leaving the name out, or sending all columns if no name is known, hides the mistake.
+  """, breaks="clients read other columns than they requested")
 # fmt: on
 
 
@@ -236,9 +237,10 @@ refuses("projection.unknown-column-is-refused", refused_as("unknown-column"), NO
     breaks="every client: values of one column under the name of another, without an error",
 )
 def values_follow_their_names(whole: SessionRead) -> Iterator[Violation]:
-    """Under the name of a column come its own values, not those of another column of the table.
+    """The values under the name of a column are its own, not those of another column of the table.
 
-    A server that builds the schema in the table's order and fetches values in the order of the request swaps columns.
+    A server that builds the schema in the table's order and fetches values in the order of the request swaps
+    columns.
     """
     table, got = whole.expected, whole.got
     own = {field.name: _values(table, field) for field in table.schema}
@@ -246,7 +248,7 @@ def values_follow_their_names(whole: SessionRead) -> Iterator[Violation]:
     for name, values in own.items():
         owners.setdefault(values, []).append(name)
     for name, values in own.items():
-        place = got.schema.get_field_index(name)  # none, too, where several have the name
+        place = got.schema.get_field_index(name)  # below 0, too, if several fields have the name
         if place < 0 or not got.num_rows or shape(got.schema.field(place).type) != values[0]:
             continue
         came = _values(got, got.schema.field(place))
@@ -256,7 +258,7 @@ def values_follow_their_names(whole: SessionRead) -> Iterator[Violation]:
 
 
 def _values(table: pa.Table, field: pa.Field) -> tuple[Hashable, bytes]:
-    """The values of a column in no order: equal for columns of comparable types that hold the same ones."""
+    """Return a key that is equal for columns of comparable types with the same values in any order."""
     hashes = row_hashes(table, [field.name])
     hashes.sort()
     return shape(field.type), hashes.tobytes()
@@ -269,7 +271,7 @@ def _values(table: pa.Table, field: pa.Field) -> tuple[Hashable, bytes]:
     breaks="Trino and Spark, which push filters down on columns that they do not select (from their source)",
 )
 def filter_may_use_other_columns(subject: SessionRead | CallView) -> Iterator[Violation]:
-    """A restriction may speak of columns that are not selected: the rows are those that it selects from the table."""
+    """A restriction may use columns that are not selected: the rows are those that it selects from the table."""
     if isinstance(subject, SessionRead):
         yield from selection_differs(subject)
     else:

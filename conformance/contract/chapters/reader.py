@@ -1,9 +1,9 @@
-"""Readers of streams, files and tensors: what they survive, what they refuse, what they accept, and that rows are true.
+"""Readers of streams, files and tensors: survival, refusals, acceptance, and the truth of rows.
 
-What a clause asks depends on the input alone (:mod:`conformance.contract.ipc.expectation`), never on what other readers
-do. To refuse is to answer with an error before any row of the message at fault; to say that a feature is lacking is to
-refuse as well. Nothing is asked for that a reader need not notice: text that is no UTF-8, decimals beyond their
-precision, padding.
+The requirement on an input depends on the input alone (:mod:`conformance.contract.ipc.expectation`), never on other
+readers. To refuse is to answer with an error before any row of the faulty message; to report that a feature is
+missing is a refusal too. Readers are not required to detect text that is not UTF-8, decimals beyond their precision,
+or padding that is not zero.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from conformance.wire import differences
 
 ANSWERS: Final = ("rows", "refused", "unsupported")
 MAX_DIFFERENCES: Final = 5
-MEMORY: Final = "whoever decodes what others wrote: memory of the process, or rows that were never written, come back"
+MEMORY: Final = "programs that decode foreign data: they get memory of the process, or rows that were never written"
 
 _clause = functools.partial(clause, profiles=IPC, role=Role.READER)
 
 
-# --- whatever the bytes -------------------------------------------------------------------------------
+# --- all bytes ----------------------------------------------------------------------------------------
 
 
 @_clause(
     "reader.survives",
     over=Asked(*ANSWERS, *ENDED),
     source=ARROW_SECURITY,
-    breaks="whoever decodes what others wrote: a few bytes end the process, hold a thread for ever or take all memory",
+    breaks="programs that decode foreign data: a few bytes end the process, block a thread or use up the memory",
 )
 def survives(read: Read) -> Iterator[Violation]:
-    """Whatever the bytes, a reader answers: it neither dies, nor hangs, nor takes more memory than it was given."""
+    """A reader answers on all bytes: it neither dies, nor hangs, nor takes more memory than it was given."""
     if read.answer.outcome in ENDED:
         yield Violation("rows or an error", read.summary, read.answer.reader)
 
@@ -53,10 +53,10 @@ def survives(read: Read) -> Iterator[Violation]:
     over=Asked("refused"),
     source=ARROW_SECURITY,
     level=Level.SHOULD,
-    breaks="callers that handle the library's errors: a broken assertion passes them by and ends the thread or process",
+    breaks="callers that handle the library's errors: a failed assertion is not one and ends the thread or process",
 )
 def well_defined_error(read: Read) -> Iterator[Violation]:
-    """A refusal is an error of the library's interface, and not a broken assertion of its own (a panic)."""
+    """A refusal is an error of the library's interface, and not a failed assertion inside of it (a panic)."""
     if read.answer.panicked:
         yield Violation("an error that callers can handle", f"a panic: {read.summary}", read.answer.reader)
 
@@ -65,13 +65,13 @@ def well_defined_error(read: Read) -> Iterator[Violation]:
     "reader.rows-true",
     over=Asked("rows"),
     source=COLUMNAR,
-    breaks="whoever uses the rows: they are wrong, and nothing says so",
+    breaks="programs that use the rows: these are wrong, without an error",
 )
 def rows_true(read: Read) -> Iterator[Violation]:
-    """Rows that a reader returns are those that were written: the same columns, the same values, in the same order.
+    """The rows that a reader returns are those that were written: the same columns and values, in the same order.
 
-    That holds for what it need not have accepted as well, as long as anybody can say what the rows are. A byte order
-    that is not converted, a dictionary that is not the one of its time, a bitmap read from its wrong end show here.
+    This also binds a reader that accepts bytes which it may refuse, as long as the true rows are known. The clause
+    detects a byte order that was not converted, a dictionary of another time, a bitmap read from the wrong end.
     """
     expected, got = read.expectation.rows, read.answer.table
     if expected is not None and got is not None:
@@ -84,13 +84,13 @@ def rows_true(read: Read) -> Iterator[Violation]:
     over=Counted("rows"),
     source="https://arrow.apache.org/docs/python/generated/pyarrow.ipc.ReadStats.html",
     level=Level.SHOULD,
-    breaks="whoever watches a pipeline by them: deltas or replaced dictionaries are not seen, or seen where none are",
+    breaks="programs that monitor a pipeline by them: deltas or replaced dictionaries are missed, or reported wrongly",
 )
 def statistics(read: Read) -> Iterator[Violation]:
-    """What a reader says that it counted in a stream is what the stream holds.
+    """The counts that a reader reports for a stream are those of the stream.
 
-    Every message but the end-of-stream marker, record batches, and dictionary batches: deltas and replacements are
-    counted among them and on their own. A reader that does not count is not asked.
+    They count every message but the end-of-stream marker, record batches, and dictionary batches; deltas and
+    replacements count as dictionary batches and on their own. A reader that does not count is not judged.
     """
     expected, got = read.expectation.statistics or {}, read.answer.statistics
     for name, count in expected.items():
@@ -98,13 +98,13 @@ def statistics(read: Read) -> Iterator[Violation]:
             yield Violation(f"{count} {name}", f"{got[name]} {name}", read.answer.reader)
 
 
-# --- what is to be refused ----------------------------------------------------------------------------
+# --- input to refuse ----------------------------------------------------------------------------------
 
 
 def _refuses(
     group: str, text: str, source: str = ARROW_SECURITY, breaks: str = MEMORY, *, level: Level = Level.MUST
 ) -> None:
-    """Make the clause that input which breaks rules of one group is refused."""
+    """Register the clause that readers refuse input which breaks rules of one group."""
     clause_id = f"reader.refuses.{group}"
 
     def refuses(read: Read) -> Iterator[Violation]:
@@ -117,11 +117,11 @@ def _refuses(
 
 _refuses(
     "truncated",
-    """A reader refuses bytes that break off inside a message: only after a whole one may a stream end.
+    """A reader refuses bytes that end inside a message: a stream may end only after a complete message.
 
-    One to seven stray bytes at the end are no end-of-stream marker, and no bytes at all are no stream.""",
+    One to seven stray bytes at the end are not an end-of-stream marker, and an empty input is not a stream.""",
     f"{COLUMNAR}#ipc-streaming-format",
-    "whoever reads over a network: a lost connection looks like the end, and rows are missing without an error",
+    "programs that read over a network: a lost connection looks like the end, and rows are missing without an error",
 )
 _refuses(
     "framing",
@@ -130,20 +130,20 @@ _refuses(
 )
 _refuses(
     "flatbuffers",
-    """A reader refuses metadata whose references, tables, vectors or texts lead out of it, or which lacks what its
-    own kind requires.""",
+    """A reader refuses metadata with references, tables, vectors or texts outside of it, or without the values that
+    its own kind requires.""",
 )
 _refuses(
     "unknown",
-    """A reader refuses what it does not know: versions, types, units, byte orders, codecs of a later format.
+    """A reader refuses versions, types, units, byte orders and codecs that it does not know, as of a later format.
 
     An older library reads newer data, or detects that it cannot.""",
     FORWARD_COMPATIBILITY,
-    "whoever reads data of a newer writer: values are taken for others without an error",
+    "programs that read data of a newer writer: values are misread without an error",
 )
 _refuses(
     "schema",
-    """A reader refuses a schema whose types do not exist: without a kind, of widths that there are not, with too few
+    """A reader refuses a schema with impossible types: without a kind, of a width that does not exist, with too few
     children.""",
     SCHEMA_FBS,
 )
@@ -151,55 +151,55 @@ _refuses(
     "body",
     """A reader refuses a batch that does not fit its schema or its body.
 
-    Too few nodes and buffers, negative lengths, columns of another length than the batch, buffers outside the body or
-    too small for their slots, children shorter than their parent.""",
+    Such a batch has too few nodes or buffers, negative lengths, columns of another length than the batch, buffers
+    outside the body or too small for their slots, or children shorter than their parent.""",
 )
 _refuses(
     "offsets",
-    """A reader refuses offsets, sizes, views, type ids and run ends that lead out of what they point into, or back.
+    """A reader refuses offsets, sizes, views, type ids and run ends that point outside of their data, or backwards.
 
-    Libraries check the structure at least, and may leave this to a validation that their users call; then it is that
-    validation that has to find it.""",
+    Libraries check at least the structure, and may leave this to a validation that their users call; then the
+    validation has to detect it.""",
     level=Level.SHOULD,
 )
 _refuses(
     "compression",
-    """A reader refuses compressed buffers that cannot be decompressed, or not to the size that they announce.""",
+    """A reader refuses compressed buffers that cannot be decompressed to their declared size.""",
     f"{COLUMNAR}#compression",
 )
 _refuses(
     "dictionary",
     """A reader refuses indices without a value, and deltas without a dictionary to append to.""",
     f"{COLUMNAR}#dictionary-messages",
-    "whoever uses the rows: values are missing or of another dictionary, and nothing says so",
+    "programs that use the rows: values are missing or from another dictionary, without an error",
     level=Level.SHOULD,
 )
 _refuses(
     "stream",
-    """A reader refuses messages that do not make a stream.
+    """A reader refuses a sequence of messages that is not a stream.
 
-    A batch before the schema, a second schema, a tensor between batches, a message without a header.""",
+    Examples are a batch before the schema, a second schema, a tensor between batches, a message without a header.""",
     f"{COLUMNAR}#ipc-streaming-format",
-    "whoever uses the rows: a part of the stream is passed over without an error",
+    "programs that use the rows: a part of the stream is ignored without an error",
 )
 _refuses(
     "file",
-    """A reader refuses a file without an end, or whose footer leads elsewhere, or that defines a dictionary twice.""",
+    """A reader refuses a file without an end, with a misleading footer, or with a dictionary defined twice.""",
     f"{COLUMNAR}#ipc-file-format",
-    "whoever reads a file while it is written, or after its writer died",
+    "programs that read a file while it is written, or after its writer died",
 )
 _refuses(
     "tensor",
-    """A reader refuses tensors whose shape, strides or index lead out of the body.""",
+    """A reader refuses tensors whose shape, strides or index point outside of the body.""",
     TENSOR_FORMAT,
 )
 
 
-# --- what is to be accepted ---------------------------------------------------------------------------
+# --- input to accept ----------------------------------------------------------------------------------
 
 
 def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> None:
-    """Make the clause that legal input with one feature is accepted; the feature says how binding that is."""
+    """Register the clause that readers accept legal input with one feature, at the level of the feature."""
 
     def accepts(read: Read) -> Iterator[Violation]:
         if read.answer.outcome == "refused":
@@ -210,105 +210,105 @@ def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> None
     _clause(feature.clause, over=over, source=source, breaks=breaks, level=level, says=text)(accepts)
 
 
-INTERCHANGE: Final = "whoever exchanges data with another implementation"
+INTERCHANGE: Final = "programs that exchange data with another implementation"
 
 _accepts(
     Feature.CORE,
-    """A reader reads what is legal and has been of the format since 1.0.
+    """A reader reads every legal input of the format as of 1.0.
 
-    Streams end by their marker or by the end of the bytes; validity bitmaps are there or left out where nothing is
-    null; buffers are padded, aligned to 8 or more, in any order; there may be no rows, no columns and no batches.""",
+    A stream ends with its marker or with the end of the bytes; a validity bitmap may be left out if nothing is null;
+    buffers are padded, aligned to 8 or more, in any order; there may be no rows, no columns and no batches.""",
     f"{VERSIONING}#backward-compatibility",
     INTERCHANGE,
 )
 _accepts(
     Feature.V4,
-    """A reader of V5 reads V4: the two differ in unions alone.""",
+    """A reader of V5 reads V4: the two differ only in unions.""",
     SCHEMA_FBS,
-    "whoever kept data from before Arrow 1.0",
+    "programs with data from before Arrow 1.0",
 )
 _accepts(
     Feature.DICTIONARIES,
     """A reader reads dictionary-encoded columns, several of which may share a dictionary.
 
-    Indices have any integer type (signed of 32 bits where the schema names none); dictionaries may hold nulls and
+    Indices have any integer type (signed, 32 bits, if the schema gives none); dictionaries may contain nulls and
     the same value twice.""",
     f"{COLUMNAR}#dictionary-encoded-layout",
     INTERCHANGE,
 )
 _accepts(
     Feature.DELTAS,
-    """A reader appends a delta to its dictionary; batches read before keep the meaning that they had.""",
+    """A reader appends a delta to its dictionary; batches that were read before keep their values.""",
     f"{COLUMNAR}#dictionary-messages",
     INTERCHANGE,
 )
 _accepts(
     Feature.REPLACEMENT,
-    """A reader of streams replaces a dictionary that is defined again; batches read before keep their meaning.
+    """A reader of streams replaces a dictionary that is defined again; batches that were read before keep their values.
 
-    A schema may announce replacement as a feature, so that readers without it can refuse.""",
+    A schema may declare replacement as a feature, so that readers without it can refuse.""",
     f"{COLUMNAR}#dictionary-messages",
     INTERCHANGE,
 )
 _accepts(
     Feature.FILE_ORDER,
-    """A reader of files finds a dictionary wherever it stands in the file, behind the batches that use it as well.""",
+    """A reader of files finds a dictionary anywhere in the file, even after the batches that use it.""",
     f"{COLUMNAR}#ipc-file-format",
 )
 _accepts(
     Feature.UNUSUAL,
     """A reader reads legal forms that few writers choose.
 
-    Children longer than their struct, gaps in the body, metadata pairs without a value, absent names and vectors,
-    features that a schema announces, decimals of a negative scale.""",
+    Examples are children longer than their struct, gaps in the body, metadata pairs without a value, absent names
+    and vectors, features that a schema declares, decimals of a negative scale.""",
     COLUMNAR,
 )
 _accepts(
     Feature.LEGACY,
-    """A reader reads messages of V4 framed as before Arrow 0.15, which have their length alone in front.
+    """A reader reads messages of V4 with the framing from before Arrow 0.15, in which only the length precedes them.
 
-    What is older than 1.0 has no promise to be readable by later libraries; most kept to it all the same.""",
+    The format does not promise that later libraries read data older than 1.0, but most do.""",
     f"{COLUMNAR}#encapsulated-message-format",
-    "whoever kept data from before Arrow 0.15",
+    "programs with data from before Arrow 0.15",
 )
 _accepts(
     Feature.MIXED_FRAMING,
-    """A reader may read a stream whose messages are not all framed alike, or messages of V5 framed as before 0.15.
+    """A reader may read a stream of mixed framing, or messages of V5 with the framing from before 0.15.
 
     The format describes no such mixture.""",
     f"{COLUMNAR}#encapsulated-message-format",
 )
 _accepts(
     Feature.TRAILING_BYTES,
-    """A reader may pass over what follows the end-of-stream marker; the format does not say.""",
+    """A reader may ignore bytes after the end-of-stream marker; the format is silent about them.""",
     f"{COLUMNAR}#ipc-streaming-format",
 )
 _accepts(
     Feature.COMPRESSION,
-    """A reader may read compressed bodies: implementations may do without.
+    """A reader may read compressed bodies: implementations need not support them.
 
-    Those that do not read them whole: both codecs, buffers stored as they are (-1), empty buffers without a prefix.""",
+    A reader that supports them supports both codecs, uncompressed buffers (-1) and empty buffers without a prefix.""",
     f"{COLUMNAR}#compression",
     INTERCHANGE,
 )
 _accepts(
     Feature.BIG_ENDIAN,
-    """A reader may convert bodies of the other byte order, or refuse them; to read them as they are is neither.""",
+    """A reader may convert bodies of the other byte order, or refuse them; it must not read them unconverted.""",
     f"{COLUMNAR}#byte-order-endianness",
 )
 _accepts(
     Feature.NEWER_TYPES,
-    """A reader may read types that came after 1.0: decimals of other widths, month-day-nano intervals, run ends, views.
+    """A reader may read types added after 1.0: decimals of other widths, month-day-nano intervals, run ends, views.
 
     An older library reads newer data, or detects that it cannot.""",
     FORWARD_COMPATIBILITY,
 )
 _accepts(
     Feature.NESTED_DICTIONARIES,
-    """A reader reads dictionaries whose values are dictionary-encoded in turn.
+    """A reader reads dictionaries whose values are themselves dictionary-encoded.
 
-    The definition of DictionaryEncoding has been read as forbidding them; golden files of the Arrow project hold
-    them.""",
+    The definition of DictionaryEncoding has been read as forbidding them; golden files of the Arrow project
+    contain them.""",
     SCHEMA_FBS,
 )
 _accepts(

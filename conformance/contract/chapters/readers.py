@@ -1,9 +1,9 @@
-"""What real clients and independent decoders make of the bytes.
+"""The results of real clients and independent decoders on the bytes.
 
-Agreement of several implementations shows that a message is good in practice, and a disagreement shows where it is
-not, or where one of them is wrong. A reader is measured against what the bytes hold, as this suite decodes them: what
-a server got wrong in the values is told by the clauses on values, once. Readers that are not installed, or that say
-that they cannot take a type, are not asked.
+If several implementations agree, a message is good in practice. A disagreement shows that it is not, or that one of
+them is wrong. A reader is compared with the rows that the bytes contain, as this suite decodes them: the clauses on
+values report the server's wrong values, once. Readers that are not installed, or that report that they do not
+support a type, are not judged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from conformance.records import Reading, ReadingOutcome
 
 
 class Read:
-    """One whole read and what each available reader made of it."""
+    """One full stream, and the result of each available reader on it."""
 
     response: int | None = None
 
@@ -28,13 +28,13 @@ class Read:
         self.readings = readings
 
     def ended(self, outcome: ReadingOutcome) -> Iterator[Reading]:
-        """The readings that ended so."""
+        """The readings with this outcome."""
         return (reading for reading in self.readings if reading.outcome is outcome)
 
 
 @once_per_view
 def _reads(view: View) -> list[Read]:
-    """The whole reads that somebody read and that could be compared."""
+    """Return the full streams that at least one reader read and whose readings could be compared."""
     by_label: dict[str, list[Reading]] = {}
     for reading in view.readings:
         if reading.outcome is not ReadingOutcome.UNAVAILABLE and reading.camp:
@@ -44,17 +44,17 @@ def _reads(view: View) -> list[Read]:
 
 
 class ShownReadings(NamedTuple):
-    """What readings show that are all the rows that the bytes hold: whether there are any, and several of one read."""
+    """The contents of clean readings: whether any exist, and whether a stream has several."""
 
     some: bool
     several: bool
 
 
 class ReadingAspect:
-    """The readings of an exchange; they are clean if all of them are tables, without differences, in one camp."""
+    """The readings of an exchange; clean if all of them are tables, without differences, in one camp."""
 
     def state(self, view: View) -> Hashable | None:
-        """What is shown, where all of it is clean."""
+        """Return the contents of the readings if all are clean, else None."""
         reads = _reads(view)
         return None if any(map(_is_remarkable, reads)) else ShownReadings(bool(reads), any(map(_is_shared, reads)))
 
@@ -69,7 +69,7 @@ def _is_shared(read: Read) -> bool:
 
 
 class Reads:
-    """The selector of whole reads that satisfy a condition; ``clean`` says whether clean ones do."""
+    """A selector of streams whose readings satisfy a condition; ``clean`` decides whether clean ones do."""
 
     aspect = ReadingAspect()
 
@@ -78,11 +78,11 @@ class Reads:
         self._clean = clean
 
     def __call__(self, view: View) -> Sequence[Read]:
-        """Those reads."""
+        """Return these streams."""
         return [read for read in _reads(view) if self._shows(read)]
 
     def shown_by(self, state: ShownReadings) -> bool:
-        """Whether there are any in an exchange whose readings show this."""
+        """True if an exchange with these clean readings has such a stream."""
         return self._clean(state)
 
 
@@ -99,27 +99,27 @@ def _failed(read: Read, outcome: ReadingOutcome, wanted: str) -> Iterator[Violat
 
 @clause("readers.read-without-error", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
 def read_without_error(read: Read) -> Iterator[Violation]:
-    """No reader refuses what a server sent: real clients and independent decoders read it to the end."""
+    """No reader refuses the bytes of a server: real clients and independent decoders read them to the end."""
     return _failed(read, ReadingOutcome.ERROR, "a table")
 
 
 @clause("readers.read-without-crash", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
 def read_without_crash(read: Read) -> Iterator[Violation]:
-    """No reader's process dies of what a server sent."""
+    """No reader's process dies on the bytes of a server."""
     return _failed(read, ReadingOutcome.CRASH, "a table, or an error")
 
 
 @clause("readers.read-without-hang", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
 def read_without_hang(read: Read) -> Iterator[Violation]:
-    """Every reader comes to an end with what a server sent."""
+    """Every reader ends on the bytes of a server."""
     return _failed(read, ReadingOutcome.HANG, "an end within the deadline")
 
 
 @clause("readers.find-the-values", over=_SOME_TABLE, source=IPC_FORMAT, breaks="the client that the finding names")
 def find_the_values(read: Read) -> Iterator[Violation]:
-    """A reader that gives a table gives the rows that are in the bytes: none lost, none twice, none changed.
+    """The table of a reader has the rows that the bytes contain: none lost, none repeated, none changed.
 
-    Silent loss is what this looks for: an end-of-stream marker behind a batch makes readers of streams stop there.
+    The clause aims at silent loss: an end-of-stream marker after a batch makes readers of streams stop there.
     """
     for reading in read.ended(ReadingOutcome.TABLE):
         for difference in reading.differences:
@@ -128,9 +128,9 @@ def find_the_values(read: Read) -> Iterator[Violation]:
 
 @clause("readers.agree", over=_SEVERAL, source=IPC_FORMAT, breaks="users who move from one client to another")
 def agree(read: Read) -> Iterator[Violation]:
-    """All readers make the same of one read.
+    """All readers return the same result for one stream.
 
-    Whatever is right, readers that differ mean that a user's answer depends on the client.
+    Whichever is right, if readers differ, a user's result depends on the client.
     """
     camps: dict[str, list[str]] = {}
     for reading in read.readings:

@@ -1,6 +1,6 @@
-"""How large rows and large tables arrive: whole, in responses that a client can take.
+"""Large rows and large tables: they arrive completely, in responses that a client can accept.
 
-How a table is divided into responses is the server's affair, within 128 MB a response.
+The server decides how to divide a table into responses, within 128 MB per response.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import Level
 
 MAX_RESPONSE: Final = 128 << 20
-"""Bytes of rows in one response, from the comment on ReadRows."""
+"""The limit of the rows in one response, in bytes, from the comment on ReadRows."""
 WIDE_ROW: Final = 1 << 20
-"""Mean bytes of a row above which a table is one of wide rows rather than of many."""
+"""The mean size of a row, in bytes, from which a table has wide rows rather than many rows."""
 ONE_RESPONSE: Final = 16 << 20
-"""Bytes of rows above which a table of small rows ought to be divided: no response of the service near it is known."""
+"""The size of a table of small rows, in bytes, above which it should be divided: no known response of the service
+comes near it.
+"""
 
 
 def _is_wide(view: View) -> bool:
@@ -42,23 +44,23 @@ def _large_sessions(view: View) -> list[SessionRead]:
 
 
 def _arrive(clause_id: str, over: Selector[SessionRead], source: str, says: str) -> None:
-    """Register the clause that the rows of large sessions all arrive, once."""
+    """Register the clause that the rows of large sessions all arrive, once each."""
     clause(clause_id, over=over, source=source, breaks="every client", says=says)(exactly)
 
 
-# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 serves("responses.wide-rows-are-served", lambda view: _large_reads(view) if _is_wide(view) else [], STORAGE_PROTO,
   lambda read: f"rows of {read.view.table.nbytes // read.view.table.num_rows} bytes",
   "A read of rows of several MiB each ends in OK: a row may have up to 128 MB.",
   breaks="every client: rows of several MiB are legal up to 128 MB")
 _arrive("responses.wide-rows-arrive", lambda view: _large_sessions(view) if _is_wide(view) else [], STORAGE_PROTO,
-  "Rows of several MiB each all arrive, once: none is left out because it is large.")
+  "Rows of several MiB all arrive, once each: none is left out because of its size.")
 serves("responses.many-rows-are-served", lambda view: [] if _is_wide(view) else _large_reads(view), LARGE_RESPONSES,
   lambda read: f"a table of {read.view.table.nbytes} bytes",
-  "A read of a table beyond every default limit on the size of a message ends in OK.", breaks="every client")
+  "A read of a table that is larger than every default limit on message size ends in OK.", breaks="every client")
 _arrive("responses.many-rows-arrive", lambda view: [] if _is_wide(view) else _large_sessions(view), LARGE_RESPONSES,
-  "The rows of a table beyond every default limit on the size of a message all arrive, once.")
+  "The rows of a table that is larger than every default limit on message size all arrive, once each.")
 # fmt: on
 
 
@@ -68,10 +70,10 @@ def _payloads(view: View) -> list[ResponseView]:
 
 
 @clause(
-    "responses.stay-within-128-mb", over=_payloads, source=STORAGE_PROTO, breaks="clients that limit messages to it"
+    "responses.stay-within-128-mb", over=_payloads, source=STORAGE_PROTO, breaks="clients with this limit on messages"
 )
 def stay_within_128_mb(response: ResponseView) -> Iterator[Violation]:
-    """The rows of a response take at most 128 MB, the limit that clients set their channels to."""
+    """The rows of a response take at most 128 MB, the limit that clients set on their channels."""
     size = len(response.message.arrow_record_batch.serialized_record_batch)
     if size > MAX_RESPONSE:
         yield Violation(f"at most {MAX_RESPONSE} bytes", f"{size}", field="arrow_record_batch")
@@ -79,7 +81,7 @@ def stay_within_128_mb(response: ResponseView) -> Iterator[Violation]:
 
 @once_per_view
 def _divisible(view: View) -> list[ReadView]:
-    """Reads of far more than a response's worth of small rows."""
+    """Return the reads of small rows whose responses together exceed ``ONE_RESPONSE``."""
     reads = (read for read in _large_reads(view) if read.ok and not _is_wide(view))
     return [read for read in reads if sum(map(len, read.raw.responses)) > ONE_RESPONSE]
 
@@ -89,10 +91,10 @@ def _divisible(view: View) -> list[ReadView]:
     over=_divisible,
     source=EMULATOR_HANDLERS,
     level=Level.SHOULD,
-    breaks="clients with a limit on messages; and a lost connection costs the whole table",
+    breaks="clients with a limit on message size; after a lost connection a client has to read the whole table again",
 )
 def large_table_is_divided(read: ReadView) -> Iterator[Violation]:
-    """A large table of small rows comes in several responses, not in one that holds it all."""
+    """A large table of small rows arrives in several responses, not in a single one."""
     if len(read.raw.responses) == 1:
         size = len(read.raw.responses[0])
         yield Violation(f"several responses for {size} bytes", f"one response of {read.row_count} rows")

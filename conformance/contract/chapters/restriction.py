@@ -1,7 +1,7 @@
-"""What ``row_restriction`` has to do: select exactly the rows for which it is TRUE, or be refused.
+"""The effect of ``row_restriction``: it selects exactly the rows for which it is TRUE, or it is refused.
 
-A valid restriction is asked about by one clause, by what is distinctive in its text (:class:`Form`);
-the rows that it selects are written in the case, by hand. Codes of refusals are judged in the chapter on errors.
+One clause judges a valid restriction, chosen by the distinctive feature of its text (:class:`Form`). The rows that
+it selects are written in the case, by hand. The chapter on errors judges the codes of refusals.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _TEMPORAL: Final = re.compile(
 
 @functools.lru_cache(maxsize=256)
 def _tokens(restriction: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The literals and the words (dotted names together) of a restriction."""
+    """Return the literals and the words of a restriction; a dotted name is one word."""
     found = list(_TOKEN.finditer(restriction.replace("`", "")))
     literals = tuple(match["literal"] for match in found if match["literal"])
     return literals, tuple(match["word"] for match in found if match["word"])
 
 
 def form_of(session: SessionView) -> Form:
-    """What is distinctive in the restriction of a valid request."""
+    """Return the distinctive feature of the restriction of a valid request."""
     restriction = session.step.row_restriction
     literals, words = _tokens(restriction)
     upper = {word.upper() for word in words}
@@ -82,7 +82,9 @@ def form_of(session: SessionView) -> Form:
 # --- valid restrictions ---------------------------------------------------------------------------
 
 Subject: TypeAlias = SessionRead | CallView
-"""A restricted session that was read wholly, or a valid request for one, or read of one, that was refused."""
+"""A restricted session whose streams were read in full, or a refused valid request for one, or a refused read of
+one.
+"""
 
 
 @once_per_view
@@ -109,7 +111,7 @@ def _selects(subject: Subject) -> Iterator[Violation]:
 
 
 def _with_null(session: SessionView) -> set[int]:
-    """Visible rows outside the selection in which a column that the restriction names is NULL."""
+    """Return visible rows outside the selection in which a column that the restriction names is NULL."""
     view = session.view
     names = {word.casefold() for word in _tokens(session.step.row_restriction)[1]}
     found: set[int] = set()
@@ -124,20 +126,20 @@ def _selected_by(clause_id: str, form: Form, source: str, says: str, *, breaks: 
     clause(clause_id, over=_of_form(form), source=source, breaks=breaks, says=says)(_selects)
 
 
-# A table reads as a table: id, form, source and explanation; then who breaks.
+# A table, one row per clause: id, form, source, explanation, affected software.
 # fmt: off
 _selected_by("restriction.comparison", Form.COMPARISON, STREAM_PROTO,
   "A comparison of a column with a literal selects exactly the rows for which it is TRUE.")
 _selected_by("restriction.and-or", Form.LOGIC, SQL_OPERATORS,
-  "AND binds closer than OR, parentheses closer than both, and the rows are those for which the whole is TRUE.")
+  "AND binds tighter than OR, parentheses bind tightest, and the rows are those for which the whole is TRUE.")
 _selected_by("restriction.not", Form.NOT, SQL_OPERATORS,
-  "NOT selects the rows for which what follows is FALSE, and those alone: NULL stays NULL.")
+  "NOT selects only the rows for which its operand is FALSE: NULL stays NULL.")
 _selected_by("restriction.in-list", Form.IN, SQL_OPERATORS,
-  "IN selects the rows whose value is one of the list, NOT IN those whose value is none of it.")
+  "IN selects the rows whose value is in the list, NOT IN the rows whose value is not NULL and not in the list.")
 _selected_by("restriction.between", Form.BETWEEN, STREAM_PROTO,
-  "BETWEEN selects the rows whose value lies between the bounds, both included.")
+  "BETWEEN selects the rows whose value is between the bounds, both included.")
 _selected_by("restriction.is-null", Form.IS_NULL, STREAM_PROTO,
-  "IS NULL selects the rows without a value, IS NOT NULL those with one.")
+  "IS NULL selects the rows without a value, IS NOT NULL the rows with one.")
 _selected_by("restriction.like", Form.LIKE, SQL_OPERATORS,
   "LIKE matches the whole string: ``%`` stands for any characters, ``_`` for one, all others for themselves.")
 _selected_by("restriction.double-quoted-literal", Form.DOUBLE_QUOTED, SQL_LITERALS,
@@ -147,8 +149,8 @@ _selected_by("restriction.temporal-literal", Form.TEMPORAL, STREAM_PROTO,
 _selected_by("restriction.nested-field", Form.NESTED_FIELD, SQL_OPERATORS,
   "A field of a record is named by its path; in a row whose record is NULL it is NULL.")
 _selected_by("restriction.keyword-inside-a-literal", Form.KEYWORD_LITERAL, EMULATOR_SERVICER,
-  "Words inside a string literal are data: a restriction is not refused, nor read otherwise, because of them.",
-  breaks="every client that filters on text: valid filters are refused for a word in it")
+  "Words inside a string literal are data: they neither cause a refusal nor change the meaning of a restriction.",
+  breaks="every client that filters on text: valid filters are refused because of a word in the text")
 _selected_by("restriction.keyword-as-a-name", Form.KEYWORD_NAME, EMULATOR_SERVICER,
   """A column may be named like a statement (``update``, ``merge``): words that are not reserved are names.
 
@@ -168,10 +170,10 @@ def _with_nulls_outside(view: View) -> list[SessionRead]:
     "restriction.null-is-not-true",
     over=_with_nulls_outside,
     source=SQL_WHERE,
-    breaks="every client: rows come that its filter excludes",
+    breaks="every client: it gets rows that its filter excludes",
 )
 def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
-    """A row for which the restriction is NULL does not come: only TRUE selects it, and NOT does not make NULL TRUE."""
+    """A row for which the restriction is NULL is not selected: only TRUE selects a row, and NOT NULL is NULL."""
     restriction = whole.session.step.row_restriction
     if wrong := sorted(set(unwanted_rows(whole)) & _with_null(whole.session)):
         observed = f"{len(wrong)} rows with NULL in a column that it compares, the first row {wrong[0]} of the table"
@@ -186,11 +188,11 @@ def _text(call: CallView) -> str:
     return f"the restriction {call.step.row_restriction!r}"
 
 
-# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 refuses("restriction.malformed-is-refused", refused_as("malformed-restriction"), STREAM_PROTO, _text,
-  "A restriction that is no SQL expression does not end in OK, however a server would put it into a query.",
-  breaks="clients whose filter has a mistake")
+  "A restriction that is not an SQL expression is refused, even if the server's own query would accept it.",
+  breaks="clients with a mistake in their filter")
 # fmt: on
 
 BAD_RESTRICTIONS: Final = (
@@ -214,10 +216,10 @@ def _read_under_bad_restrictions(view: View) -> list[SessionView]:
     "restriction.bad-one-yields-no-rows",
     over=_read_under_bad_restrictions,
     source=GUIDE,
-    breaks="every client: it takes unfiltered rows for filtered ones",
+    breaks="every client: it treats unfiltered rows as filtered",
 )
 def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
-    """Under a restriction that cannot be applied no row is ever delivered, least of all the unfiltered table."""
+    """With a restriction that cannot be applied, no row is delivered; above all, not the unfiltered table."""
     for read in session.reads:
         if read.raw.responses:
             observed = f"{len(read.raw.responses)} responses, {read.row_count} rows"
@@ -227,17 +229,17 @@ def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
 # fmt: off
 refuses("restriction.too-long-is-refused", refused_as("restriction-too-long"), QUOTAS,
   lambda call: f"a restriction of {len(call.request.read_session.read_options.row_restriction)} characters",
-  "A restriction of more than 1,048,576 bytes does not end in OK.")
+  "A restriction of more than 1,048,576 bytes is refused.")
 refuses("restriction.unknown-column-is-refused", refused_as("restriction-unknown-column"), STREAM_PROTO, _text,
-  "A restriction on a column that the table does not have does not end in OK: it can hold for no row.")
+  "A restriction on a column that the table does not have is refused: it cannot be TRUE for any row.")
 refuses("restriction.aggregate-is-refused", refused_as("restriction-aggregate"), STREAM_PROTO, _text,
-  "A restriction with an aggregate function does not end in OK: aggregates are not supported.")
+  "A restriction with an aggregate function is refused: aggregates are not supported.")
 refuses("restriction.subquery-is-refused", refused_as("restriction-subquery"), STREAM_PROTO, _text,
-  "A restriction with a subquery does not end in OK: it is one expression over the columns of the table.",
+  "A restriction with a subquery is refused: a restriction is one expression over the columns of the table.",
   level=Level.SHOULD)
 refuses("restriction.second-statement-is-refused", refused_as("restriction-statement"), STREAM_PROTO, _text,
-  "A restriction that ends its expression and begins a statement, or comments the rest away, does not end in OK.",
+  "A restriction that ends its expression and begins a statement, or comments out the rest, is refused.",
   breaks="every user of the server: a filter becomes a way to run SQL")
 refuses("restriction.not-boolean-is-refused", refused_as("restriction-not-boolean"), STREAM_PROTO, _text,
-  "A restriction that is an expression of another type than BOOL does not end in OK.")
+  "A restriction that is an expression of another type than BOOL is refused.")
 # fmt: on

@@ -1,8 +1,8 @@
-"""What ReadRows has to deliver: responses with rows and true counters, and every row of the table exactly once.
+"""The answers of ReadRows: responses with rows and correct counters, and every row of the table exactly once.
 
-A session with a restriction, a snapshot, a compression, large rows or an abandoned read behind it has its rows judged
-by the chapter on that; the clauses on single responses hold for all of them.
-Not judged here: the bytes of schemas and batches, and single values.
+For a session with a restriction, a snapshot, a compression, large rows or an earlier abandoned read, the chapter on
+that feature judges the rows; the clauses on single responses apply to all sessions. This chapter does not judge the
+bytes of schemas and batches, nor single values.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from conformance.contract.view import ReadView, ResponseView, View
 from conformance.records import AppendRows, Level
 
 SLACK: Final = 1e-9
-"""Progress is a floating-point fraction: an ulp of rounding is no step backwards."""
+"""The tolerance of progress, a floating-point fraction: an ulp of rounding is not a step backwards."""
 
 
 def _is_plain(read: ReadView) -> bool:
@@ -55,7 +55,7 @@ def _is_plain(read: ReadView) -> bool:
     breaks="every client",
 )
 def read_is_served(read: ReadView) -> Iterator[Violation]:
-    """ReadRows on a stream of a session that was just made ends in OK."""
+    """ReadRows on a stream of a session that was just created ends in OK."""
     yield from served(read, f"a read of {read.stream!r}")
 
 
@@ -74,13 +74,13 @@ def _decoded(view: View) -> list[ResponseView]:
 
 @once_per_view
 def _with_rows(view: View) -> list[ResponseView]:
-    """Responses whose batch could be decoded."""
+    """Return the responses whose batch could be decoded."""
     return [r for r in _decoded(view) if r.batch is not None and r.batch.arrow() is not None]
 
 
 @clause("rows.response-is-a-message", over=_responses, source=STORAGE_PROTO)
 def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
-    """Every response is a ReadRowsResponse message, in the wire form of protobuf."""
+    """Every response is a ReadRowsResponse message, encoded as protobuf."""
     if response.message is None:
         yield Violation("a ReadRowsResponse", "bytes that are no such message")
 
@@ -92,9 +92,9 @@ def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
     breaks="google-cloud-bigquery-storage 2.43.0 (Python): `EOFError: End of Arrow stream`",
 )
 def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
-    """Every response carries rows: there is no response with a schema only, no heartbeat, no closing response.
+    """Every response has rows: no response has only a schema, and none is a heartbeat or a closing response.
 
-    A stream without rows has no responses; the end of the rows is the status OK.
+    A stream without rows has no responses; the status OK signals the end of the rows.
     """
     if response.message.WhichOneof("rows") is None:
         yield Violation("arrow_record_batch", "no rows", field="rows")
@@ -110,7 +110,7 @@ def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
     source=STORAGE_PROTO,
 )
 def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
-    """The rows of a response are in the data format of the session, whatever else the server speaks."""
+    """The rows of a response are in the data format of the session, whatever other formats the server supports."""
     assert response.read.session is not None
     asked = response.read.session.request.read_session.data_format
     wanted = {1: "avro_rows", 2: "arrow_record_batch"}.get(asked)
@@ -125,7 +125,7 @@ def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
     breaks="Go, which ends a read at an empty batch (from its source)",
 )
 def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
-    """The record batch of a response holds at least one row; a stream without rows has no responses."""
+    """The record batch of a response has at least one row; a stream without rows has no responses."""
     assert response.batch is not None
     batch = response.batch.arrow()
     if batch is not None and not batch.num_rows:
@@ -137,14 +137,14 @@ def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
     over=_with_rows,
     source=ROW_COUNTERS,
     breaks=(
-        "every client that resumes by summed counts repeats or skips rows; Go skips responses that claim none (from"
+        "every client that resumes by summed counts repeats or skips rows; Go skips responses with a count of 0 (from"
         " its source)"
     ),
 )
 def row_count_is_true(response: ResponseView) -> Iterator[Violation]:
     """The ``row_count`` of a response is the number of rows in its record batch.
 
-    Clients add it up to know where to resume after a lost connection.
+    Clients sum the counts to know where to resume after a lost connection.
     """
     assert response.batch is not None
     batch = response.batch.arrow()
@@ -168,11 +168,11 @@ def deprecated_count_is_zero_or_true(response: ResponseView) -> Iterator[Violati
     ],
     source=STORAGE_PROTO,
     breaks=(
-        "the Spark connector (from its source): Missing a compression codec to decode a compressed ReadRowsResponse."
+        "the Spark connector (from its source): `Missing a compression codec to decode a compressed ReadRowsResponse.`"
     ),
 )
 def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
-    """``uncompressed_byte_size`` is unset where no response codec was asked for.
+    """``uncompressed_byte_size`` is unset if no response codec was requested.
 
     Buffer compression inside the record batch does not set it.
     """
@@ -198,7 +198,7 @@ def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
     ),
 )
 def first_response_has_the_schema(response: ResponseView) -> Iterator[Violation]:
-    """The first response of a read from the start carries the schema."""
+    """The first response of a read from the start has the schema."""
     if response.message.WhichOneof("schema") is None:
         yield Violation("arrow_schema in the first response", "none", field="schema")
 
@@ -210,7 +210,7 @@ def first_response_has_the_schema(response: ResponseView) -> Iterator[Violation]
     breaks="clients differ in which of the two they use",
 )
 def schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
-    """A schema in a response says the same as the session's; a later response may leave it out or repeat it."""
+    """A schema in a response is equal to the session's; a later response may leave it out or repeat it."""
     yield from schema_differs(response)
 
 
@@ -229,7 +229,7 @@ def _progress(response: ResponseView) -> tuple[float, float]:
 
 @clause("rows.progress-is-a-fraction", over=_with_progress, source=BEAM_SOURCE, breaks="Beam throws (from its source)")
 def progress_is_a_fraction(response: ResponseView) -> Iterator[Violation]:
-    """Progress at the start and at the end of a response lies in 0 to 1."""
+    """Progress at the start and at the end of a response is in 0 to 1."""
     for name, value in zip(("at_response_start", "at_response_end"), _progress(response), strict=True):
         if not 0 <= value <= 1:
             yield Violation("0 to 1", str(value), field=f"stats.progress.{name}")
@@ -254,9 +254,9 @@ def _before(response: ResponseView) -> ResponseView:
     breaks="Beam, which reports it to the runner (from its source)",
 )
 def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
-    """Progress at the end of a response is not below that at the end of the response before.
+    """Progress at the end of a response is not below that at the end of the previous response.
 
-    Between the end of one and the start of the next a filter may leave a gap.
+    A filter may leave a gap between the end of one response and the start of the next.
     """
     before = _before(response)
     if before.message.HasField("stats") and _progress(response)[1] < _progress(before)[1] - SLACK:
@@ -270,7 +270,7 @@ def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
     source=STORAGE_PROTO,
 )
 def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
-    """``throttle_percent`` lies in 0 to 100: how much the server holds this reader back."""
+    """``throttle_percent``, the degree to which the server throttles this reader, is in 0 to 100."""
     percent = response.message.throttle_state.throttle_percent
     if not 0 <= percent <= 100:
         yield Violation("0 to 100", str(percent), field="throttle_state.throttle_percent")
@@ -291,7 +291,7 @@ def _plain_sessions(view: View) -> list[SessionRead]:
     breaks="every client: data is lost without an error",
 )
 def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
-    """The streams of a session together hold every row of the table."""
+    """The streams of a session together have every row of the table."""
     if missing := whole.match.missing:
         observed = (
             f"{len(missing)} of {whole.expected.num_rows} missing, such as {show_row(whole.expected, missing[0])}"
@@ -306,7 +306,7 @@ def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
     breaks="every client: rows are counted twice",
 )
 def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
-    """A stream holds no row more often than the table does; equal rows of the table are several rows."""
+    """A stream has no row more often than the table; equal rows of the table count as several rows."""
     for read, match in zip(whole.reads, whole.matches, strict=True):
         if repeated := match.repeated:
             observed = f"{len(repeated)} rows once more, such as {_came(read, repeated[0])}"
@@ -320,16 +320,16 @@ def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
     breaks="Spark, Beam and Flink, which read the streams in parallel, count rows twice (from their source)",
 )
 def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
-    """A row of the table comes in one stream of the session only: readers share the streams, not the rows."""
+    """A row of the table is in one stream of the session only: readers share the streams, not the rows."""
     shared = len(whole.match.repeated) - sum(len(match.repeated) for match in whole.matches)
     if shared > 0:
         observed = f"{shared} rows in several streams, such as {show_row(whole.got, whole.match.repeated[0])}"
         yield Violation(f"each row in one of the {len(whole.reads)} streams", observed)
 
 
-@clause("rows.none-is-foreign", over=_plain_sessions, source=STORAGE_PROTO, breaks="every client: data is made up")
+@clause("rows.none-is-foreign", over=_plain_sessions, source=STORAGE_PROTO, breaks="every client: data is invented")
 def none_is_foreign(whole: SessionRead) -> Iterator[Violation]:
-    """The streams of a session hold no rows beside those of the table."""
+    """The streams of a session have only rows of the table."""
     if foreign := whole.match.foreign:
         observed = f"{len(foreign)} that the table does not have, such as {show_row(whole.got, foreign[0])}"
         yield Violation("rows of the table only", observed)
@@ -347,7 +347,7 @@ def _came(read: ReadView, row: int) -> str:
 
 
 def _rereads(view: View, *, together: bool) -> list[ReadView]:
-    """Whole reads of a stream that was read wholly before, and neither split nor followed by AppendRows since."""
+    """Return reads of a full stream that was fully read before, and neither split nor followed by AppendRows since."""
     appends = [index for index, step in enumerate(view.case.steps) if isinstance(step, AppendRows)]
     return [
         read
@@ -370,7 +370,7 @@ def _select_rereads(*, together: bool) -> Callable[[View], list[ReadView]]:
     breaks="every client that resumes: the rows before its offset have to be the same ones",
 )
 def rereading_repeats(read: ReadView) -> Iterator[Violation]:
-    """A stream read again gives the same rows in the same order: an offset means nothing without that."""
+    """A stream that is read again gives the same rows in the same order: otherwise an offset has no meaning."""
     yield from rows_differ(first_read(read), read)
 
 

@@ -1,7 +1,7 @@
-"""What a schema says beside the types: which columns, in which order, what may be null, what is marked.
+"""The contents of a schema other than types: columns, their order, nullability, and field metadata.
 
-Schemas are compared as data, never as bytes: the order of metadata pairs and the layout of the message are free.
-The same rules hold for the fields of a RECORD as for the columns of the table.
+Schemas are compared as data, never as bytes: the order of metadata pairs and the layout of the message are free. The
+same rules bind the fields of a RECORD and the columns of the table.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from conformance.contract.sources import CAPTURED, LIVE_TEST, SCHEMA_FBS, STREAM
 from conformance.records import BqType, Mode
 
 MAX_LISTED: Final = 100
-"""Names that a finding lists: nobody reads more, and each of very many findings would carry them all."""
+"""The most names in a finding: longer lists help nobody, and each of very many findings would contain all names."""
 FIELD_METADATA_KEYS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANGE_KEY})
-"""The keys by which the service tells types apart that share an Arrow type."""
+"""The metadata keys by which the service distinguishes types that share an Arrow type."""
 
 
 # --- columns ----------------------------------------------------------------------------------------
 
 
-@about_columns(
-    "schema.columns-present", source=STREAM_PROTO, breaks="every client that asks for the column by its name"
-)
+@about_columns("schema.columns-present", source=STREAM_PROTO, breaks="every client that gets the column by its name")
 def columns_present(declared: Declared) -> Iterator[Violation]:
     """Every column of the session, and every field of its RECORDs, is in the schema."""
     for layer in declared.unselected:
@@ -41,10 +39,10 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
 
 
 @about_columns(
-    "schema.columns-known", source=STREAM_PROTO, breaks="clients that take columns by position read the wrong ones"
+    "schema.columns-known", source=STREAM_PROTO, breaks="clients that get columns by position read the wrong ones"
 )
 def columns_known(declared: Declared) -> Iterator[Violation]:
-    """Every field of the schema is a column of the session, or a field of its RECORD, and stands there once."""
+    """Every field of the schema is a column of the session, or a field of its RECORD, and occurs once."""
     for layer in declared.unselected:
         known = {id(field) for _, field in layer.partners()}
         for field in layer.fields:
@@ -53,9 +51,9 @@ def columns_known(declared: Declared) -> Iterator[Violation]:
                 yield Violation(f"no field beside {names}", str(field), _join(layer.path, field.name))
 
 
-@about_columns("schema.names", source=STREAM_PROTO, breaks="clients that ask for the column by its name")
+@about_columns("schema.names", source=STREAM_PROTO, breaks="clients that get the column by its name")
 def names(declared: Declared) -> Iterator[Violation]:
-    """A field has its column's name in the table's own spelling and case, whatever the request used."""
+    """A field has its column's name in the table's own spelling and case, whatever spelling the request used."""
     for layer in declared.unselected:
         for column, field in layer.partners():
             if field.name != column.name:
@@ -65,10 +63,10 @@ def names(declared: Declared) -> Iterator[Violation]:
 @about_columns(
     "schema.order",
     source=STREAM_PROTO,
-    breaks="Go and DuckDB map columns by their place in the table (from their source): values land under other names",
+    breaks="Go and DuckDB map columns by their position in the table (from their source): values get other names",
 )
 def order(declared: Declared) -> Iterator[Violation]:
-    """Columns, and the fields of RECORDs, stand in the order of the table, not in that of `selected_fields`."""
+    """Columns, and the fields of RECORDs, are in the order of the table, not in that of `selected_fields`."""
     for layer in declared.unselected:
         wanted = [field.name for _, field in layer.partners()]
         known = frozenset(wanted)
@@ -78,7 +76,7 @@ def order(declared: Declared) -> Iterator[Violation]:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Names as a list for people, the first of very many."""
+    """Return names as a list for people, cut after the first ``MAX_LISTED``."""
     some = list(itertools.islice(names, MAX_LISTED + 1))
     return str(some) if len(some) <= MAX_LISTED else f"{str(some[:MAX_LISTED])[:-1]}, …]"
 
@@ -87,7 +85,7 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-# --- what may be null -------------------------------------------------------------------------------
+# --- nullability ------------------------------------------------------------------------------------
 
 
 @about_columns(
@@ -104,7 +102,7 @@ def required_not_nullable(declared: Declared) -> Iterator[Violation]:
     "schema.nullable-nullable", source=CAPTURED, breaks="readers that skip the validity of non-nullable fields"
 )
 def nullable_nullable(declared: Declared) -> Iterator[Violation]:
-    """A NULLABLE column is declared nullable, even where this batch happens to have no null in it."""
+    """A NULLABLE column is declared nullable, even if this batch has no null in it."""
     for pair in declared.pairs:
         if pair.column.mode is Mode.NULLABLE and not pair.field.nullable:
             yield Violation("a nullable field", str(pair.field), pair.path)
@@ -113,10 +111,10 @@ def nullable_nullable(declared: Declared) -> Iterator[Violation]:
 @about_columns(
     "schema.repeated-not-nullable",
     source=CAPTURED,
-    breaks="python-bigquery: load errors, https://github.com/googleapis/python-bigquery/issues/1998",
+    breaks="load errors in python-bigquery: https://github.com/googleapis/python-bigquery/issues/1998",
 )
 def repeated_not_nullable(declared: Declared) -> Iterator[Violation]:
-    """A REPEATED column is a list that is declared non-nullable: BigQuery has empty arrays and no NULL ones."""
+    """A REPEATED column is a list that is declared non-nullable: BigQuery has empty arrays and no NULL arrays."""
     for pair in declared.pairs:
         if pair.column.mode is Mode.REPEATED and pair.is_list and pair.field.nullable:
             yield Violation("a non-nullable list", str(pair.field), pair.path)
@@ -140,11 +138,11 @@ def item_nullable(schema: wire.Schema) -> Iterator[Violation]:
             yield Violation("a nullable item", str(field.children[0]), path)
 
 
-# --- marks ------------------------------------------------------------------------------------------
+# --- field metadata ---------------------------------------------------------------------------------
 
 
 def _unmarked(declared: Declared, kind: BqType) -> Iterator[Violation]:
-    """A violation for each column of a marked type whose marks are missing or others; their place is not judged."""
+    """Yield a violation for each column of a type whose field metadata is missing or different, at any place."""
     for pair in declared.of(kind):
         wanted = dict(field_metadata(pair.column))
         if wanted not in (_field_metadata(pair.field), _field_metadata(pair.element)):
@@ -160,7 +158,7 @@ def _written(pairs: object) -> str:
 
 
 def _marked(clause_id: str, kind: BqType, says: str, breaks: str, *, source: str = LIVE_TEST) -> None:
-    """Register the clause on the marks of one type."""
+    """Register the clause on the field metadata of one type."""
 
     def check(declared: Declared) -> Iterator[Violation]:
         return _unmarked(declared, kind)
@@ -168,36 +166,36 @@ def _marked(clause_id: str, kind: BqType, says: str, breaks: str, *, source: str
     about_columns(clause_id, kind, source=source, breaks=breaks, says=says)(check)
 
 
-# A table reads as a table: id, type, explanation, who breaks.
+# A table, one row per clause: id, type, explanation, affected software.
 # fmt: off
 _marked("schema.metadata-datetime", BqType.DATETIME,
-  "DATETIME is marked by `ARROW:extension:name` = `google:sqlType:datetime`, and nothing else.",
+  "The field metadata of DATETIME is `ARROW:extension:name` = `google:sqlType:datetime`, and nothing else.",
   "DATETIME looks like a TIMESTAMP without zone")
 _marked("schema.metadata-json", BqType.JSON,
-  "JSON is marked by `ARROW:extension:name` = `google:sqlType:json`, and nothing else.",
-  "JSON cannot be told from STRING")
+  "The field metadata of JSON is `ARROW:extension:name` = `google:sqlType:json`, and nothing else.",
+  "JSON cannot be distinguished from STRING")
 _marked("schema.metadata-geography", BqType.GEOGRAPHY,
-  """GEOGRAPHY is marked by name and encoding.
+  """The field metadata of GEOGRAPHY is a name and an encoding.
 
   `ARROW:extension:name` is `google:sqlType:geography`, and `ARROW:extension:metadata` is exactly
   `{"encoding": "WKT"}`, with one space after the colon.
-  """, "GEOGRAPHY cannot be told from STRING, https://github.com/googleapis/python-bigquery/issues/894")
+  """, "GEOGRAPHY cannot be distinguished from STRING: https://github.com/googleapis/python-bigquery/issues/894")
 _marked("schema.metadata-interval", BqType.INTERVAL,
-  "INTERVAL is marked by `ARROW:extension:name` = `google:sqlType:interval`, and nothing else.",
-  "clients that choose their type by the mark", source="https://github.com/airbytehq/airbyte")
+  "The field metadata of INTERVAL is `ARROW:extension:name` = `google:sqlType:interval`, and nothing else.",
+  "clients that choose their type by the field metadata", source="https://github.com/airbytehq/airbyte")
 _marked("schema.metadata-range", BqType.RANGE,
-  "RANGE is marked by `google:sqlType` = `range`: under a key of its own, and not as an extension type.",
-  "a RANGE cannot be told from a RECORD of start and end", source="https://github.com/airbytehq/airbyte")
+  "The field metadata of RANGE is `google:sqlType` = `range`: a key of its own, and not an extension type.",
+  "a RANGE cannot be distinguished from a RECORD of start and end", source="https://github.com/airbytehq/airbyte")
 # fmt: on
 
 
 @about_columns(
     "schema.metadata-on-list",
     source="https://github.com/abdolence/bigquery-rs",
-    breaks="ADBC and others look for the mark on the column: https://github.com/adbc-drivers/bigquery/pull/8",
+    breaks="ADBC and others look for the field metadata on the column: https://github.com/adbc-drivers/bigquery/pull/8",
 )
 def metadata_on_list(declared: Declared) -> Iterator[Violation]:
-    """The mark of a REPEATED column stands on the list, not on its item."""
+    """The type's field metadata of a REPEATED column is on the list, not on its item."""
     for pair in _repeated(declared):
         if present := _field_metadata(pair.element):
             yield Violation("an item without metadata", _written(present), f"{pair.path}.{pair.element.name}")
@@ -207,11 +205,9 @@ def _repeated(declared: Declared) -> Iterator[ColumnPair]:
     return (pair for pair in declared.pairs if pair.element is not pair.field)
 
 
-@about_columns(
-    "schema.metadata-plain", source=LIVE_TEST, breaks="readers that fail on extension names which they do not know"
-)
+@about_columns("schema.metadata-plain", source=LIVE_TEST, breaks="readers that fail on unknown extension names")
 def metadata_plain(declared: Declared) -> Iterator[Violation]:
-    """A type that Arrow knows by itself carries no mark: INT64, STRING, BYTES, NUMERIC, TIMESTAMP, RECORD …"""
+    """A type that Arrow itself has is without field metadata: INT64, STRING, BYTES, NUMERIC, TIMESTAMP, RECORD …"""
     for pair in declared.pairs:
         if not field_metadata(pair.column) and (present := _field_metadata(pair.field)):
             yield Violation("no metadata", _written(present), pair.path)
@@ -220,7 +216,7 @@ def metadata_plain(declared: Declared) -> Iterator[Violation]:
 @clause("schema.metadata-keys", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
-    """Fields carry no metadata of the server's own: no key beside those that mark a type."""
+    """Fields have no metadata of the server's own: no keys other than those that identify a type."""
     for path, field in schema.walk():
         if foreign := {key: value for key, value in field.metadata if key not in FIELD_METADATA_KEYS}:
             yield Violation(f"no keys beside {', '.join(sorted(FIELD_METADATA_KEYS))}", _written(foreign), path)
@@ -229,7 +225,7 @@ def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
 @clause("schema.no-metadata", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
 @per_schema
 def no_metadata(schema: wire.Schema) -> Iterator[Violation]:
-    """The schema itself carries no metadata: pandas' or anyone else's does not belong to a table."""
+    """The schema itself has no metadata: that of pandas or another program does not belong to a table."""
     if schema.metadata:
         yield Violation("no metadata", _written(dict(schema.metadata)))
 
@@ -245,6 +241,6 @@ def no_metadata(schema: wire.Schema) -> Iterator[Violation]:
 )
 @per_schema
 def little_endian(schema: wire.Schema) -> Iterator[Violation]:
-    """Bodies are little-endian, and the schema says so by leaving the default."""
+    """Bodies are little-endian, and the schema declares that by leaving the default."""
     if schema.endianness is not wire.Endianness.LITTLE:
         yield Violation("endianness Little", "endianness Big")

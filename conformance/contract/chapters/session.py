@@ -1,4 +1,4 @@
-"""What CreateReadSession has to answer: names, echoes, lifetime, schema, streams.
+"""The answers of CreateReadSession: names, echoes, lifetime, schema, streams.
 
 Projections, restrictions, snapshots and refusals of bad requests have chapters of their own.
 """
@@ -32,10 +32,10 @@ from conformance.records import Level
 
 NAME: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/sessions/([^/]+)")
 MAX_STREAMS: Final = 1000
-"""The system's own limit, in the comment on ``max_stream_count``."""
+"""The system's own limit, from the comment on ``max_stream_count``."""
 LIFETIME: Final = 6 * 3600
 LIFETIME_SLACK: Final = 900
-"""Seconds: a case may run for minutes before its last session, and two clocks are compared."""
+"""The tolerance in seconds: a case may run for minutes before its last session, and two clocks are compared."""
 
 
 def _with_feature(*features: Feature) -> Any:
@@ -48,35 +48,35 @@ def _with_feature(*features: Feature) -> Any:
 # --- valid requests are served --------------------------------------------------------------------
 
 
-# A table reads as a table: id, calls, source, what a finding calls the request, explanation; then who breaks.
+# A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 serves("session.plain-request-is-served",
   _with_feature(Feature.PLAIN, Feature.LARGE, Feature.ABANDONED, Feature.APPEND), STORAGE_PROTO,
   "a plain request for an existing table",
-  """CreateReadSession for a table that exists, in a known format and with no special wish, ends in OK.
+  """CreateReadSession for a table that exists, in a known format and without further options, ends in OK.
 
-  Requests with a wish (a restriction, a projection, several streams, ...) are judged by the clause on that wish.
+  The clause on an option (a restriction, a projection, several streams, ...) judges requests with this option.
   """, breaks="every client: it has nothing to read")
 serves("session.options-may-be-absent", _with_feature(Feature.NO_OPTIONS), NO_OPTIONS,
   "a request without read_options",
-  """A request without the ``read_options`` message is served like one with an empty message.
+  """A request without the ``read_options`` message is served like a request with an empty message.
 
   The field is optional: its absence means all columns, all rows and the default serialization.
-  """, breaks="clients that set no read options: the reported server process died")
+  """, breaks="clients that set no read options: in the report the server process died")
 serves("session.several-streams-may-be-asked", _with_feature(Feature.SEVERAL_STREAMS), ONE_STREAM_ONLY,
   lambda session: f"max_stream_count {session.step.max_stream_count}",
-  "``max_stream_count`` above one is an upper bound: a server with fewer streams to give serves the request.",
-  breaks="the Spark connector, which asks for up to 20,000 unless parallelism is forced to 1 (from its source)")
+  "``max_stream_count`` above one is an upper bound: a server that offers fewer streams serves the request.",
+  breaks="the Spark connector, which requests up to 20,000 unless parallelism is forced to 1 (from its source)")
 serves("session.preferred-count-may-be-asked", _with_feature(Feature.PREFERRED_STREAMS), RECORDED,
   lambda session: f"preferred_min_stream_count {session.step.preferred_min_stream_count}",
-  """``preferred_min_stream_count`` is a wish: a server that cannot give so many streams serves the request.
+  """``preferred_min_stream_count`` is a preference: a server that cannot offer so many streams serves the request.
 
-  The service answered a wish for two streams of a ten-row table with one.
-  """, breaks="the Spark, Go and Node clients, which always send one (from their source)")
+  For a ten-row table and a preference of two streams, the service answered with one.
+  """, breaks="the Spark, Go and Node clients, which always send such a preference (from their source)")
 serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PARENT), FILTERS_AND_PARENTS,
   lambda session: f"parent {session.request.parent!r} and table {session.request.read_session.table!r}",
   "The session's parent, the project that is billed, need not be the project of the table.",
-  breaks="every reader of a public dataset, which bills its own project")
+  breaks="every reader of a public dataset: it bills its own project")
 # fmt: on
 
 
@@ -87,7 +87,7 @@ def _granted(view: View) -> list[SessionView]:
 
 @clause("session.answer-is-a-session", over=_granted, source=STORAGE_PROTO)
 def answer_is_a_session(session: SessionView) -> Iterator[Violation]:
-    """A CreateReadSession call that ends in OK has answered with one ReadSession message."""
+    """A CreateReadSession call that ends in OK answers with one ReadSession message."""
     if session.session is None:
         sizes = [len(data) for data in session.raw.responses]
         yield Violation("one ReadSession message", f"{len(sizes)} responses of {sizes} bytes that are none")
@@ -110,7 +110,7 @@ def name_has_the_pattern(session: SessionView) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def name_is_in_the_parent(session: SessionView) -> Iterator[Violation]:
-    """The session's name begins with the request's parent: the project that made it, not that of the table."""
+    """The session's name begins with the request's parent: the project that created it, not that of the table."""
     parent = str(session.request.parent)
     if not session.session.name.startswith(parent + "/"):
         yield Violation(f"a name below {parent!r}", repr(session.session.name), field="name")
@@ -121,9 +121,9 @@ def _several_sessions(view: View) -> list[SessionView]:
     return created(view)[1:]
 
 
-@clause("session.names-differ", over=_several_sessions, source=STREAM_PROTO, breaks="clients with two reads open")
+@clause("session.names-differ", over=_several_sessions, source=STREAM_PROTO, breaks="clients with two open reads")
 def names_differ(session: SessionView) -> Iterator[Violation]:
-    """Every CreateReadSession call makes a session of its own: the name is its unique identifier."""
+    """Every CreateReadSession call creates a session of its own: the name is its unique identifier."""
     for other in created(session.view):
         if other.index < session.index and other.session.name == session.session.name:
             yield Violation(f"a name other than that of call {other.index}", repr(other.session.name), field="name")
@@ -145,7 +145,7 @@ def streams_are_below_it(session: SessionView) -> Iterator[Violation]:
 
 @clause("session.stream-names-differ", over=_with_streams, source=STREAM_PROTO, breaks="every client reads rows twice")
 def stream_names_differ(session: SessionView) -> Iterator[Violation]:
-    """No two streams of a session have one name: a client that reads each would read one twice."""
+    """No two streams of a session have the same name: a client that reads each stream would read one of them twice."""
     for name, count in collections.Counter(stream.name for stream in session.session.streams).items():
         if count > 1:
             yield Violation("each stream name once", f"{name!r} {count} times", field="streams")
@@ -156,7 +156,7 @@ def stream_names_differ(session: SessionView) -> Iterator[Violation]:
 
 @clause("session.table-is-echoed", over=created, source=RECORDED)
 def table_is_echoed(session: SessionView) -> Iterator[Violation]:
-    """The session carries the table's resource name as it was asked for."""
+    """The session has the table's resource name as in the request."""
     asked = session.request.read_session.table
     if session.session.table != asked:
         yield Violation(repr(asked), repr(session.session.table), field="table")
@@ -164,7 +164,7 @@ def table_is_echoed(session: SessionView) -> Iterator[Violation]:
 
 @clause("session.data-format-is-echoed", over=created, source=RECORDED)
 def data_format_is_echoed(session: SessionView) -> Iterator[Violation]:
-    """The session carries the data format that was asked for; the field is immutable."""
+    """The session has the requested data format; the field is immutable."""
     asked = session.request.read_session.data_format
     if session.session.data_format != asked:
         yield Violation(f"data_format {asked}", f"data_format {session.session.data_format}", field="data_format")
@@ -172,9 +172,9 @@ def data_format_is_echoed(session: SessionView) -> Iterator[Violation]:
 
 @clause("session.read-options-are-echoed", over=created, source=RECORDED, breaks="clients that resume from the echo")
 def read_options_are_echoed(session: SessionView) -> Iterator[Violation]:
-    """The ``read_options`` of the session, where it carries any, are those that were sent.
+    """The ``read_options`` of the session, if it has any, are those of the request.
 
-    Leaving the message out is permitted, and so is spelling out a default.
+    The server may leave the message out, and may write out a default.
     """
     if not session.session.HasField("read_options"):
         return
@@ -187,7 +187,7 @@ def read_options_are_echoed(session: SessionView) -> Iterator[Violation]:
 
 
 def _plain_options(options: Any) -> Any:
-    """The options without what only spells out a default."""
+    """Return the options without fields that only write out a default."""
     plain = type(options)()
     plain.CopyFrom(options)
     if not plain.response_compression_codec:
@@ -211,7 +211,7 @@ def _one_line(message: Any) -> str:
     level=Level.SHOULD,
 )
 def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
-    """The session carries the ``trace_id`` that was sent, by which its user finds it in logs."""
+    """The session has the ``trace_id`` of the request, by which users find it in logs."""
     if session.session.trace_id != session.step.trace_id:
         yield Violation(repr(session.step.trace_id), repr(session.session.trace_id), field="trace_id")
 
@@ -226,7 +226,7 @@ def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
     breaks="clients that renew a session before it expires",
 )
 def expire_time_is_set(session: SessionView) -> Iterator[Violation]:
-    """The session says when it expires; after that every read of it fails."""
+    """The session has an expiry time; after it every read of the session fails."""
     if not session.session.HasField("expire_time"):
         yield Violation("an expire_time", "none", field="expire_time")
 
@@ -243,7 +243,7 @@ def _expiring(view: View) -> list[SessionView]:
 
 @clause("session.expire-time-is-ahead", over=_expiring, source=STREAM_PROTO)
 def expire_time_is_ahead(session: SessionView) -> Iterator[Violation]:
-    """A session just made has not expired: its ``expire_time`` lies in the future."""
+    """A new session has not expired: its ``expire_time`` is in the future."""
     if _seconds_left(session) <= 0:
         observed = f"{-_seconds_left(session):.0f} s before the exchange began"
         yield Violation("an instant after the session was made", observed, field="expire_time")
@@ -256,7 +256,9 @@ def expire_time_is_ahead(session: SessionView) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
-    """A session lives for six hours, as documented; within a quarter of an hour, for two clocks are compared."""
+    """A session lives for six hours, as documented; a quarter of an hour is tolerated, because two clocks are
+    compared.
+    """
     if abs(_seconds_left(session) - LIFETIME) > LIFETIME_SLACK:
         yield Violation("about 6 h after it was made", f"{_seconds_left(session) / 3600:.2f} h", field="expire_time")
 
@@ -268,7 +270,7 @@ def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
     breaks="Go and Java, which refuse to convert such a timestamp (from their source)",
 )
 def expire_time_is_an_instant(session: SessionView) -> Iterator[Violation]:
-    """The ``expire_time`` counts nanoseconds of its second, 0 to 999,999,999, as every Timestamp does."""
+    """The ``expire_time`` has 0 to 999,999,999 nanoseconds, as every Timestamp."""
     nanos = session.session.expire_time.nanos
     if not 0 <= nanos < 10**9:
         yield Violation("0 to 999999999 ns", f"{nanos} ns", field="expire_time.nanos")
@@ -289,10 +291,10 @@ def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
     "session.carries-a-schema",
     over=created,
     source=STREAM_PROTO,
-    breaks="Go, Node, Spark, Trino, Polars and DuckDB, which read by the session's schema (from their source)",
+    breaks="Go, Node, Spark, Trino, Polars and DuckDB, which use the session's schema (from their source)",
 )
 def carries_a_schema(session: SessionView) -> Iterator[Violation]:
-    """The session carries a schema; most clients read it only there."""
+    """The session has a schema; most clients read it only there."""
     if session.session.WhichOneof("schema") is None:
         yield Violation("arrow_schema or avro_schema", "neither", field="schema")
 
@@ -303,7 +305,7 @@ def carries_a_schema(session: SessionView) -> Iterator[Violation]:
     source=STREAM_PROTO,
 )
 def schema_is_of_the_format(session: SessionView) -> Iterator[Violation]:
-    """The kind of the session's schema is that of the format asked for: Arrow for ARROW, Avro for AVRO."""
+    """The kind of the session's schema is that of the requested format: Arrow for ARROW, Avro for AVRO."""
     wanted = {1: "avro_schema", 2: "arrow_schema"}.get(session.request.read_session.data_format)
     if wanted is not None and session.session.WhichOneof("schema") != wanted:
         yield Violation(wanted, str(session.session.WhichOneof("schema")), field="schema")
@@ -316,10 +318,10 @@ def schema_is_of_the_format(session: SessionView) -> Iterator[Violation]:
     "session.streams-stay-below-the-maximum",
     over=lambda view: [session for session in created(view) if session.request.max_stream_count > 0],
     source=STORAGE_PROTO,
-    breaks="python-bigquery, which asks for one stream to keep the order of rows (from its source)",
+    breaks="python-bigquery, which requests one stream to keep the order of rows (from its source)",
 )
 def streams_stay_below_the_maximum(session: SessionView) -> Iterator[Violation]:
-    """The session has at most ``max_stream_count`` streams, where one was given."""
+    """The session has at most ``max_stream_count`` streams, if the request has a maximum."""
     maximum, count = session.request.max_stream_count, len(session.session.streams)
     if count > maximum:
         yield Violation(f"at most {maximum} streams", f"{count}", field="streams")
@@ -351,7 +353,7 @@ def _with_rows(view: View) -> list[SessionView]:
     ),
 )
 def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
-    """A session with rows to read has at least one stream, whatever ``max_stream_count`` says or leaves unsaid."""
+    """A session with rows to read has at least one stream, with any ``max_stream_count`` and without one."""
     if not session.session.streams:
         rows = len(expected_rows(session.view, session))
         yield Violation(f"at least one stream for {rows} rows", "no streams", field="streams")
@@ -369,7 +371,7 @@ def _whole_of_empty_tables(view: View) -> list[SessionRead]:
 def empty_table_yields_nothing(whole: SessionRead) -> Iterator[Violation]:
     """The streams of a table without rows, if the session has any, yield no rows.
 
-    The service answers with no streams at all, although the proto speaks of at least one: both are permitted.
+    The service answers with no streams at all, although the proto mentions at least one: both are permitted.
     """
     if whole.got.num_rows:
         yield Violation("no rows", f"{whole.got.num_rows} rows from {len(whole.reads)} streams")

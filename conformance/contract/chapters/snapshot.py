@@ -1,6 +1,6 @@
-"""What a session sees of a table that changes: the rows that stood there at its snapshot time, in all its streams.
+"""A session on a table that changes: all its streams show the rows that the table had at the snapshot time.
 
-Without a snapshot time that is the instant at which the session was made.
+Without a snapshot time that is the instant at which the session was created.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from conformance.contract.subjects import (
 from conformance.contract.view import ReadView, SessionView, View
 from conformance.records import AppendRows, Level
 
-BREAKS: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was made"
+BREAKS: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was created"
 
 
 def _appends_before(view: View, step: int) -> int:
@@ -36,13 +36,13 @@ def _appends_before(view: View, step: int) -> int:
 
 
 def _read_around_an_append(whole: SessionRead) -> bool:
-    """Whether rows were appended between the reads of two streams of the session."""
+    """True if rows were appended between the reads of two streams of the session."""
     return len({_appends_before(read.view, read.raw.step) for read in whole.reads}) > 1
 
 
 @once_per_view
 def _made_before(view: View) -> list[SessionRead]:
-    """Sessions without a snapshot time that were read after rows had been appended, all streams at one time."""
+    """Return the sessions without a snapshot time that were read after an append, all streams at one time."""
     return [
         whole
         for whole in whole_sessions(view)
@@ -54,7 +54,7 @@ def _made_before(view: View) -> list[SessionRead]:
 
 @once_per_view
 def _made_after(view: View) -> list[SessionRead]:
-    """Sessions without a snapshot time that were made after rows had been appended."""
+    """Return the sessions without a snapshot time that were created after an append."""
     return [
         whole
         for whole in whole_sessions(view)
@@ -64,13 +64,13 @@ def _made_after(view: View) -> list[SessionRead]:
 
 @once_per_view
 def _read_in_parts(view: View) -> list[SessionRead]:
-    """Sessions of which one stream was read before and another after rows had been appended."""
+    """Return the sessions of which one stream was read before an append and another after it."""
     wholes = whole_sessions(view)
     return [whole for whole in wholes if feature(whole.session) is Feature.APPEND and _read_around_an_append(whole)]
 
 
 def _later_rows_come(whole: SessionRead) -> Iterator[Violation]:
-    """The violation of a session that yields rows which came after its snapshot."""
+    """Yield a violation if a session yields rows that were inserted after its snapshot."""
     view = whole.session.view
     seen = len(visible_rows(view, whole.session))
     if later := sorted(row for row in rows_that_came(whole, view.table)[0] if row >= seen):
@@ -80,7 +80,7 @@ def _later_rows_come(whole: SessionRead) -> Iterator[Violation]:
 
 @clause("snapshot.later-rows-stay-out", over=_made_before, source=GUIDE, breaks=BREAKS)
 def later_rows_stay_out(whole: SessionRead) -> Iterator[Violation]:
-    """Rows that the table gets after the session was made do not come in its streams, whenever they are read."""
+    """Rows inserted after the session was created are not in its streams, whenever these are read."""
     yield from _later_rows_come(whole)
 
 
@@ -97,7 +97,7 @@ def streams_share_one(whole: SessionRead) -> Iterator[Violation]:
     breaks="every program that writes and then reads",
 )
 def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
-    """A session made after rows were inserted yields them: streamed rows are readable at once."""
+    """A session created after rows were inserted yields them: streamed rows are readable at once."""
     view = whole.session.view
     first = view.table.num_rows - sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
     seen = len(visible_rows(view, whole.session))
@@ -117,11 +117,11 @@ def _reread_after_an_append(view: View) -> list[ReadView]:
 
 @clause("snapshot.rereading-repeats", over=_reread_after_an_append, source=GUIDE, breaks=BREAKS)
 def rereading_repeats(read: ReadView) -> Iterator[Violation]:
-    """A stream read before rows are appended and again after gives the same rows in the same order."""
+    """A stream read before rows are appended and again after it gives the same rows in the same order."""
     yield from rows_differ(first_read(read), read)
 
 
-# --- a snapshot time of one's own -----------------------------------------------------------------
+# --- a requested snapshot time --------------------------------------------------------------------
 
 
 @clause(
@@ -131,7 +131,7 @@ def rereading_repeats(read: ReadView) -> Iterator[Violation]:
     breaks="Spark, which sets it for consistent reads of one table (from its source)",
 )
 def time_is_served(session: SessionView) -> Iterator[Violation]:
-    """A request with a ``snapshot_time`` in the life of the table and within its time travel window ends in OK."""
+    """A request with a ``snapshot_time`` in the lifetime of the table and in its time travel window ends in OK."""
     yield from served(session, "a snapshot_time after the table was made")
 
 
@@ -139,10 +139,10 @@ def time_is_served(session: SessionView) -> Iterator[Violation]:
     "snapshot.time-is-honoured",
     over=lambda view: [whole for whole in whole_sessions(view) if feature(whole.session) is Feature.SNAPSHOT],
     source=JAVA_LIVE_TEST,
-    breaks="Spark and Beam (from their source): rows come that were not there at the time asked for",
+    breaks="Spark and Beam (from their source): they get rows that were not there at the requested time",
 )
 def time_is_honoured(whole: SessionRead) -> Iterator[Violation]:
-    """A session with a ``snapshot_time`` does not show rows that the table got after it."""
+    """A session with a ``snapshot_time`` does not show rows that were inserted after it."""
     yield from _later_rows_come(whole)
 
 
@@ -155,7 +155,7 @@ def time_is_honoured(whole: SessionRead) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def time_is_echoed(session: SessionView) -> Iterator[Violation]:
-    """The ``snapshot_time`` that a session carries, if any, is the one that was asked for."""
+    """The ``snapshot_time`` of a session, if it has one, is the requested one."""
     asked = session.request.read_session.table_modifiers.snapshot_time
     echoed = session.session.table_modifiers.snapshot_time
     if asked != echoed:
@@ -166,6 +166,6 @@ def time_is_echoed(session: SessionView) -> Iterator[Violation]:
 # fmt: off
 refuses("snapshot.time-outside-the-window-is-refused", refused_as("snapshot-outside-window"), MEASURED,
   lambda call: f"snapshot_time {call.request.read_session.table_modifiers.snapshot_time.seconds} s after the epoch",
-  "A request for a time before any time travel window does not end in OK.",
-  breaks="clients that read the present and take it for the past")
+  "A request for a time before any time travel window is refused.",
+  breaks="clients: they read the present as the past")
 # fmt: on

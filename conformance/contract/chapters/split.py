@@ -1,7 +1,7 @@
-"""What SplitReadStream has to answer: two streams that laid end to end are the parent, or nothing.
+"""The answers of SplitReadStream: two streams that together are the parent, or no streams.
 
-Where the parent is divided, and whether it can be, is the server's affair.
-Reads of children are known by the label of the split in their step.
+The server decides where to divide the parent, and whether it can be divided. Reads of children are known by the
+label of the split in their step.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def _answers(view: View) -> list[SplitView]:
 
 
 def children_of(split: SplitView) -> tuple[str, str]:
-    """The names of the primary and the remainder stream; empty where there are none."""
+    """Return the names of the primary and the remainder stream; empty if the split gave none."""
     return split.answer.primary_stream.name, split.answer.remainder_stream.name
 
 
 @once_per_view
 def _divided(view: View) -> list[SplitView]:
-    """Splits that gave two children."""
+    """Return the splits that gave two children."""
     return [split for split in _answers(view) if all(children_of(split))]
 
 
@@ -55,10 +55,10 @@ def _divided(view: View) -> list[SplitView]:
     "split.request-is-served",
     over=_valid,
     source=EMULATOR_HANDLERS,
-    breaks="Beam takes UNKNOWN for a lost connection (from its source)",
+    breaks="Beam treats UNKNOWN as a lost connection (from its source)",
 )
 def request_is_served(split: SplitView) -> Iterator[Violation]:
-    """SplitReadStream on a stream of a session ends in OK; a stream that cannot be split is no error."""
+    """SplitReadStream on a stream of a session ends in OK, even if the stream cannot be split."""
     yield from served(split, f"a split of {split.request.name!r} at {split.request.fraction}")
 
 
@@ -69,7 +69,7 @@ def request_is_served(split: SplitView) -> Iterator[Violation]:
     breaks="Beam stops splitting or fails (from its source)",
 )
 def answer_has_two_children_or_none(split: SplitView) -> Iterator[Violation]:
-    """The answer names both children, or neither where the stream cannot be split any more."""
+    """The answer names both children, or neither if the stream cannot be split further."""
     primary, remainder = children_of(split)
     if bool(primary) != bool(remainder):
         yield Violation("two names or none", f"primary {primary!r}, remainder {remainder!r}")
@@ -77,7 +77,7 @@ def answer_has_two_children_or_none(split: SplitView) -> Iterator[Violation]:
 
 @clause("split.children-have-names-of-their-own", over=_divided, source=STORAGE_PROTO)
 def children_have_names_of_their_own(split: SplitView) -> Iterator[Violation]:
-    """The two children are other streams than their parent, and than each other: the parent stays what it was."""
+    """The two children are new streams, different from their parent and from each other: the parent does not change."""
     primary, remainder = children_of(split)
     if len({primary, remainder, split.request.name}) < 3:
         yield Violation("three different streams", f"{split.request.name!r} split into {primary!r} and {remainder!r}")
@@ -97,7 +97,7 @@ def children_are_below_the_session(split: SplitView) -> Iterator[Violation]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Family(AtCall):
-    """A split whose parent and both children were read wholly."""
+    """A split, with reads of its full parent and of both full children."""
 
     split: SplitView
     parent: ReadView
@@ -106,7 +106,7 @@ class Family(AtCall):
 
 
 def _full_read_of(view: View, stream: str) -> ReadView | None:
-    """The first whole read of a stream, own or child, whose rows could be decoded."""
+    """Return the first full read of a stream, own or child, whose rows could be decoded."""
     return next(
         (read for read in view.reads if read.stream == stream and read.whole and rows_of(read) is not None), None
     )
@@ -114,7 +114,7 @@ def _full_read_of(view: View, stream: str) -> ReadView | None:
 
 @once_per_view
 def families(view: View) -> list[Family]:
-    """Every split whose parent and both children were read wholly."""
+    """Return every split whose parent and both children were read in full."""
     found = []
     for split in _divided(view):
         parent, primary, remainder = (_full_read_of(view, n) for n in (split.request.name, *children_of(split)))
@@ -130,7 +130,7 @@ def families(view: View) -> list[Family]:
     breaks="Beam loses or repeats rows (from its source)",
 )
 def children_are_the_parent(family: Family) -> Iterator[Violation]:
-    """The rows of the primary child followed by those of the remainder are those of the parent, in its order."""
+    """The rows of the primary child followed by those of the remainder are the rows of the parent, in its order."""
     parent, primary, remainder = (rows_of(read) for read in (family.parent, family.primary, family.remainder))
     assert parent is not None
     assert primary is not None
@@ -150,7 +150,7 @@ def children_are_the_parent(family: Family) -> Iterator[Violation]:
     source=STORAGE_PROTO,
 )
 def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
-    """A stream that was split can still be read from its start: children are added, nothing is taken away."""
+    """A stream that was split can still be read from its start: a split adds children and removes nothing."""
     yield from served(read, "a read of the parent of a split")
 
 
@@ -162,10 +162,10 @@ def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
         if read.whole and was_split(read) and rows_of(read) is not None and _full_read_of(view, read.stream) is not read
     ],
     source=STORAGE_PROTO,
-    breaks="readers that go on with the parent while another splits it",
+    breaks="readers that continue with the parent while another reader splits it",
 )
 def parent_is_unchanged(read: ReadView) -> Iterator[Violation]:
-    """A stream that was split gives all its rows, in the order in which it gave them before."""
+    """A stream that was split gives all its rows, in the same order as before."""
     before = _full_read_of(read.view, read.stream)
     assert before is not None
     yield from rows_differ(before, read)
@@ -187,7 +187,7 @@ def child_is_served(read: ReadView) -> Iterator[Violation]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChildResumed(AtCall):
-    """A read of a child from an offset above zero, beside a whole read of it."""
+    """A read of a child from an offset above zero, with the row count of the full child."""
 
     read: ReadView
     rows: int
@@ -214,7 +214,7 @@ def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
     breaks="Beam, which splits streams (from its source)",
 )
 def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
-    """A child read from an offset up to its number of rows ends in OK with its rows from there on.
+    """A read of a child from an offset up to its number of rows ends in OK and gives its rows from there on.
 
     Offsets count from the child's own first row.
     """
@@ -238,7 +238,7 @@ def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
     breaks="Beam, which learns from the refusal that its reader has passed the split point (from its source)",
 )
 def beyond_the_child_is_refused(resume: ChildResumed) -> Iterator[Violation]:
-    """A child read from beyond its own number of rows does not end in OK, even where the parent has that row."""
+    """A read of a child from beyond its own number of rows is refused, even if the parent has such a row."""
     yield from refused(resume.read, f"offset {resume.read.offset} of a child of {resume.rows} rows")
 
 
@@ -247,10 +247,10 @@ def beyond_the_child_is_refused(resume: ChildResumed) -> Iterator[Violation]:
     over=lambda view: [resume for resume in _resumed_children(beyond=True)(view) if not resume.read.ok],
     source=BEAM_SOURCE,
     level=Level.SHOULD,
-    breaks="Beam, which catches this very code (from its source)",
+    breaks="Beam, which catches exactly this code (from its source)",
 )
 def beyond_the_child_has_its_code(resume: ChildResumed) -> Iterator[Violation]:
-    """A child read from beyond its own number of rows ends in FAILED_PRECONDITION."""
+    """A read of a child from beyond its own number of rows ends in FAILED_PRECONDITION."""
     yield from beyond_its_end(resume.read)
 
 
@@ -259,7 +259,9 @@ def beyond_the_child_has_its_code(resume: ChildResumed) -> Iterator[Violation]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chain(AtCall):
-    """Splits each of a child of the one before, more of them than the first parent has rows."""
+    """A chain of splits, each of a child of the previous one: ``length`` splits, of a first parent with ``rows``
+    rows.
+    """
 
     last: SplitView
     rows: int
@@ -268,7 +270,9 @@ class Chain(AtCall):
 
 @once_per_view
 def _chains(view: View) -> list[Chain]:
-    """Chains of splits that are longer than their first parent has rows, or that ended in an empty answer."""
+    """Return the chains of splits that are longer than their first parent has rows, or that ended in an empty
+    answer.
+    """
     before: dict[str, SplitView] = {}
     for split in _divided(view):
         before.update(dict.fromkeys(children_of(split), split))
@@ -294,7 +298,7 @@ def _chains(view: View) -> list[Chain]:
 def splitting_ends(chain: Chain) -> Iterator[Violation]:
     """Splitting children of children ends: a stream of n rows cannot be divided more than n times in a row.
 
-    The end is an empty answer, after which clients stop asking.
+    The end is an empty answer, after which clients stop splitting.
     """
     if any(children_of(chain.last)):
         yield Violation(f"an empty answer within {chain.rows} splits", f"children again at split {chain.length}")
@@ -310,8 +314,8 @@ def splitting_ends(chain: Chain) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def fraction_outside_is_refused(call: CallView) -> Iterator[Violation]:
-    """A fraction below 0, or of 1 and more, does not end in OK: the value has to lie strictly between 0 and 1.
+    """A fraction below 0, or of 1 and more, is refused: the value has to be strictly between 0 and 1.
 
-    0 itself is what a client without the argument sends; nothing is known of it, and nothing asked.
+    A client without the argument sends 0; the service's answer to it is not known, so it is not judged.
     """
     yield from refused(call, f"fraction {call.request.fraction}")

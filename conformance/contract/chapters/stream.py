@@ -1,8 +1,7 @@
-"""Whole streams: how they begin, what follows in which order, and how they end.
+"""Whole streams: their beginning, the order of their messages, and their end.
 
-The clauses hold for the stream inside a file as well. How the messages themselves are made is the business of the
-chapters on framing, structure and bodies; legacy framing (before Arrow 0.15) and V4 are legal from end to end, and so
-is a stream that ends without a marker.
+The clauses also bind the stream inside a file. The chapters on framing, structure and bodies judge the messages
+themselves. Legacy framing (before Arrow 0.15) and V4 are legal from end to end, and so is a stream without a marker.
 """
 
 from __future__ import annotations
@@ -13,43 +12,43 @@ from conformance.contract.rules import must, rule_clauses, should
 from conformance.contract.sources import IPC_STREAM
 from conformance.wire import Rule
 
-# A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
+# A table, one row per clause: id, rules, affected software, and an explanation if it says more than the rules.
 # fmt: off
 rule_clauses(anything, IPC,
     must("stream.not-empty", Rule.PREFIX_EMPTY, "every reader: a stream without batches still has its schema",
-      "There are bytes: a stream of no batches is a schema and perhaps an end, not nothing.", source=IPC_STREAM),
-    must("stream.prefixes", Rule.PREFIX_CONTINUATION_MISSING, "every reader takes what stands there for a length",
-      """Where a message has to begin stands a prefix: the continuation word and the length of the metadata.
+      "The input is not empty: a stream of no batches is a schema and perhaps an end marker.", source=IPC_STREAM),
+    must("stream.prefixes", Rule.PREFIX_CONTINUATION_MISSING, "every reader reads these bytes as a length",
+      """A message begins with a prefix: the continuation word and the length of the metadata.
 
-      Streams from before Arrow 0.15 have the length alone, and are legal; bytes that begin neither kind of message are
-      not.
+      Streams from before Arrow 0.15 have the length alone, and are legal; bytes with neither kind of prefix are not.
       """),
     must("stream.whole", (Rule.PREFIX_TRUNCATED, Rule.METADATA_TRUNCATED, Rule.MESSAGE_BODY_TRUNCATED),
-      "readers that take a cut for the end: rows are lost without an error",
-      """The bytes end between two messages: not inside a prefix, nor short of the metadata or body announced.
+      "readers that treat truncation as the end: rows are lost without an error",
+      """The bytes end after a complete message: not inside a prefix, nor before the end of declared metadata or body.
 
-      A stream may end by its marker or by closing the transport. Where fewer bytes follow than a message announces, or
-      one to seven bytes that are no prefix, the stream has not ended but broken off.
+      A stream may end with its marker or with the end of the transport. If fewer bytes follow than a message declares,
+      or one to seven bytes that are not a prefix, the stream is truncated.
       """, source=IPC_STREAM, over=begun),
 )
 rule_clauses(streams, SEQUENCES,
     must("stream.schema-first", Rule.STREAM_SCHEMA_FIRST,
-      "every reader: nothing says what a batch holds before the schema does"),
+      "every reader: without the schema the contents of a batch are unknown"),
     must("stream.one-schema", Rule.STREAM_SECOND_SCHEMA,
-      "readers differ: some refuse, some go on with the first schema, none can do right by both"),
+      "readers differ: some refuse, some continue with the first schema; no reader can apply both"),
     must("stream.batches-only", Rule.STREAM_MESSAGE_KIND,
-      "readers that expect batches refuse; those that skip what they do not know lose it",
-      "Behind the schema stand dictionary batches and record batches, and no tensors."),
-    should("stream.one-framing", Rule.STREAM_FRAMING_MIXED, "readers that settle the framing by the first message",
-      """All messages, and the marker at the end, are framed as the first one: with a continuation word, or without.
+      "readers that expect batches refuse; readers that skip unknown messages lose it",
+      "After the schema only dictionary batches and record batches follow, and no tensors."),
+    should("stream.one-framing", Rule.STREAM_FRAMING_MIXED, "readers that derive the framing from the first message",
+      """All messages, and the marker at the end, are framed like the first one: with a continuation word, or without.
 
-      The format describes either framing and no mixture. Many readers decide for each message anew and take both.
+      The format describes either framing and no mixture. Many readers decide for each message and accept
+      both.
       """),
     should("stream.nothing-after-end", Rule.STREAM_BYTES_AFTER_END,
-      "nobody reads it: batches behind the marker are lost without an error",
+      "no reader reads it: batches after the marker are lost without an error",
       """Nothing follows the end-of-stream marker.
 
-      The format does not say what a reader does with more; all that are known pass over it.
+      The format is silent about further bytes; all known readers ignore them.
       """, profiles=SEQUENCES[:1]),
 )
 # fmt: on

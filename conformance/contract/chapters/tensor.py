@@ -11,31 +11,31 @@ from conformance.wire import Rule
 
 ONLY: Final = ("ipc-tensor",)
 
-# A table reads as a table: id, rules and who breaks, then the explanation where it says more than the rules.
+# A table, one row per clause: id, rules, affected software, and an explanation if it says more than the rules.
 # fmt: off
 rule_clauses(whole_tensors, ONLY,
     must("tensor.header-kind", Rule.MESSAGE_HEADER_KIND, "every reader of tensors refuses it",
       "The message has a Tensor or SparseTensor header.", source=TENSOR_FORMAT, over=anything),
     should("tensor.one-message",
       (Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STREAM, Rule.MESSAGE_TRAILING_BYTES),
-      "readers of one tensor never see what follows",
-      """Nothing follows the tensor: neither a second message, nor an end-of-stream marker, nor bytes that are neither.
+      "readers of one tensor never see the bytes after it",
+      """Nothing follows the tensor: neither a second message, nor an end-of-stream marker, nor other bytes.
 
-      Tensors that follow each other are not a stream; whoever writes them so has to say where each begins.
+      Tensors that follow each other are not a stream; a program that writes several has to record where each begins.
       """, source=TENSOR_FORMAT),
     must("tensor.fixed-width", Rule.TENSOR_TYPE, "every reader refuses it"),
     should("tensor.whole-bytes", Rule.TENSOR_TYPE_BOOL,
-      "readers differ in whether a boolean takes a bit or a byte; most refuse"),
-    must("tensor.shape", Rule.TENSOR_SHAPE_NEGATIVE, "readers allocate by it"),
+      "readers disagree on whether a boolean takes a bit or a byte; most refuse"),
+    must("tensor.shape", Rule.TENSOR_SHAPE_NEGATIVE, "readers allocate memory by it"),
     must("tensor.strides", (Rule.TENSOR_STRIDES_COUNT, Rule.TENSOR_STRIDE_NEGATIVE), "readers read memory elsewhere",
-      "A tensor has one stride per dimension, in bytes and not negative; or none, for row-major order.", over=dense),
+      "A tensor has one stride per dimension, in bytes and not negative; without strides it is row-major.", over=dense),
     must("tensor.data", (Rule.TENSOR_DATA_OUT_OF_BODY, Rule.TENSOR_DATA_TOO_SMALL),
-      "readers run past the end of the data",
-      "The data lies inside the body and holds every value that shape and strides reach.", over=dense),
+      "readers read past the end of the data",
+      "The data is inside the body and has every value that shape and strides reach.", over=dense),
     should("tensor.aligned", Rule.TENSOR_ALIGNMENT, over=dense, says=
       "The body of a tensor starts at a multiple of 64 bytes from the start of the message, for readers that map it."),
     should("tensor.padding", (Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED),
-      says="What belongs to no buffer is padding: zero, so that it publishes no stale memory, and less than 64 bytes.",
+      says="Bytes outside of all buffers are padding: zero, so that they leak no stale memory, and fewer than 64.",
       unless={*ANY_VIOLATION, Rule.SPARSE_BUFFER_OVERLAP}),
 )
 # fmt: on

@@ -1,8 +1,8 @@
 """The Arrow type of every BigQuery type.
 
-Each clause holds for the columns of one type at any depth, inside lists and structs too. Types are exact: text and
-lists with 32-bit offsets, microseconds, the decimal width and parameters of the column. Where the contract leaves a
-choice (:mod:`conformance.contract.mapping`), every choice is permitted.
+Each clause binds the columns of one type at any depth, inside lists and structs too. Types are exact: text and lists
+with 32-bit offsets, microseconds, the decimal width and parameters of the column. If the contract leaves a choice
+(:mod:`conformance.contract.mapping`), every choice is permitted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from conformance.contract.sources import ARROW_GUIDE, CAPTURED, FLATTENING_HANDL
 from conformance.records import BqType, Mode
 from conformance.wire import Field, Type, TypeKind
 
-SPARK: Final = "Spark (from its source): `UnsupportedOperationException` for every vector but the expected one"
+SPARK: Final = "Spark (from its source): `UnsupportedOperationException` for every vector type except the expected one"
 
 _MICROS: Final = Type(TypeKind.TIMESTAMP, bit_width=64, unit="us")
 _UTC: Final = Type(TypeKind.TIMESTAMP, bit_width=64, unit="us", timezone="UTC")
@@ -32,7 +32,7 @@ Check = Callable[[Declared, BqType], Iterator[Violation]]
 def _about(
     clause_id: str, kind: BqType, check: Check, says: str, breaks: str = SPARK, *, source: str = ARROW_GUIDE
 ) -> None:
-    """Register a clause on the columns of one type, whose check is that of others, too."""
+    """Register a clause on the columns of one type, with a check that several types share."""
 
     def check_type(declared: Declared) -> Iterator[Violation]:
         return check(declared, kind)
@@ -41,7 +41,7 @@ def _about(
 
 
 def _is(wanted: Type) -> Check:
-    """The check that a type has this one Arrow type, exactly."""
+    """Return a check that the columns of a type have exactly this Arrow type."""
 
     def check(declared: Declared, kind: BqType) -> Iterator[Violation]:
         for pair in declared.of(kind):
@@ -63,24 +63,24 @@ def _shown(field: Field) -> str:
 
 # --- scalars ----------------------------------------------------------------------------------------
 
-# A table reads as a table: id, type, what it is checked for and the explanation; then who breaks.
+# A table, one row per clause: id, type, the function that checks it, explanation, affected software.
 # fmt: off
 _about("types.int64", BqType.INT64, _is(Type(TypeKind.INT, bit_width=64, signed=True)),
-  "INT64 is a signed integer of 64 bits.")
+  "INT64 is a signed 64-bit integer.")
 _about("types.float64", BqType.FLOAT64, _is(Type(TypeKind.FLOATING_POINT, bit_width=64)),
   "FLOAT64 is a floating-point number of double precision.")
 _about("types.bool", BqType.BOOL, _is(Type(TypeKind.BOOL)), "BOOL is a boolean of one bit, not an integer.")
 _about("types.string", BqType.STRING, _is(_TEXT),
-  "STRING is utf8 with 32-bit offsets: not large, not a view, and whatever its length parameter.")
+  "STRING is utf8 with 32-bit offsets: not large and not a view, with any length parameter.")
 _about("types.bytes", BqType.BYTES, _is(Type(TypeKind.BINARY)),
   "BYTES is binary with 32-bit offsets: not large, not a view, not fixed-size, not text.",
-  "clients hand text to code that expects bytes")
-_about("types.date", BqType.DATE, _is(_DATE), "DATE is a date of 32 bits that counts days.",
+  "clients pass text to code that expects bytes")
+_about("types.date", BqType.DATE, _is(_DATE), "DATE is a 32-bit date in days.",
   "schema mismatches: https://github.com/apache/arrow-adbc/pull/2446")
 _about("types.time", BqType.TIME, _is(Type(TypeKind.TIME, bit_width=64, unit="us")),
-  "TIME is a time of 64 bits that counts microseconds.")
+  "TIME is a 64-bit time in microseconds.")
 _about("types.datetime", BqType.DATETIME, _in_micros,
-  "DATETIME is a timestamp that counts microseconds. Whether it has a zone is asked on its own.")
+  "DATETIME is a timestamp in microseconds. A clause of its own judges its time zone.")
 # fmt: on
 
 
@@ -91,7 +91,7 @@ _about("types.datetime", BqType.DATETIME, _in_micros,
     breaks="Python gets aware datetimes: https://github.com/Recidiviz/bigquery-emulator/pull/38",
 )
 def datetime_without_zone(declared: Declared) -> Iterator[Violation]:
-    """DATETIME has no time zone, not even UTC: it is what a clock on a wall showed."""
+    """DATETIME has no time zone, not even UTC: it is the time on a wall clock."""
     for pair in declared.of(BqType.DATETIME):
         if pair.element.type.timezone is not None:
             yield Violation("no time zone", f"the time zone {pair.element.type.timezone}", pair.path)
@@ -99,7 +99,7 @@ def datetime_without_zone(declared: Declared) -> Iterator[Violation]:
 
 # fmt: off
 _about("types.timestamp", BqType.TIMESTAMP, _in_micros,
-  "TIMESTAMP is a timestamp that counts microseconds. Its zone is asked on its own.",
+  "TIMESTAMP is a timestamp in microseconds. A clause of its own judges its time zone.",
   "https://github.com/apache/arrow-adbc/pull/3364")
 # fmt: on
 
@@ -111,7 +111,7 @@ _about("types.timestamp", BqType.TIMESTAMP, _in_micros,
     breaks="naive times: https://github.com/meztez/bigrquerystorage/issues/53",
 )
 def timestamp_utc(declared: Declared) -> Iterator[Violation]:
-    """TIMESTAMP has the time zone `UTC`, spelt so."""
+    """TIMESTAMP has the time zone `UTC`, in exactly this spelling."""
     for pair in declared.of(BqType.TIMESTAMP):
         if pair.element.type.kind is TypeKind.TIMESTAMP and pair.element.type.timezone != "UTC":
             yield Violation("the time zone UTC", f"the time zone {pair.element.type.timezone}", pair.path)
@@ -136,23 +136,23 @@ def _has_parameters(declared: Declared, kind: BqType) -> Iterator[Violation]:
 
 
 DIGITS_LOST: Final = "digits are lost in floats: https://github.com/Recidiviz/bigquery-emulator/pull/45"
-WRONG_SCALE: Final = "values are off by powers of ten where a reader trusts the table's scale"
+WRONG_SCALE: Final = "values are wrong by powers of ten if a reader trusts the table's scale"
 
 # fmt: off
-_about("types.numeric", BqType.NUMERIC, _is_decimal, "NUMERIC is a decimal of 128 bits.", DIGITS_LOST)
+_about("types.numeric", BqType.NUMERIC, _is_decimal, "NUMERIC is a 128-bit decimal.", DIGITS_LOST)
 _about("types.numeric-parameters", BqType.NUMERIC, _has_parameters,
   "NUMERIC has precision 38 and scale 9; NUMERIC(P, S) of a base table has precision P and scale S.",
   WRONG_SCALE, source="https://github.com/abdolence/bigquery-rs")
 _about("types.bignumeric", BqType.BIGNUMERIC, _is_decimal,
-  "BIGNUMERIC is a decimal of 256 bits; one whose precision fits into 128 bits may have those.", DIGITS_LOST)
+  "BIGNUMERIC is a 256-bit decimal; if its precision fits into 128 bits, it may be a 128-bit decimal.", DIGITS_LOST)
 _about("types.bignumeric-parameters", BqType.BIGNUMERIC, _has_parameters,
   "BIGNUMERIC has precision 76 and scale 38; BIGNUMERIC(P, S) of a base table has precision P and scale S.",
   WRONG_SCALE)
 
 # --- types in the storage of another ----------------------------------------------------------------
 
-_about("types.json", BqType.JSON, _is(_TEXT), "JSON is utf8 with 32-bit offsets, and holds the text.")
-_about("types.geography", BqType.GEOGRAPHY, _is(_TEXT), "GEOGRAPHY is utf8 with 32-bit offsets, and holds WKT.")
+_about("types.json", BqType.JSON, _is(_TEXT), "JSON is utf8 with 32-bit offsets, with the JSON text.")
+_about("types.geography", BqType.GEOGRAPHY, _is(_TEXT), "GEOGRAPHY is utf8 with 32-bit offsets, with WKT.")
 _about("types.interval", BqType.INTERVAL, _is(Type(TypeKind.INTERVAL, bit_width=128, unit="month-day-nano")),
   "INTERVAL is an interval of months, days and nanoseconds.",
   "clients that read months, days and nanoseconds", source="https://github.com/airbytehq/airbyte")
@@ -171,7 +171,7 @@ _about("types.interval", BqType.INTERVAL, _is(Type(TypeKind.INTERVAL, bit_width=
 def range_(declared: Declared) -> Iterator[Violation]:
     """RANGE is a struct of `start` and `end`, both of the Arrow type of its bounds, nullable and without metadata.
 
-    The flags of the bounds of a REQUIRED range are not known, and either is permitted there.
+    The flags of the bounds of a REQUIRED range are not known, so both values are permitted there.
     """
     for pair in declared.of(BqType.RANGE):
         assert pair.column.range_of is not None
@@ -185,13 +185,13 @@ def range_(declared: Declared) -> Iterator[Violation]:
 
 @about_columns("types.record", BqType.RECORD, source=FLATTENING_HANDLER, breaks="clients get text instead of fields")
 def record(declared: Declared) -> Iterator[Violation]:
-    """RECORD is a struct. Its fields are judged as columns are."""
+    """RECORD is a struct. Its fields are judged as columns."""
     for pair in declared.of(BqType.RECORD):
         if pair.element.type.kind is not TypeKind.STRUCT:
             yield Violation("a struct", _shown(pair.element), pair.path)
 
 
-@about_columns("types.repeated", source=CAPTURED, breaks="Spark, which knows no other list (from its source)")
+@about_columns("types.repeated", source=CAPTURED, breaks="Spark, which supports no other list (from its source)")
 def repeated(declared: Declared) -> Iterator[Violation]:
     """A REPEATED column is a list with 32-bit offsets: not large, not a view, not fixed-size, and not a scalar."""
     for pair in declared.pairs:

@@ -1,7 +1,7 @@
 """The values themselves, type by type, exactly: decimals as integers, times raw, NaN as NaN, -0.0 apart from 0.0.
 
-Every clause holds at any depth, in lists and structs too. A server may send rows in any order and write JSON and WKT
-in its own way; a serializer keeps rows, order and text as they are. Slots that no one can see are not compared.
+Every clause binds values at any depth, in lists and structs too. A server may send rows in any order and write JSON
+and WKT in its own way; a serializer keeps rows, order and text unchanged. Invisible slots are not compared.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _arrives(clause_id: str, kind: BqType, says: str, breaks: str, *, source: st
 
 
 def _different(one: Compared, kind: BqType) -> Iterator[Violation]:
-    """A violation for each path of the type at which values, or bounds, differ."""
+    """Yield a violation for each path of the type at which values, or bounds, differ."""
     for found in one.differences:
         place = one.places.get(found.path)
         if place is None or found.path.partition(".item")[0] in one.reordered:
@@ -42,7 +42,7 @@ def _different(one: Compared, kind: BqType) -> Iterator[Violation]:
 
 
 def _is_value(found: ValueDifference, place: TablePath) -> bool:
-    """Whether a difference is one of values, not of nulls or lists: a missing bound or a JSON null is a value."""
+    """True if a difference is one of values, not of nulls or lists: a missing bound or a JSON null is a value."""
     if found.kind is ValueDifferenceKind.NULL:
         return place.role is PathRole.BOUND or (place.column.type is BqType.JSON and found.wanted == "'null'")
     return found.kind is ValueDifferenceKind.VALUE
@@ -51,13 +51,13 @@ def _is_value(found: ValueDifference, place: TablePath) -> bool:
 # --- scalars ----------------------------------------------------------------------------------------
 
 
-# A table reads as a table: id, type, explanation, who breaks.
+# A table, one row per clause: id, type, explanation, affected software.
 # fmt: off
 _arrives("values.int64", BqType.INT64,
-  "INT64 arrives as it is, all 64 bits of it: also beyond 2**53, where a double has no room for it.",
+  "INT64 arrives with all 64 bits, also beyond 2**53, where a double cannot represent every integer.",
   "every client: wrong numbers without an error")
 _arrives("values.float64", BqType.FLOAT64,
-  "FLOAT64 arrives bit by bit: infinities, the sign of zero, the last digit. NaN arrives as some NaN.",
+  "FLOAT64 arrives bit by bit: infinities, the sign of zero, the last digit. NaN arrives as a NaN.",
   "every client: wrong numbers without an error")
 _arrives("values.bool", BqType.BOOL,
   "TRUE arrives as true and FALSE as false.",
@@ -70,22 +70,22 @@ _arrives("values.bytes", BqType.BYTES,
   "clients get base64 text where they expect the bytes", source=INSERTED_VALUES)
 _arrives("values.date", BqType.DATE,
   "DATE arrives as days since 1970-01-01 in the proleptic Gregorian calendar, from year 1 to 9999.",
-  "days off by two before 1582, or by centuries where a day count went through nanoseconds",
+  "days wrong by two before 1582, or by centuries if a day count was converted to nanoseconds",
   source="https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1389")
 _arrives("values.time", BqType.TIME,
   "TIME arrives as microseconds since midnight.",
-  "pandas by pyarrow 26.0.1: `ValueError: hour must be in 0..23`; others show another time", source=INSERTED_VALUES)
+  "pandas with pyarrow 26.0.1: `ValueError: hour must be in 0..23`; others show a wrong time", source=INSERTED_VALUES)
 _arrives("values.datetime", BqType.DATETIME,
-  "DATETIME arrives as microseconds since 1970-01-01 00:00:00 on the same clock: no zone shifts it.",
-  "every client: times shifted by some zone")
+  "DATETIME arrives as microseconds since 1970-01-01 00:00:00 on the same clock: no time zone shifts it.",
+  "every client: times shifted by a time zone")
 _arrives("values.timestamp", BqType.TIMESTAMP,
-  "TIMESTAMP arrives as microseconds since the Unix epoch, negative before it, all six decimals kept.",
+  "TIMESTAMP arrives as microseconds since the Unix epoch, negative before it, with all six decimals.",
   "every client: other instants")
 _arrives("values.numeric", BqType.NUMERIC,
-  "NUMERIC arrives digit by digit: all 38 of them, 9 behind the point.",
+  "NUMERIC arrives with all digits: 38, of which 9 are after the point.",
   "every client: digits lost without an error", source=INSERTED_VALUES)
 _arrives("values.bignumeric", BqType.BIGNUMERIC,
-  "BIGNUMERIC arrives digit by digit: 76 of them, and the 77 of the extremes, 38 behind the point.",
+  "BIGNUMERIC arrives with all digits: 76, or 77 for the extremes, of which 38 are after the point.",
   "every client: digits lost without an error", source=LIVE_TESTS)
 
 # --- types in the storage of another ----------------------------------------------------------------
@@ -94,20 +94,20 @@ _arrives("values.json", BqType.JSON,
   """JSON arrives as a text of the same document; the JSON null is the text `null`, and not NULL.
 
   From a server, white space and the order of keys do not matter here. A serializer leaves the text as it is.
-  """, "clients parse another document", source=LIVE_TESTS)
+  """, "clients parse a different document", source=LIVE_TESTS)
 _arrives("values.geography", BqType.GEOGRAPHY,
   """GEOGRAPHY arrives as WKT of the same shape, longitude first.
 
   From a server, spacing and spelling do not matter here. A serializer leaves the text as it is.
-  """, "clients show another place", source=LIVE_TESTS)
+  """, "clients show a different place", source=LIVE_TESTS)
 _arrives("values.interval", BqType.INTERVAL,
   "INTERVAL arrives as its months, its days and its microseconds times 1000, each with its own sign.",
-  "clients add another span", source=LIVE_TESTS)
+  "clients add a different span", source=LIVE_TESTS)
 _arrives("values.range", BqType.RANGE,
   """RANGE arrives with its bounds in their places; a bound that does not exist arrives as NULL.
 
-  In a REQUIRED range the service sends a default for such a bound; anything is permitted there.
-  """, "clients see another span, or none", source=LIVE_TESTS)
+  In a REQUIRED range the service sends a default for such a bound; any value is permitted there.
+  """, "clients see a different span, or no span", source=LIVE_TESTS)
 # fmt: on
 
 
@@ -128,10 +128,10 @@ def _of_kind(one: Compared, kind: ValueDifferenceKind, role: PathRole) -> Iterat
     "values.nulls",
     over=_ANYTHING,
     source=ARROW_GUIDE,
-    breaks="every client: values where there are none, or the reverse",
+    breaks="every client: values in place of NULL, or the reverse",
 )
 def nulls(one: Compared) -> Iterator[Violation]:
-    """NULL arrives where NULL is, and nowhere else: not as 0 and not as the empty string."""
+    """NULL arrives as NULL, not as 0 and not as the empty string; no other value arrives as NULL."""
     for found, place in _of_kind(one, ValueDifferenceKind.NULL, PathRole.VALUE):
         if place.column.type is not BqType.RECORD and not _is_value(found, place):
             yield violation(found)
@@ -141,10 +141,10 @@ def nulls(one: Compared) -> Iterator[Violation]:
     "values.record",
     over=_of(BqType.RECORD),
     source=SQL_TYPES,
-    breaks="clients cannot tell a missing RECORD from one of empty fields",
+    breaks="clients cannot distinguish a missing RECORD from one with NULL fields",
 )
 def record(one: Compared) -> Iterator[Violation]:
-    """A NULL RECORD arrives as NULL, and one whose fields are NULL arrives as a RECORD."""
+    """A NULL RECORD arrives as NULL, and a RECORD whose fields are NULL arrives as a RECORD."""
     for found, place in _of_kind(one, ValueDifferenceKind.NULL, PathRole.VALUE):
         if place.column.type is BqType.RECORD:
             yield violation(found)
@@ -157,7 +157,7 @@ def record(one: Compared) -> Iterator[Violation]:
     breaks="Go (from its source): `panic: arrow/array: field has 6 rows. want=3`",
 )
 def repeated(one: Compared) -> Iterator[Violation]:
-    """An array arrives with its items: as many as it has, in their order, in one list of its own per row."""
+    """An array arrives with all its items, in their order, in a list of its own per row."""
     for found, _ in _of_kind(one, ValueDifferenceKind.ITEMS, PathRole.LIST):
         yield violation(found)
     for name in sorted(one.reordered):
@@ -182,12 +182,12 @@ def repeated_not_null(one: Compared) -> Iterator[Violation]:
     "values.follow-names",
     over=_ANYTHING,
     source="https://github.com/goccy/bigquery-emulator/blob/cb8555bee739c794343337e8c3242b59d5d7470a/server/storage_handler.go",
-    breaks="every client: values of one column under the name of another, without an error where the types agree",
+    breaks="every client: values of one column under the name of another, without an error if the types agree",
 )
 def follow_names(one: Compared) -> Iterator[Violation]:
-    """The values under a name are that column's, and not those of another column.
+    """The values under a name are those of that column, and not those of another column.
 
-    A schema in one order and data in another look like this: every batch decodes, and columns are exchanged.
+    This happens if the schema is in one order and the data in another: every batch decodes, with columns exchanged.
     """
     for name, owner in one.misplaced.items():
         yield Violation(f"the values of {name}", f"the values of {owner}", name)
@@ -195,12 +195,12 @@ def follow_names(one: Compared) -> Iterator[Violation]:
 
 @clause("values.serialized-rows", over=Counts(), source=ARROW_GUIDE, breaks="every client: rows lost or invented")
 def serialized_rows(one: Serialized) -> Iterator[Violation]:
-    """A serializer's batches hold as many rows as the table that it was given."""
+    """A serializer's batches have as many rows as the table that it was given."""
     if one.expected.num_rows != one.got.num_rows:
         yield Violation(f"{one.expected.num_rows} rows", f"{one.got.num_rows} rows")
 
 
-# --- how texts are written --------------------------------------------------------------------------
+# --- the form of texts ------------------------------------------------------------------------------
 
 
 def _unlike(one: Compared, kind: BqType, is_right: Callable[[str], bool], wanted: str) -> Iterator[Violation]:
@@ -212,7 +212,7 @@ def _unlike(one: Compared, kind: BqType, is_right: Callable[[str], bool], wanted
 
 
 def _texts(table: pa.Table, path: str) -> list[str | None]:
-    """The texts at a path, and bytes in their place; lists are opened by its ``item`` steps. Empty where neither is."""
+    """Return the texts (or bytes) at a path, whose ``item`` steps lead into lists; empty if other values are there."""
     first, *steps = path.split(".")
     if table.schema.get_field_index(first) < 0:
         return []
@@ -248,11 +248,11 @@ def json_compact(one: Compared) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def geography_form(one: Compared) -> Iterator[Violation]:
-    """WKT is written as the service does: `POINT(1 2)`, `LINESTRING(1 2, 3 4)`, `GEOMETRYCOLLECTION EMPTY`."""
+    """WKT is written as by the service: `POINT(1 2)`, `LINESTRING(1 2, 3 4)`, `GEOMETRYCOLLECTION EMPTY`."""
     return _unlike(one, BqType.GEOGRAPHY, texts.is_plain_wkt, "WKT as in LINESTRING(1 2, 3 4)")
 
 
-# --- limits, where there is nothing to compare with ---------------------------------------------------
+# --- limits, for values that are not compared with a case ---------------------------------------------
 
 _DAYS: Final = (-719_162, 2_932_896)
 """0001-01-01 and 9999-12-31 in days since 1970-01-01."""
@@ -271,7 +271,7 @@ def _is_micros(arrow: pa.DataType) -> bool:
     breaks="pyarrow 26.0.1: `OverflowError: date value out of range`",
 )
 def date_limits(batch: BatchBytes) -> Iterator[Violation]:
-    """A date lies in the years 1 to 9999. Asked only of values that are compared with nothing."""
+    """A date is in the years 1 to 9999. The clause judges only values that are not compared with a case."""
     for path, dates in leaves(batch, pa.types.is_date32):
         if found := outside(dates, *_DAYS):
             yield Violation("days from 0001-01-01 to 9999-12-31", f"day {found[0]}, {found[1]} such", path)
@@ -284,7 +284,9 @@ def date_limits(batch: BatchBytes) -> Iterator[Violation]:
     breaks="pyarrow 26.0.1: `OverflowError: date value out of range`",
 )
 def timestamp_limits(batch: BatchBytes) -> Iterator[Violation]:
-    """A TIMESTAMP or DATETIME lies in the years 1 to 9999. Asked only of values that are compared with nothing."""
+    """A TIMESTAMP or DATETIME is in the years 1 to 9999. The clause judges only values that are not compared with a
+    case.
+    """
     for path, times in leaves(batch, _is_micros):
         if found := outside(times, *_MICROS):
             yield Violation("microseconds of the years 1 to 9999", f"{found[0]} us, {found[1]} such", path)

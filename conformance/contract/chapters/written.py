@@ -1,7 +1,7 @@
-"""What a writer makes of what it was given: the same columns, the same values.
+"""The output of a writer, compared with its input: the same columns, the same values.
 
-Asked only where it is known what that was. How values are encoded is the writer's business, and so is how rows are
-divided into batches; that names, types and values come back is not.
+The clauses apply only if the input is known. The writer may choose the encoding of values and the division of rows
+into batches; names, types and values have to be preserved.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ METADATA: Final = f"{COLUMNAR}#custom-application-metadata"
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
 ENCODED: Final = f"{COLUMNAR}#dictionary-encoded-layout"
 MAX_DIFFERENCES: Final = 5
-LOST: Final = "whoever reads what was written: it is not what was given"
+LOST: Final = "readers of the output: it differs from the input"
 
 _clause = functools.partial(clause, over=written, breaks=LOST, profiles=SEQUENCES, role=Role.WRITER)
 
 
 @_clause("written.names", source=SCHEMA_MESSAGE)
 def names(one: Written) -> Iterator[Violation]:
-    """The columns have the names that were given, in their order; names may repeat, be empty and hold anything."""
+    """The columns have the given names, in their order; names may repeat, be empty and have any content."""
     if one.found.names != one.schema.names:
         yield Violation(f"the columns {_clip(one.schema.names)}", _clip(one.found.names))
 
 
 @_clause("written.types", source=SCHEMA_MESSAGE)
 def types(one: Written) -> Iterator[Violation]:
-    """Every field, at any depth, has the type that was given, with all its parameters.
+    """Every field, at any depth, has the given type, with all its parameters.
 
     Extension types count as their storage, dictionary-encoded fields as their values.
     """
@@ -51,10 +51,10 @@ def types(one: Written) -> Iterator[Violation]:
     "written.nullable",
     source=SCHEMA_MESSAGE,
     level=Level.SHOULD,
-    breaks="readers that compare schemas, or turn what is not nullable into types of their own",
+    breaks="readers that compare schemas, or use types of their own for fields that are not nullable",
 )
 def nullable(one: Written) -> Iterator[Violation]:
-    """Every field is nullable as it was given: no layout depends on it, but it is kept for faithful round trips."""
+    """Every field is nullable exactly if it was given so: no layout depends on it, but round trips have to keep it."""
     for pair in one.pairs:
         if pair.given.nullable != pair.found.nullable:
             yield Violation(_nullable(pair.given), _nullable(pair.found), pair.path)
@@ -71,7 +71,7 @@ def _nullable(field: pa.Field) -> str:
     breaks="readers that compare schemas exactly",
 )
 def child_names(one: Written) -> Iterator[Violation]:
-    """The fields below columns have the names that were given; those of lists and maps are conventional."""
+    """The fields below columns have the given names; those of lists and maps are conventional."""
     for pair in one.pairs:
         if pair.depth and pair.given.name != pair.found.name:
             yield Violation(repr(pair.given.name), repr(pair.found.name), pair.path)
@@ -79,9 +79,9 @@ def child_names(one: Written) -> Iterator[Violation]:
 
 @_clause("written.extension-names", source=EXTENSIONS)
 def extension_names(one: Written) -> Iterator[Violation]:
-    """A field of an extension type still names it, whether or not the library knows the type.
+    """A field of an extension type still has its extension name, whether or not the library supports the type.
 
-    Who does not support an extension handles its storage, and passes name and metadata on.
+    A library that does not support an extension handles its storage, and passes on name and metadata.
     """
     for pair in one.pairs:
         given, found = _extension(pair.given), _extension(pair.found)
@@ -102,7 +102,7 @@ def _extension(field: pa.Field) -> str:
     level=Level.SHOULD,
 )
 def field_metadata(one: Written) -> Iterator[Violation]:
-    """Every pair of metadata that a field was given stands at that field; a writer may add its own."""
+    """Every pair of metadata that a field was given is still at that field; a writer may add its own."""
     for pair in one.pairs:
         if missing := _missing(pair.given.metadata, pair.found.metadata):
             yield Violation(f"the pairs {_clip(missing)}", _clip(pair.found.metadata or {}), pair.path)
@@ -114,7 +114,7 @@ def field_metadata(one: Written) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def schema_metadata(one: Written) -> Iterator[Violation]:
-    """Every pair of metadata that the schema was given stands at the schema; a writer may add its own."""
+    """Every pair of metadata that the schema was given is still at the schema; a writer may add its own."""
     if missing := _missing(one.schema.metadata, one.found.metadata):
         yield Violation(f"the pairs {_clip(missing)}", _clip(one.found.metadata or {}))
 
@@ -129,10 +129,10 @@ def _missing(given: Mapping[bytes, bytes] | None, found: Mapping[bytes, bytes] |
     over=encoded_pairs,
     source=ENCODED,
     level=Level.SHOULD,
-    breaks="readers that keep categories: they get plain values, or indices of another width",
+    breaks="readers that use categories: they get plain values, or indices of another width",
 )
 def encoding(one: Written) -> Iterator[Violation]:
-    """A dictionary-encoded field stays one, with indices of its type, and ordered if it was."""
+    """A dictionary-encoded field stays dictionary-encoded, with the same index type, and ordered if it was."""
     for pair in one.pairs:
         if pa.types.is_dictionary(pair.given.type) and _encoding(pair.given) != _encoding(pair.found):
             yield Violation(_encoding(pair.given), _encoding(pair.found), pair.path)
@@ -146,8 +146,8 @@ def _encoding(field: pa.Field) -> str:
 
 @_clause("written.rows", over=rows_written, source=COLUMNAR)
 def rows(one: Written) -> Iterator[Violation]:
-    """The rows are those that were given: the same values and nulls, in the same order, none lost and none twice."""
-    assert one.rows is not None, "only what can be decoded is compared"
+    """The rows are the given ones: the same values and nulls, in the same order, none lost and none repeated."""
+    assert one.rows is not None, "the selector takes only rows that can be decoded"
     given, found = one.rows
     if len(given.columns) == len(found.columns):
         for difference in differences(given, type(found)(given.names, found.columns, found.rows), MAX_DIFFERENCES):

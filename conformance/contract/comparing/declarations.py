@@ -228,9 +228,7 @@ class DeclaredAspect:
         self.checks: list[Check] = []
 
     def state(self, view: View) -> frozenset[BqType | None] | None:
-        """Return the BigQuery types of the columns, with None if there is any schema; None alone if a schema is not
-        clean.
-        """
+        """Return the set of BigQuery types of the columns, and None in it for any schema; None if one is not clean."""
         return view.once(DeclaredAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> frozenset[BqType | None] | None:
