@@ -1,4 +1,4 @@
-"""What to ask: values from recipes, cases by choice, case files, and their shrinking; nothing here knows a target."""
+"""Generation of cases: values from recipes, drawn cases, case files, and shrinking; nothing here knows a target."""
 
 from conformance.generate.casefile import CaseFileError, load_case, load_cases, load_file, save_case
 from conformance.generate.drawing import draw_case, generated_id

@@ -15,10 +15,10 @@ __all__ = ["arrow_table"]
 
 
 def arrow_table(table: ArrowTable, *, path: str = "table.arrow") -> pa.Table:
-    """The batches of ``table`` under the schema of its fields.
+    """Return the batches of ``table`` under the schema of its fields.
 
     Raises:
-        RecordError: fields, dictionaries or batches are not of the form, or of a type that pyarrow lacks; it names
+        RecordError: fields, dictionaries or batches do not have the form, or have a type that pyarrow lacks; it names
             ``path``.
     """
     document = {
@@ -35,7 +35,7 @@ def arrow_table(table: ArrowTable, *, path: str = "table.arrow") -> pa.Table:
 
 
 def _field(field: ArrowField) -> dict[str, Any]:
-    """The form's object, in which every key is written out."""
+    """Return the form's object of a field, with every key written out."""
     written = {"name": field.name, "type": dict(field.type), "nullable": field.nullable}
     written["children"] = [_field(child) for child in field.children]
     written["metadata"] = _pairs(field.metadata)

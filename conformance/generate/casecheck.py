@@ -1,7 +1,7 @@
-"""Whether the parts of a case fit each other: what the records cannot say alone.
+"""Checks that the parts of a case fit each other, which the records alone cannot check.
 
-A case from a file may be anything that its schema allows; drawn and shrunk cases pass this check by construction.
-Whether written-out rows fit their columns shows when they are materialised.
+A case from a file may be anything that its schema permits; drawn and shrunk cases pass this check by construction.
+Materialising checks whether written-out rows fit their columns.
 """
 
 from __future__ import annotations
@@ -34,17 +34,23 @@ __all__ = ["check_case"]
 
 
 def check_case(case: Case) -> None:
-    """Refuse a case whose parts do not fit each other; raises :class:`RecordError` with the place."""
+    """Check that the parts of a case fit each other.
+
+    Raises:
+        RecordError: they do not; it names the place.
+    """
     _check_columns(case.table.columns, "Case.table.columns")
     if case.table.recipe is not None:
         for name in ("rows", "max_items", "cell_bytes"):
             if (value := getattr(case.table.recipe, name)) < 0:
                 raise RecordError(f"Case.table.recipe.{name}", "0 or more", value)
     if case.table.arrow is not None and case.protocol is ProtocolName.STORAGE_READ:
-        raise RecordError("Case.table.arrow", f"columns, for the case speaks {case.protocol}", case.table.arrow.fields)
+        raise RecordError(
+            "Case.table.arrow", f"columns, because the case is of {case.protocol}", case.table.arrow.fields
+        )
     for index, step in enumerate(case.steps):
         if not isinstance(step, STEPS[case.protocol]):
-            raise RecordError(f"Case.steps[{index}]", f"a step of {case.protocol}, which the case speaks", step.TAG)
+            raise RecordError(f"Case.steps[{index}]", f"a step of {case.protocol}, the protocol of the case", step.TAG)
     _check_steps(case)
 
 
@@ -57,8 +63,9 @@ _PARAMETERS: Final = (
     ("max_length", frozenset({BqType.STRING, BqType.BYTES})),
 )
 _DIGITS: Final = {BqType.NUMERIC: (29, 9), BqType.BIGNUMERIC: (38, 38)}
-"""Most digits before the point, and most after it
-(https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#parameterized_decimal_type)."""
+"""The most digits before the point, and the most after it
+(https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#parameterized_decimal_type).
+"""
 
 
 def _check_columns(columns: Sequence[Column], path: str) -> None:
@@ -66,9 +73,7 @@ def _check_columns(columns: Sequence[Column], path: str) -> None:
     for index, column in enumerate(columns):
         here = f"{path}[{index}]"
         if not column.name or column.name.casefold() in names:
-            raise RecordError(
-                f"{here}.name", "a name that no other column beside it has, whatever the case", column.name
-            )
+            raise RecordError(f"{here}.name", "a name that no sibling column has, ignoring case", column.name)
         names.add(column.name.casefold())
         if column.range_of is not None and column.range_of not in _RANGES:
             raise RecordError(f"{here}.range_of", f"one of {', '.join(sorted(_RANGES))}", column.range_of)
@@ -79,14 +84,14 @@ def _check_columns(columns: Sequence[Column], path: str) -> None:
 def _check_parameters(column: Column, path: str) -> None:
     for name, kinds in _PARAMETERS:
         if (value := getattr(column, name)) is not None and column.type not in kinds:
-            raise RecordError(f"{path}.{name}", f"nothing, for only {' and '.join(sorted(kinds))} have it", value)
+            raise RecordError(f"{path}.{name}", f"no value (only {' and '.join(sorted(kinds))} have it)", value)
     if column.max_length is not None and column.max_length < 1:
         raise RecordError(f"{path}.max_length", "1 or more", column.max_length)
     if column.type in _DIGITS and (column.precision is not None or column.scale is not None):
         before, after = _DIGITS[column.type]
         precision, scale = column.precision, column.scale or 0
         if precision is None or not 0 <= scale <= after or not max(1, scale) <= precision <= scale + before:
-            expected = f"max(1, scale) to scale + {before} with a scale of at most {after}, as {column.type} has it"
+            expected = f"max(1, scale) to scale + {before} with a scale of at most {after} for {column.type}"
             raise RecordError(f"{path}.precision", expected, precision)
 
 
@@ -102,7 +107,7 @@ def _check_steps(case: Case) -> None:
         if isinstance(step, AppendRows):
             unborn += step.count
             if step.count < 0 or unborn > count:
-                raise RecordError(f"{path}.count", f"no more rows in all than the table's {count}", step.count)
+                raise RecordError(f"{path}.count", f"at most the table's {count} rows in all", step.count)
             continue
         for row in step.expect.rows or ():
             if not 0 <= row < count:

@@ -1,9 +1,9 @@
-"""Case files: one case a file, or one matrix of cases (:mod:`conformance.generate.casematrix`).
+"""Case files: one case per file, or one matrix of cases (:mod:`conformance.generate.casematrix`).
 
-The rule of names: below a directory of cases, the path is the id, with dots for slashes: ``rows/plain.yaml`` holds the
-case ``rows.plain``. The ids of a matrix begin with its path: those of ``types.yaml`` with ``types.``.
-A file elsewhere may have any name.
-A file that is not a case is refused with one sentence: the file, the place inside it, what was expected.
+The rule of names: below a directory of cases, the path is the id, with dots for slashes: ``rows/plain.yaml``
+contains the case ``rows.plain``. The ids of a matrix begin with its path: those of ``types.yaml`` with ``types.``. A
+file elsewhere may have any name. A file that is not a case is refused with one sentence: the file, the place inside
+it, and the expectation.
 """
 
 from __future__ import annotations
@@ -31,15 +31,20 @@ from conformance.records import (
 __all__ = ["CaseFileError", "check_foreign", "load_case", "load_cases", "load_file", "save_case"]
 
 SCHEMA_FILE: Final = "case.schema.json"
-"""Stands beside the cases and is none itself."""
+"""The schema of case files; it is next to them and is not a case itself."""
 
 
 class _NotACaseError(Exception):
-    """Data is no case; the text says where and why, without the file."""
+    """Data is not a case; the text says where and why, without the file."""
 
 
 def load_case(path: Path) -> Case:
-    """The case in a file; raises :class:`CaseFileError` where it is none, :class:`OSError` where it cannot be read."""
+    """Return the case in a file.
+
+    Raises:
+        CaseFileError: the file is not one case.
+        OSError: the file cannot be read.
+    """
     case, *others = load_file(path)
     if others:
         message = f"expected one case, but this is a matrix of {1 + len(others)}; name one by its id ({case.id}, …)"
@@ -48,16 +53,17 @@ def load_case(path: Path) -> Case:
 
 
 def load_file(path: Path) -> list[Case]:
-    """The cases in a file: one, or all of a matrix; raises as :func:`load_case` does."""
+    """Return the cases in a file: one, or all of a matrix; raises the errors of :func:`load_case`."""
     cases, _ = _load(path)
     return cases
 
 
 def load_cases(directory: Path) -> list[Case]:
-    """Every case below a directory, sorted by id.
+    """Return every case below a directory, sorted by id.
 
     Raises:
-        CaseFileError: a file holds no case, an id is not its path or does not begin with it, or two files hold one id.
+        CaseFileError: a file has no case, an id is not its path or does not begin with it, or two files have the
+            same id.
     """
     homes: dict[str, Path] = {}
     cases = []
@@ -78,13 +84,13 @@ def load_cases(directory: Path) -> list[Case]:
 
 
 def save_case(case: Case, path: Path) -> None:
-    """Write a case to a file, as JSON or YAML by its suffix; :func:`load_case` reads the same case back."""
+    """Write a case to a file, as JSON or YAML by its suffix; :func:`load_case` reads an equal case back."""
     check_suffix(path)
     write_whole(path, render(to_json(case), path.suffix))
 
 
 def _load(path: Path) -> tuple[list[Case], bool]:
-    """The cases in a file, and whether it is a matrix."""
+    """Return the cases in a file, and True if the file is a matrix."""
     try:
         data = parse(path)
         many = isinstance(data, Mapping) and "matrix" in data
@@ -94,7 +100,7 @@ def _load(path: Path) -> tuple[list[Case], bool]:
 
 
 def _expanded(path: Path, data: Any) -> list[Case]:
-    """The cases of a matrix; an error names a line, or the entries of the case that it is about and their lines."""
+    """Return the cases of a matrix; an error names a line, or the entries of the faulty case and their lines."""
     cases = []
     try:
         for entries, case in expand(from_json(Matrix, data)):
@@ -111,13 +117,13 @@ def _expanded(path: Path, data: Any) -> list[Case]:
 
 
 def _reported(path: Path, entries: Mapping[str, str]) -> str:
-    """The entries of a combination by table, each with its line."""
+    """Return the entries of a combination by table, each with its line."""
     lines = {entry: line_of(path, ("matrix", *entry)) for entry in entries.items()}
     return ", ".join(f"{table} {name}" + (f" (line {line})" if line else "") for (table, name), line in lines.items())
 
 
 def _keys(place: str) -> list[str | int]:
-    """The keys and indices in the place that a :class:`RecordError` names, without the record's own name."""
+    """Return the keys and indices of a place in a :class:`RecordError`, without the record's own name."""
     parts = re.findall(r"\.([^.\[]+)|\[([0-9]+)\]", place)
     return [int(index) if index else key for key, index in parts]
 
@@ -132,10 +138,10 @@ def _checked(data: Any) -> Case:
 
 
 def check_foreign(case: Case) -> None:
-    """Refuse a case that somebody wrote where its parts do not fit, or its table is too large.
+    """Check a case that a user wrote: its parts have to fit each other, and its table must not be too large.
 
     Raises:
-        ValueError: with the place inside it.
+        ValueError: they do not, or it is; it names the place inside the case.
     """
     check_case(case)
     if case.table.recipe is not None:

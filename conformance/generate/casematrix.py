@@ -1,19 +1,20 @@
-"""Matrices: files that hold many cases, as one case with parameters and tables of what to put there.
+"""Matrices: files that contain many cases, as one case with parameters and tables of values for them.
 
-``case`` is the case; in it ``$name`` stands for a parameter. A text that is ``$name`` alone becomes the parameter's
-value, whatever that is; inside a text its value is put in; ``$$`` is a dollar sign. ``matrix`` holds tables: by the
-name of each, entries by name, each an object of parameters. A combination takes one entry of each table: it has their
-parameters, for each table's name the entry's name, and of ``defaults`` those that no entry gives. Values may name
-other parameters. ``combine`` says which entries go together; every entry with every other, where it is absent.
+``case`` is the case; in it ``$name`` is a parameter. If a text is ``$name`` alone, it becomes the parameter's value,
+of any type; inside a longer text the value is inserted; ``$$`` is a dollar sign.
+``matrix`` holds tables by name; each has entries by name, and each entry is an object of parameters. A combination
+takes one entry of each table. It has the parameters of these entries, a parameter with each table's name whose value
+is the entry's name, and the parameters of ``defaults`` that no entry gives. Values may contain other parameters.
+``combine`` lists the entries that go together; without it, every entry goes with every other.
 
-Two things are written otherwise than in a case, because they depend on the combination:
+Two things differ from a case, because they depend on the combination:
 
-- ``clauses`` may have lists in it (the value of a parameter): one list is made of all, sorted, each once.
-- ``table`` may have ``values``, lists of values, instead of ``rows``. Then it has two columns: the first numbers the
-  rows, the second holds the values. A REPEATED column has each list as a row, between two empty lists; any other has
-  each value of each list as a row, and NULL in a last row where it is NULLABLE.
+- ``clauses`` may contain lists (values of parameters): all are merged into one list, sorted, each id once. -
+``table`` may have ``values``, lists of values, instead of ``rows``. Then it has two columns: the first numbers the
+  rows, the second has the values. A REPEATED column has each list as a row, between two empty lists; any other has
+  each value of each list as a row, and NULL in a last row if it is NULLABLE.
 
-This module makes the data of cases and decides nothing about them: they are checked like those of any other file.
+This module only makes the data of cases; they are checked like those of any other file.
 """
 
 from __future__ import annotations
@@ -32,16 +33,18 @@ __all__ = ["CombinationError", "Matrix", "expand"]
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARAMETER: Final = re.compile(rf"\$(?:(\$)|({_NAME.pattern})|)")
 _MOST: Final = 10_000
-"""Most combinations of a matrix, and most parameters put into a case: those that name others grow by powers."""
+"""The most combinations of a matrix, and the most parameters inserted into a case: parameters that contain others
+grow exponentially.
+"""
 _MOST_VALUES: Final = 1_000_000
-"""Most values in a case, lists and objects among them: references of YAML to others grow by powers as well."""
+"""The most values in a case, including lists and objects: YAML references to others grow exponentially as well."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Matrix:
     """Many cases: `case` with `$name` for each parameter, and tables of parameters by table and entry.
 
-    ``combine`` lists, by table, entries that go together; a table that is left out goes in with all its entries.
+    ``combine`` lists, by table, entries that go together; a missing table takes part with all its entries.
     """
 
     case: Json
@@ -51,7 +54,7 @@ class Matrix:
 
 
 class CombinationError(Exception):
-    """A combination makes no case: the text says why, ``entries`` which it is."""
+    """A combination does not make a case: the text is the reason, ``entries`` is the combination."""
 
     def __init__(self, entries: Mapping[str, str], message: str) -> None:
         super().__init__(message)
@@ -59,11 +62,11 @@ class CombinationError(Exception):
 
 
 def expand(matrix: Matrix) -> Iterator[tuple[Mapping[str, str], Any]]:
-    """The combinations of a matrix in the order of its tables: the entry of each table, and the data of the case.
+    """Yield the combinations of a matrix in the order of its tables: the entry of each table, and the data of the case.
 
     Raises:
-        RecordError: a name is unknown, is given twice or is used by nothing, or two combinations are the same.
-        CombinationError: a parameter of one combination cannot be put where it stands.
+        RecordError: a name is unknown, is given twice or is never used, or two combinations are the same.
+        CombinationError: a parameter of one combination cannot be inserted at its place.
     """
     _check_names(matrix)
     used: set[tuple[str, ...]] = set()
@@ -73,7 +76,7 @@ def expand(matrix: Matrix) -> Iterator[tuple[Mapping[str, str], Any]]:
             case = _finished(scope.filled(matrix.case, "case"))
         except RecordError as error:
             raise CombinationError(entries, str(error)) from None
-        except RecursionError:  # a reference of YAML to the list that it stands in, for one
+        except RecursionError:  # for example a YAML reference to a list inside this list
             raise CombinationError(entries, "case: expected values that are nested less deeply") from None
         yield entries, case
         used |= scope.used
@@ -102,24 +105,24 @@ def _combinations(matrix: Matrix) -> list[dict[str, str]]:
 
 
 def _check_names(matrix: Matrix) -> None:
-    """Refuse names that nothing can refer to, and parameters that have two homes."""
+    """Refuse names that no text can refer to, and parameters that are defined in two places."""
     if not matrix.matrix or not all(matrix.matrix.values()):
         raise RecordError("Matrix.matrix", "at least one table, and an entry in each", [*matrix.matrix])
     homes: dict[str, str] = dict.fromkeys(matrix.matrix, "the name of a table")
     for table, entries in matrix.matrix.items():
         mine = dict.fromkeys((name for entry in entries.values() for name in entry), f"a parameter of {table}")
         for name in sorted(mine.keys() & homes.keys()):
-            raise RecordError(f"Matrix.matrix.{table}", f"a name that is not {homes[name]} as well", name)
+            raise RecordError(f"Matrix.matrix.{table}", f"a name that is not also {homes[name]}", name)
         homes |= mine
     for name in sorted(matrix.matrix.keys() & matrix.defaults.keys()):
-        raise RecordError("Matrix.defaults", f"a name that is not {homes[name]} as well", name)
+        raise RecordError("Matrix.defaults", f"a name that is not also {homes[name]}", name)
     for name in (*homes, *matrix.defaults):
         if not _NAME.fullmatch(name):
             raise RecordError("Matrix", "names of tables and parameters of letters, digits and underscores", name)
 
 
 def _check_use(matrix: Matrix, used: set[tuple[str, ...]]) -> None:
-    """Refuse what no case uses: it is misspelt, or of no use."""
+    """Refuse entries and parameters that no case uses: they are misspelt, or useless."""
     for table, entries in matrix.matrix.items():
         for entry, parameters in entries.items():
             if (table, entry) not in used:
@@ -133,7 +136,7 @@ def _check_use(matrix: Matrix, used: set[tuple[str, ...]]) -> None:
 
 
 class _Scope:
-    """The parameters of one combination; it notes in ``used`` which were asked for, by table, entry and name."""
+    """The parameters of one combination; ``used`` collects the parameters that were read, by table, entry and name."""
 
     def __init__(self, matrix: Matrix, entries: Mapping[str, str]) -> None:
         self.used: set[tuple[str, ...]] = set(entries.items())
@@ -146,7 +149,7 @@ class _Scope:
         self._parameters = self._visited = 0
 
     def filled(self, data: Any, path: str) -> Any:
-        """``data`` with a value for every parameter in it."""
+        """Return ``data`` with the value of every parameter inserted."""
         self._visited += 1
         if self._visited > _MOST_VALUES:
             raise RecordError("case", f"at most {_MOST_VALUES} values in a case", self._visited)
@@ -171,14 +174,14 @@ class _Scope:
             raise RecordError(path, "the name of a parameter after $, or $$ for a dollar sign", found.string)
         value = self._value(found[2], path)
         if not isinstance(value, str | int) or isinstance(value, bool):
-            raise RecordError(path, f"a text or an integer in ${found[2]}, for it is put into a text", value)
+            raise RecordError(path, f"a text or an integer in ${found[2]}, because it is part of a text", value)
         return str(value)
 
     def _value(self, name: str, path: str) -> Any:
         if name not in self._values:
             raise RecordError(path, f"a parameter after $, one of {', '.join(sorted(self._values))}", name)
         if name in self._asked:
-            raise RecordError(path, f"a value that does not need itself, as ${' needs $'.join(self._asked)} does", name)
+            raise RecordError(path, f"a value that does not need itself (${' needs $'.join(self._asked)})", name)
         self._parameters += 1
         if self._parameters > _MOST:
             raise RecordError(path, f"at most {_MOST} parameters in a case", name)
@@ -191,7 +194,7 @@ class _Scope:
 
 
 def _finished(case: Any) -> Any:
-    """The data of a case from that of a filled one: its clauses in one list, its values in rows."""
+    """Return the data of a case from that of a filled case: its clauses in one list, its values in rows."""
     if not isinstance(case, dict):
         raise RecordError("case", "an object (Case)", case)
     if isinstance(clauses := case.get("clauses"), list) and (flat := list(_flat(clauses))):
@@ -202,11 +205,11 @@ def _finished(case: Any) -> Any:
 
 
 def _rows(columns: Any, values: Any) -> list[dict[str, Any]]:
-    """The rows of a table that is written as lists of values; raises :class:`RecordError`."""
+    """Return the rows of a table that is written as lists of values; raises :class:`RecordError`."""
     pair = columns if isinstance(columns, list) and len(columns) == 2 else []
     names = [one["name"] for one in pair if isinstance(one, dict) and isinstance(one.get("name"), str)]
     if len(names) != 2:
-        raise RecordError("case.table.columns", "two columns, for their values are written as lists", columns)
+        raise RecordError("case.table.columns", "two columns, because the values are written as lists", columns)
     if not isinstance(values, list) or not all(isinstance(one, list) for one in values):
         raise RecordError("case.table.values", "a list of lists of values", values)
     return [dict(zip(names, row, strict=True)) for row in enumerate(_cells(values, columns[1].get("mode")))]

@@ -1,8 +1,8 @@
-"""The JSON Schema of a case file, made from the records' own annotations and docstrings.
+"""The JSON Schema of a case file, made from the records' annotations and docstrings.
 
-``python -m conformance.generate.caseschema [--check] [FILE]`` writes ``cases/case.schema.json`` (or ``FILE``);
-with ``--check`` it writes nothing and exits with status 1 where the file is not what it would write.
-The schema serves editors and other languages; :mod:`conformance.generate.casefile` reads by the records themselves.
+``python -m conformance.generate.caseschema [--check] [FILE]`` writes ``cases/case.schema.json`` (or ``FILE``); with
+``--check`` it writes nothing and exits with status 1 if the file is out of date. The schema serves editors and other
+languages; :mod:`conformance.generate.casefile` reads with the records themselves.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ DEFAULT_FILE: Final = Path("cases") / "case.schema.json"
 
 
 def case_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a case or a matrix of them; a definition for each record and closed set.
+    """Return the JSON Schema (draft 2020-12) of a case or a matrix of cases; with a definition per record and closed
+    set.
 
-    What a matrix expands to is checked when it is loaded: in it a parameter may stand for anything.
+    The expanded cases of a matrix are checked when it is loaded: in a matrix a parameter may replace any value.
     """
     one, many = (json_schema(kind, title="A conformance case, or a matrix of them") for kind in (Case, Matrix))
     definitions = dict(sorted((one.pop("$defs") | many.pop("$defs")).items()))
@@ -35,15 +36,15 @@ def case_schema() -> dict[str, Any]:
 
 
 def render() -> str:
-    """The text of the schema file."""
+    """Return the text of the schema file."""
     return json.dumps(case_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check the schema file; returns the exit status."""
+    """Write or check the schema file; return the exit status."""
     parser = argparse.ArgumentParser(description="Write the JSON Schema of case files.")
     parser.add_argument("file", nargs="?", type=Path, default=DEFAULT_FILE, help="default: %(default)s")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where the file is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the file is out of date")
     options = parser.parse_args(arguments)
     if not options.check:
         options.file.write_text(render(), encoding="utf-8")

@@ -1,7 +1,8 @@
 """The text of a case file to plain data and back: YAML for people, JSON for saved counterexamples.
 
-YAML scalars are read as JSON would: what is not a number, ``true``, ``false`` or ``null`` is text, quoted or not
-(``NO``, ``2019-03-18`` and ``12:30`` are); it is written in quotes where another reader might think otherwise.
+YAML scalars are read as in JSON: any scalar except a number, ``true``, ``false`` or ``null`` is text, quoted or not
+(for example ``NO``, ``2019-03-18`` and ``12:30``). A text is written in quotes if another reader might read it
+otherwise.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SUFFIXES: Final = (JSON, YAML)
 
 
 class CaseFileError(ValueError):
-    """A file does not hold a case: the message names the file, the place inside it, and what was expected."""
+    """A file is not a case file: the message names the file, the place inside it, and the expectation."""
 
     def __init__(self, path: Path, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -32,11 +33,11 @@ class CaseFileError(ValueError):
 
 
 def parse(path: Path) -> Any:
-    """The data in a case file.
+    """Return the data in a case file.
 
     Raises:
-        CaseFileError: the text is neither YAML nor JSON, or the suffix names neither.
-        RecordError: a JSON object has a key twice, or a number is none.
+        CaseFileError: the text is neither YAML nor JSON, or the suffix is neither of them.
+        RecordError: a JSON object has a key twice, or a number is NaN or infinite.
         OSError: the file cannot be read.
     """
     check_suffix(path)
@@ -57,16 +58,16 @@ def parse(path: Path) -> Any:
 
 
 def render(data: Any, suffix: str) -> str:
-    """The text of ``data`` in a file with one of :data:`SUFFIXES`."""
+    """Return the text of ``data`` for a file with one of :data:`SUFFIXES`."""
     if suffix == JSON:
         return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
 
 
 def line_of(path: Path, keys: Sequence[str | int]) -> int | None:
-    """The line of a YAML file on which what ``keys`` lead to begins, or as far as they lead; nothing for JSON.
+    """Return the line of a YAML file on which the value at ``keys`` begins, or its nearest parent; None for JSON.
 
-    The file is read once more: lines are asked for when something in it is wrong, and data carries none.
+    The file is parsed again: lines are needed only for error messages, and the data has none.
     """
     if path.suffix == JSON:
         return None
@@ -86,7 +87,7 @@ def line_of(path: Path, keys: Sequence[str | int]) -> int | None:
 
 
 def check_suffix(path: Path) -> None:
-    """Refuse a file whose suffix names no form; raises :class:`CaseFileError`."""
+    """Check that the suffix of a file is one of :data:`SUFFIXES`; raises :class:`CaseFileError` if not."""
     if path.suffix not in SUFFIXES:
         raise CaseFileError(path, f"expected the suffix {' or '.join(SUFFIXES)} but got {path.suffix!r}")
 
@@ -110,11 +111,11 @@ _SCALARS: Final = (
     ("int", "[-+]?[0-9]+", list("-+0123456789")),
     ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
 )
-"""What an unquoted scalar may be besides text; NaN and infinities are texts in a case."""
+"""The types of an unquoted scalar other than text; NaN and infinities are texts in a case."""
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML whose plain scalars mean what they would in JSON, and whose keys are unique."""
+    """A YAML loader whose plain scalars have the meaning that they have in JSON, and whose keys are unique."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  # PyYAML's own attribute
 
@@ -130,7 +131,9 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """The writer beside :class:`_Loader`: it quotes what that reader, or one of YAML 1.1, would not take for text."""
+    """The writer for :class:`_Loader`: it quotes texts that this loader, or a YAML 1.1 loader, would not read as
+    text.
+    """
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True

@@ -1,6 +1,6 @@
 """The changes that mutate bytes, each a function from choices and bytes to bytes; none of them ever raises.
 
-What is known of the bytes is known of their state before any change: places may be those of something else by now, or
+The anatomy describes the bytes before any change: after other changes, a place may belong to something else or be
 beyond the end.
 """
 
@@ -34,7 +34,7 @@ _EXTREMES: Final = tuple(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Patient:
-    """The bytes to change, with what is known of them before their first change, and the others to take from."""
+    """The bytes to change, their anatomy before the first change, and other subjects to take pieces from."""
 
     data: bytearray
     anatomy: Anatomy
@@ -42,11 +42,13 @@ class Patient:
 
 
 Mutation: TypeAlias = Callable[[Seeded, Patient], bytearray]
-"""One change; the bytes of the patient are its own."""
+"""One change; it may modify the bytes of the patient."""
 
 
 def _mangling(change: Change) -> Mutation:
-    """A change of mangled vectors, made where the messages were before any other change."""
+    """Return a mutation that makes a change of mangled vectors, at the places of the messages before any other
+    change.
+    """
 
     def made(choices: Seeded, patient: Patient) -> bytearray:
         size = len(patient.data)
@@ -59,7 +61,7 @@ def _mangling(change: Change) -> Mutation:
 
 
 def _number(choices: Seeded, patient: Patient) -> bytearray:
-    """An extreme where the metadata has a number."""
+    """Write an extreme value over a number of the metadata."""
     data = patient.data
     if patient.anatomy.numbers:
         _put(data, choices.pick(patient.anatomy.numbers), choices.pick((2, 4, 4, 8)), _value(choices, len(data)))
@@ -67,7 +69,7 @@ def _number(choices: Seeded, patient: Patient) -> bytearray:
 
 
 def _numbers(choices: Seeded, patient: Patient) -> bytearray:
-    """One number changed everywhere in the metadata: a length with all that agree with it."""
+    """Change one number everywhere in the metadata: a length together with all equal values."""
     data = patient.data
     if not patient.anatomy.numbers:
         return data
@@ -81,18 +83,18 @@ def _numbers(choices: Seeded, patient: Patient) -> bytearray:
 
 
 def _value(choices: Seeded, size: int) -> int:
-    """An extreme, or a number that could be a place or a length in the bytes."""
+    """Return an extreme value, or a number that could be a place or a length in the bytes."""
     return choices.integer(0, size) if choices.integer(0, 3) == 0 else choices.pick(_EXTREMES)
 
 
 def _put(data: bytearray, at: int, width: int, value: int) -> None:
-    """Overwrites bytes, as many of them as there are."""
+    """Overwrite bytes at a place, up to the end of the data."""
     packed = (value & (1 << 8 * width) - 1).to_bytes(width, "little")
     data[at : at + width] = packed[: max(0, len(data) - at)]
 
 
 def _resized(choices: Seeded, patient: Patient) -> bytearray:
-    """A body made longer or shorter, and the length in its metadata with it."""
+    """Make a body longer or shorter, together with the length in its metadata."""
     data, anatomy = patient.data, patient.anatomy
     if not anatomy.body_lengths:
         return data
@@ -110,7 +112,7 @@ def _resized(choices: Seeded, patient: Patient) -> bytearray:
 
 
 def _stretched(choices: Seeded, patient: Patient) -> bytearray:
-    """Metadata made longer by padding, and the length in its prefix with it."""
+    """Make metadata longer by padding, together with the length in its prefix."""
     data, message = patient.data, choices.pick(patient.anatomy.messages)
     at = message.metadata_start - 4
     if at < 0 or message.metadata_end > len(data):
@@ -123,7 +125,7 @@ def _stretched(choices: Seeded, patient: Patient) -> bytearray:
 
 
 def _splice(choices: Seeded, patient: Patient) -> bytearray:
-    """A piece of another subject of the kind, over or between the bytes."""
+    """Put a piece of another subject of the kind over or between the bytes."""
     data, other = patient.data, choices.pick(choices.pick(patient.others).parts)
     at, start = _aligned(choices, len(data)), _aligned(choices, len(other))
     piece = other[start : start + 8 * choices.integer(1, 16)]
@@ -132,7 +134,7 @@ def _splice(choices: Seeded, patient: Patient) -> bytearray:
 
 
 def _foreign(choices: Seeded, patient: Patient) -> bytearray:
-    """A whole message of another subject, in place of one or before it."""
+    """Put a whole message of another subject in place of a message or before it."""
     data, other = patient.data, choices.pick(patient.others)
     part = choices.integer(0, len(other.parts) - 1)
     theirs, ours = choices.pick(other.anatomies[part].messages), choices.pick(patient.anatomy.messages)
@@ -142,7 +144,7 @@ def _foreign(choices: Seeded, patient: Patient) -> bytearray:
 
 
 def _reversed(_: Seeded, patient: Patient) -> bytearray:
-    """All messages in the reverse order."""
+    """Put all messages into the reverse order."""
     data, messages = patient.data, patient.anatomy.messages
     pieces = [data[message.start : message.end] for message in reversed(messages)]
     data[messages[0].start : messages[-1].end] = b"".join(pieces)
@@ -150,7 +152,7 @@ def _reversed(_: Seeded, patient: Patient) -> bytearray:
 
 
 def _repeated(choices: Seeded, patient: Patient) -> bytearray:
-    """One message many times."""
+    """Repeat one message many times."""
     data, message = patient.data, choices.pick(patient.anatomy.messages)
     data[message.end : message.end] = data[message.start : message.end] * choices.integer(2, 8)
     return data
@@ -169,13 +171,13 @@ def _inserted(choices: Seeded, patient: Patient) -> bytearray:
 
 
 def _extreme(choices: Seeded, patient: Patient) -> bytearray:
-    """An extreme anywhere, in bodies mostly."""
+    """Write an extreme value anywhere, which is mostly in bodies."""
     _put(patient.data, _aligned(choices, len(patient.data)), choices.pick((4, 8)), choices.pick(_EXTREMES))
     return patient.data
 
 
 def _end(choices: Seeded, patient: Patient) -> bytearray:
-    """The last few bytes cut off."""
+    """Cut off the last few bytes."""
     del patient.data[max(0, len(patient.data) - choices.integer(1, 64)) :]
     return patient.data
 

@@ -1,8 +1,8 @@
-"""Where a drawn case's choices come from: one small protocol, so that every source draws the same kind of case.
+"""The source of a drawn case's choices: one small protocol, so that every source draws the same kind of case.
 
-Options stand simplest first: a source that shrinks moves toward low integers and first options.
-:class:`Seeded` gives random access by (seed, index), the same on any partitioning of the indices;
-the Hypothesis source is in :mod:`conformance.generate.strategies`.
+Options are in the order from simple to complex: a source that shrinks moves toward low integers and first options.
+:class:`Seeded` gives random access by (seed, index), the same for any partitioning of the indices; the Hypothesis
+source is in :mod:`conformance.generate.strategies`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ class Choices(Protocol):
     """A source of decisions."""
 
     def integer(self, low: int, high: int) -> int:
-        """An integer from ``low`` to ``high``, both included."""
+        """Return an integer from ``low`` to ``high``, both included."""
         ...
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options, each as likely as the others."""
+        """Return one of the options, each with the same probability."""
         ...
 
 
 class Seeded:
     """Choices that follow from a seed, an index and a name alone.
 
-    Only ``random.Random.random`` is used: its sequence for a seed is the one that Python promises never to change.
+    Only ``random.Random.random`` is used: Python promises never to change its sequence for a seed.
     """
 
     __slots__ = ("_random",)
@@ -42,14 +42,14 @@ class Seeded:
         self._random = random.Random(int.from_bytes(digest, "little")).random  # noqa: S311  # test data, not secrets
 
     def integer(self, low: int, high: int) -> int:
-        """An integer from ``low`` to ``high``, both included; the span is at most 2^53."""
+        """Return an integer from ``low`` to ``high``, both included; the span is at most 2^53."""
         return low + int(self._random() * (high - low + 1))
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options, each as likely as the others."""
+        """Return one of the options, each with the same probability."""
         return options[int(self._random() * len(options))]
 
 
 def one_in(choices: Choices, count: int) -> bool:
-    """Whether something happens that should happen once in ``count`` times; shrinks to not happening."""
+    """Return True once in ``count`` times on average; shrinks to False."""
     return choices.integer(0, count - 1) == count - 1

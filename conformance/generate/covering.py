@@ -1,11 +1,12 @@
-"""Pairwise covering arrays: few rows in which every two values of different factors stand together at least once.
+"""Pairwise covering arrays: few rows in which every two values of different factors occur together at least once.
 
-Most failures of an option space need two options to meet, hardly any needs three; see "Combinatorial Software Testing",
-https://csrc.nist.gov/projects/automated-combinatorial-testing-for-software. This module knows factors and values only.
+Most failures of an option space need two options together, hardly any needs three; see "Combinatorial Software
+Testing", https://csrc.nist.gov/projects/automated-combinatorial-testing-for-software. This module knows factors and
+values only.
 
 >>> rows = covering({"codec": ("", "lz4"), "kind": ("file", "stream"), "rows": (0, 1, 9)})
 >>> len(rows), coverage(rows, {"codec": ("", "lz4"), "kind": ("file", "stream"), "rows": (0, 1, 9)}).missing
-(6, ())
+  (6, ())
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Permitted: TypeAlias = Callable[[Pair], bool]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of an option space some rows reach: pairs reached, and the possible ones that they do not."""
+    """The coverage of an option space by some rows: the pairs reached, and the possible pairs that they do not
+    reach.
+    """
 
     reached: int
     possible: int
@@ -40,10 +43,10 @@ def _any(_pair: Pair) -> bool:
 
 
 def covering(factors: Factors, permitted: Permitted = _any) -> list[Row]:
-    """Rows in which every permitted pair stands, always the same for the same arguments.
+    """Return rows that contain every permitted pair; equal arguments give equal rows.
 
-    A row holds permitted pairs only. A pair that can stand in no row (each value of a third factor forbids one of the
-    two) is left out; :func:`coverage` names it.
+    A row contains permitted pairs only. A pair that fits into no row (each value of a third factor forbids one of
+    the two) is left out; :func:`coverage` names it.
 
     Raises:
         ValueError: a factor has no values.
@@ -68,7 +71,7 @@ def covering(factors: Factors, permitted: Permitted = _any) -> list[Row]:
 
 
 def coverage(rows: Iterable[Mapping[str, Hashable]], factors: Factors, permitted: Permitted = _any) -> Coverage:
-    """What ``rows`` reach of the permitted pairs."""
+    """Return which of the permitted pairs ``rows`` reach."""
     reached = {pair for row in rows for pair in _pairs_of(row, factors)}
     possible = list(_pairs(factors, permitted))
     missing = tuple(pair for pair in possible if pair not in reached)
@@ -88,7 +91,7 @@ def _pairs_of(row: Mapping[str, Hashable], factors: Factors) -> Iterable[Pair]:
 
 
 def _grown(row: Row, factors: Factors, permitted: Permitted, waiting: Mapping[Pair, None]) -> Row | None:
-    """The row with a value for every factor, each chosen for the pairs it reaches; None where none fits."""
+    """Return the row with a value for every factor, chosen to reach many waiting pairs; None if no value fits."""
     open_factors = [name for name in factors if name not in row]
     if not open_factors:
         return row

@@ -1,7 +1,7 @@
 """Drawing cases: columns, recipes and tables by choice, for serializers and for servers.
 
-This module decides which shapes are asked for, how often, and how large they get; the requests of a server case are
-:mod:`conformance.generate.requests`'s. A case here is small in text and may be large in values: it holds a recipe.
+This module decides which shapes are drawn, how often, and how large they are; :mod:`conformance.generate.requests`
+draws the requests of a server case. A case here is small in text and may be large in values: it has a recipe.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Profile:
-    """What a kind of target is asked: types and names by weight of repetition, simplest first, and limits.
+    """The cases for one kind of target: types and names, weighted by repetition and simplest first, and limits.
 
-    ``depth`` bounds the records inside records, ``leaves`` the columns that hold values, ``rows`` are the row counts.
-    ``requests`` says whether the case has requests of its own and a ``row_id`` to tell rows apart by.
-    Above ``wide`` rows cells of kilobytes are rare, and in long tables there are none: they make a case slow.
+    ``depth`` bounds the records inside records, ``leaves`` the columns that have values, ``rows`` are the row
+    counts.
+    ``requests`` is True if the case has drawn requests and a ``row_id`` that identifies rows. Above ``wide`` rows,
+    cells of kilobytes are rare, and in long tables they do not occur: they make a case slow.
     """
 
     types: tuple[BqType, ...]
@@ -52,10 +53,10 @@ class Profile:
 _PLAIN_NAMES: Final = ("a", "b", "c", "name", "value", "created_at", "x1", "Total", "user_id", "_hidden")
 _KEYWORD_NAMES: Final = ("select", "from", "order", "group", "null", "item", "start", "end", "range", "interval")
 _FLEXIBLE_NAMES: Final = ("ä", "列", "имя", "a b", "a-b", "a+b=c", "100%", "élan", "A" * 128)
-"""Names beyond ASCII letters and underscores, which BigQuery allows as flexible column names."""
+"""Names beyond ASCII letters and underscores, which BigQuery permits as flexible column names."""
 
 _BLOCKS: Final = (63, 64, 65, 127, 129)
-"""Around the bytes and words of a validity bitmap, where off-by-one errors live."""
+"""Row counts around the bytes and words of a validity bitmap, where off-by-one errors are likely."""
 
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
     {
@@ -79,40 +80,41 @@ PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
         ),
     }
 )
-"""``arrow``: every type, deep, for whatever turns rows into bytes. ``server``: with requests, and mostly common types,
-because a type that a target cannot be seeded with hides all else in the case."""
+"""``arrow``: every type, deeply nested, for programs that turn rows into bytes. ``server``: with requests, and
+mostly common types, because a case with a type that a target cannot be seeded with shows nothing else.
+"""
 
 _RANGES: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
 _MODES: Final = (Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED, Mode.REPEATED)
 _RECORD_SIZES: Final = (1, 1, 2, 2, 3, 4)
 _LARGE: Final = 129
-"""Above so many rows lists are short, and no cell has kilobytes."""
+"""Above this many rows, lists are short and no cell has kilobytes."""
 _RARELY: Final = 8
-"""Once in how many tables above a profile's ``wide`` rows cells have kilobytes."""
+"""Of the drawn WIDE tables above a profile's ``wide`` rows, one in this many keeps its cells of kilobytes."""
 
 
 def generated_id(seed: int, index: int, *, profile: str) -> str:
-    """The id of the ``index``-th case of a seed: enough to draw it again."""
+    """Return the id of the ``index``-th case of a seed: enough to draw the case again."""
     return f"generated.{profile}.s{seed}.i{index}"
 
 
 def draw_case(seed: int, index: int, *, profile: str) -> Case:
-    """The ``index``-th case of a seed: always the same one, whichever others are drawn and in whatever order.
+    """Return the ``index``-th case of a seed, independent of other cases that are drawn and of their order.
 
     Raises:
-        KeyError: no such profile in :data:`PROFILES`.
+        KeyError: :data:`PROFILES` has no such profile.
     """
     case_id = generated_id(seed, index, profile=profile)
     return draw_case_by(Seeded(seed, index, profile), PROFILES[profile], case_id=case_id)
 
 
 def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:
-    """A case of a profile by the given choices."""
+    """Return a case of a profile by the given choices."""
     return finished(choices, profile, draw_table(choices, profile), case_id=case_id)
 
 
 def finished(choices: Choices, profile: Profile, table: Table, *, case_id: str) -> Case:
-    """The case of a drawn table, with drawn requests where the profile has any."""
+    """Return the case of a drawn table, with drawn requests if the profile has them."""
     title = "A drawn table comes back with its own schema and values"
     if not profile.requests:
         return Case(case_id, title, table)
@@ -120,13 +122,13 @@ def finished(choices: Choices, profile: Profile, table: Table, *, case_id: str) 
 
 
 def draw_table(choices: Choices, profile: Profile) -> Table:
-    """A table: drawn columns and a drawn recipe."""
+    """Return a table: drawn columns and a drawn recipe."""
     columns = draw_table_columns(choices, profile)
     return Table(columns, recipe=draw_recipe(choices, profile, columns))
 
 
 def draw_table_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:
-    """The columns of a whole table; a server's begin with ``row_id`` nine times out of ten."""
+    """Return the columns of a whole table; a server's begin with ``row_id`` nine times out of ten."""
     columns = draw_columns(choices, profile)
     if profile.requests and not one_in(choices, 10):
         columns = (Column(ROW_ID, BqType.INT64, Mode.REQUIRED), *columns)
@@ -134,7 +136,7 @@ def draw_table_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]
 
 
 def draw_recipe(choices: Choices, profile: Profile, columns: tuple[Column, ...]) -> Recipe:
-    """A recipe for a table with ``columns``: how many rows, which values, where NULL; of bounded weight."""
+    """Return a recipe for a table with ``columns``: row count, values and NULLs; its weight is bounded."""
     rows = choices.pick(profile.rows)
     values = choices.pick(tuple(ValueProfile))
     if values is ValueProfile.WIDE and rows > profile.wide and (rows > _LARGE or not one_in(choices, _RARELY)):
@@ -150,12 +152,12 @@ def draw_recipe(choices: Choices, profile: Profile, columns: tuple[Column, ...])
 
 
 def draw_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:
-    """One to seven columns, every third a record while the profile's depth lasts, and so on inside it."""
+    """Return one to seven columns; one in three is a record, down to the profile's depth, and so on inside it."""
     return _Columns(choices, profile).draw(choices.integer(1, 7), profile.depth)
 
 
 class _Columns:
-    """Draws columns while leaves are left: a bound on the whole table, not on one record."""
+    """A drawing of columns with a budget of leaves for the whole table, not for one record."""
 
     __slots__ = ("choices", "leaves", "profile")
 
@@ -165,7 +167,9 @@ class _Columns:
         self.leaves = profile.leaves
 
     def draw(self, count: int, depth: int) -> tuple[Column, ...]:
-        """``count`` columns (fewer where leaves run out, one at least), with at most ``depth`` levels of records."""
+        """Return ``count`` columns (fewer if leaves run out, at least one), with at most ``depth`` levels of
+        records.
+        """
         columns: list[Column] = []
         taken = {ROW_ID}
         while len(columns) < count and (self.leaves > 0 or not columns):
@@ -174,7 +178,7 @@ class _Columns:
         return tuple(columns)
 
     def _name(self, taken: set[str]) -> str:
-        """A name that no sibling has: BigQuery compares them without case."""
+        """Return a name that no sibling has: BigQuery compares names without case."""
         name = self.choices.pick(self.profile.names)
         if name.casefold() in taken:
             name = f"{name[:100]}_{len(taken)}"
@@ -208,5 +212,6 @@ _PARAMETERS: Final[Mapping[BqType, Sequence[_Parameters]]] = MappingProxyType(
         BqType.BYTES: ((None, None, 1), (None, None, 10), (None, None, 1000)),
     }
 )
-"""Declared (precision, scale, length), among them the least and the most that BigQuery takes
-(https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#parameterized_decimal_type)."""
+"""Declared (precision, scale, length), including the least and the most that BigQuery accepts
+(https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#parameterized_decimal_type).
+"""

@@ -1,10 +1,11 @@
-"""Drawn cases in families, and cases drawn with other weights: what a campaign of millions is made of.
+"""Families of drawn cases, and cases drawn with other weights, for campaigns of millions of cases.
 
-A *family* is a number of cases in a row that share their columns and nothing else: each has rows, values and NULLs of
-its own. A writer is asked the same schema again and again, as in production, and what follows from a schema alone is
-worked out once. *Weights* say how often each type stands among those drawn from; a guided case is drawn by them.
+A *family* is a number of consecutive cases that share their columns and nothing else: each has rows, values and
+NULLs of its own. A writer gets the same schema repeatedly, as in production, and values derived from a schema alone
+are computed once. *Weights* set how often each type is among the types to draw from; guided cases are drawn with
+weights.
 
-Every case has an id from which :func:`redraw` makes it again: nothing else is needed, no campaign and no directory.
+:func:`redraw` makes every case again from its id alone, without the campaign and its directory.
 """
 
 from __future__ import annotations
@@ -30,14 +31,18 @@ from conformance.records import BqType, Case, Column, Table
 __all__ = ["MOST", "draw_guided", "draw_member", "redraw", "weighted", "weights_text"]
 
 MOST: Final = 12
-"""How often a type is repeated at most: a favoured one still leaves room for what it stands beside."""
+"""The most repetitions of a type: a favoured type still leaves enough probability for the others."""
 
 _LONG: Final = 1000
-"""Rows from which on a table counts as long: it costs twice as much as others."""
+"""The row count from which a table counts as long: it costs twice as much as others."""
 _RARER: Final = 4
-"""How many times rarer long tables are in families than elsewhere: a million cases have more than enough of them."""
+"""The factor by which long tables are rarer in families than elsewhere: a million cases have more than enough of
+them.
+"""
 _WIDE: Final = 33
-"""Rows above which cells of kilobytes are rare in families: such tables would take a fifth of a campaign's time."""
+"""The row count above which cells of kilobytes are rare in families: such tables would take a fifth of a campaign's
+time.
+"""
 
 _TYPES: Final[tuple[BqType, ...]] = tuple(kind for kind in BqType if kind is not BqType.RECORD)
 _DIGITS: Final = "0123456789abcdef"
@@ -47,10 +52,10 @@ _ID: Final = re.compile(
 
 
 def draw_member(seed: int, index: int, *, profile: str, family: int) -> Case:
-    """The ``index``-th case of a seed in families of ``family``; in families of one, that of every other run.
+    """Return the ``index``-th case of a seed in families of ``family`` cases; with 1, the case of :func:`draw_case`.
 
     Raises:
-        KeyError: no such profile.
+        KeyError: there is no such profile.
     """
     if family == 1:
         return draw_case(seed, index, profile=profile)
@@ -59,17 +64,17 @@ def draw_member(seed: int, index: int, *, profile: str, family: int) -> Case:
 
 
 def draw_guided(seed: int, index: int, *, profile: str, family: int, weights: str) -> Case:
-    """The ``index``-th case of a seed under ``weights`` as :func:`weights_text` writes them.
+    """Return the ``index``-th case of a seed under ``weights`` as :func:`weights_text` writes them.
 
     Raises:
-        KeyError: no such profile.
+        KeyError: there is no such profile.
     """
     case_id = f"guided.{profile}.s{seed}{_shared(family)}.w{weights}.i{index}"
     return _drawn((seed, index), profile, family, weights, case_id=case_id)
 
 
 def redraw(case_id: str) -> Case | None:
-    """The drawn case of this id; None where no drawn case has such an id."""
+    """Return the drawn case of this id; None if no drawn case has such an id."""
     match = _ID.fullmatch(case_id)
     if match is None:
         return None
@@ -81,12 +86,12 @@ def redraw(case_id: str) -> Case | None:
 
 
 def weights_text(weights: Mapping[BqType, int]) -> str:
-    """Weights as a word: for each type in its order how often it is repeated, as a hexadecimal digit.
+    """Return weights as a word: a hexadecimal digit per type, in their order, with the number of repetitions.
 
-    A type that is not named stands once. This word is a part of the ids of guided cases.
+    A type that is not named occurs once. The word is a part of the ids of guided cases.
 
     Raises:
-        ValueError: a type is to be repeated more often than :data:`MOST` times.
+        ValueError: a type has more than :data:`MOST` repetitions, or fewer than 0.
     """
     if wrong := {str(kind): often for kind, often in weights.items() if not 0 <= often <= MOST}:
         raise ValueError(f"expected types repeated 0 to {MOST} times but got {wrong}")
@@ -95,7 +100,7 @@ def weights_text(weights: Mapping[BqType, int]) -> str:
 
 @functools.lru_cache(maxsize=16)
 def weighted(profile: str, weights: str) -> Profile:
-    """The named profile, with each of its types repeated as the weights say; as it is without weights."""
+    """Return the named profile, with each of its types repeated by its weight; unchanged without weights."""
     base = PROFILES[profile]
     if not weights:
         return base
@@ -125,7 +130,7 @@ def _with_fewer_large(profile: Profile) -> Profile:
 
 @functools.lru_cache(maxsize=16)
 def _columns(seed: int, number: int, profile: str, family: int, weights: str) -> tuple[Column, ...]:
-    """The columns of a family, as one object for all of its cases: what is known of them is known by it."""
+    """Return the columns of a family, as one object for all its cases: caches are keyed by its identity."""
     return draw_table_columns(
         Seeded(seed, number, f"{profile}/f{family}/w{weights}/columns"), weighted(profile, weights)
     )

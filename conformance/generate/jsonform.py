@@ -1,7 +1,7 @@
 """The JSON form of a value, both ways: one row per BigQuery type.
 
-The forms are those of :class:`conformance.records.Table`. This module decides how a single value of a scalar type is
-read into the raw form that Arrow stores, and how it is shown again; rows and nesting are others' business.
+The forms are those of :class:`conformance.records.Table`. This module defines how a single value of a scalar type is
+read into the raw form that Arrow stores, and how it is shown again; other modules handle rows and nesting.
 Everything is exact: decimals are integers of their unscaled digits, times are integers of microseconds.
 """
 
@@ -29,7 +29,7 @@ __all__ = ["FORMS", "Form", "NotAValueError"]
 
 
 class NotAValueError(ValueError):
-    """The JSON value is not one of its type; ``expected`` says what would be."""
+    """The JSON value is not a value of its type; ``expected`` describes one."""
 
     def __init__(self, expected: str) -> None:
         super().__init__(expected)
@@ -38,11 +38,12 @@ class NotAValueError(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Form:
-    """How the values of one type are read and shown.
+    """The functions that read and show the values of one type.
 
     ``dtype`` is numpy's type of a raw value of fixed width; None means bytes of any length.
-    ``read`` gives the raw value of a JSON value and raises :class:`NotAValueError`;
-    ``show`` gives the JSON value of what pyarrow returns for the array viewed as ``shown_as`` (None: as it is).
+    ``read`` returns the raw value of a JSON value and raises :class:`NotAValueError`;
+    ``show`` returns the JSON value of pyarrow's Python value for the array viewed as ``shown_as`` (None: not
+    viewed).
     """
 
     dtype: str | None
@@ -55,7 +56,7 @@ INT64_MIN: Final = -(1 << 63)
 INT64_MAX: Final = (1 << 63) - 1
 EPOCH: Final = dt.date(1970, 1, 1).toordinal()
 DAY: Final = 86_400_000_000
-"""Microseconds of a day."""
+"""The microseconds of a day."""
 
 _DATE = r"(\d{4})-(\d\d)-(\d\d)"
 _TIME = r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?"
@@ -180,7 +181,7 @@ def _show_datetime(micros: int) -> str:
 
 
 def _unscaled(column: Column, value: Any, *, least: int, most: int) -> int:
-    """The digits of a decimal string as one integer; refuses what would have to be rounded."""
+    """Return the digits of a decimal string as one integer; refuses values that would have to be rounded."""
     precision, scale = decimal_parameters(column)
     expected = f"a decimal string within precision {precision} and scale {scale}"
     try:
@@ -204,7 +205,7 @@ def _numeric(column: Column, value: Any) -> bytes:
 
 
 def _bignumeric(column: Column, value: Any) -> bytes:
-    # Without parameters the type holds every 256-bit integer over 10^38: its 77th digit is not a full one.
+    # Without parameters the type holds every 256-bit integer over 10^38, so its 77th digit cannot have every value.
     most = (1 << 255) - 1 if column.precision is None else 10**column.precision - 1
     least = -(1 << 255) if column.precision is None else -most
     return _unscaled(column, value, least=least, most=most).to_bytes(32, "little", signed=True)
@@ -217,7 +218,7 @@ def _show_decimal(value: decimal.Decimal) -> str:
 
 _INTERVAL_KEYS: Final = ("months", "days", "micros")
 _MAX_MICROS: Final = INT64_MAX // 1000
-"""The service sends an interval's time as nanoseconds; what does not fit 64 bits of them has no Arrow form."""
+"""The service sends an interval's time as nanoseconds; a time that exceeds 64 bits of them has no Arrow form."""
 
 
 def _interval(_column: Column, value: Any) -> bytes:
@@ -259,4 +260,4 @@ FORMS: Final[Mapping[BqType, Form]] = MappingProxyType(
         BqType.INTERVAL: Form("V16", _interval, _show_interval),
     }
 )
-"""Every scalar type; RANGE and RECORD are made of these."""
+"""The forms of every scalar type; RANGE and RECORD consist of these."""

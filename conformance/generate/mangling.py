@@ -1,8 +1,8 @@
-"""Mangled bytes: one seeded change of a sound stream, file or tensor, mostly where its structure is.
+"""Mangled bytes: one seeded change of a valid stream, file or tensor, mostly in its structure.
 
-A change of a random byte hits values nearly always, and values are free. So most changes aim at metadata, and put
-there what breaks readers: integers at the ends of their ranges, lengths and offsets a little or far off, messages
-left out, doubled or swapped. What became of the bytes is for the judge to say: some changes are legal.
+A change of a random byte nearly always hits a value, and any value is legal. So most changes aim at metadata and
+write what breaks readers: integers at the ends of their ranges, lengths and offsets a little or far off, messages
+left out, doubled or swapped. The judge decides about the result: some changes are legal.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["ONE_CHANGE", "Change", "mangled", "messages_of"]
 
 _MAGIC: Final = b"ARROW1"
 _LEAD: Final = 8
-"""Bytes in front of the stream in a file."""
+"""The number of bytes before the stream in a file."""
 _FOOTER: Final = 200
-"""Bytes from the end in which a small file has its footer."""
+"""The number of bytes at the end in which a small file has its footer."""
 
 Change: TypeAlias = Callable[[Seeded, bytearray, Sequence[Message]], bytearray]
-"""One change of bytes whose messages are known; the bytes it is given are its own."""
+"""One change of bytes whose messages are known; it may modify the bytes."""
 
 _BYTES: Final = (0x00, 0x01, 0x7F, 0x80, 0xFF)
 _WORDS: Final = (0, 1, -1, 8, 1 << 16, (1 << 31) - 1, -(1 << 31))
@@ -32,14 +32,16 @@ _LONGS: Final = (0, -1, 1 << 31, (1 << 63) - 1, -(1 << 63))
 
 
 def mangled(data: bytes, seed: int, number: int) -> bytes:
-    """``data`` with one change, which follows from its arguments alone; never longer than twice as long."""
+    """Return ``data`` with one change, which follows from the arguments alone; the result is at most twice as long."""
     choices = Seeded(seed, number, "mangled")
     change = choices.pick(ONE_CHANGE)
     return bytes(change(choices, bytearray(data), messages_of(data))) if data else data
 
 
 def messages_of(data: bytes) -> Sequence[Message]:
-    """The messages that have metadata, at their places in the whole; one that spans it where there are none."""
+    """Return the messages that have metadata, at their places in the data; one that spans it if there are no
+    messages.
+    """
     skip = _LEAD if data.startswith(_MAGIC) else 0
     found = [
         dataclasses.replace(
@@ -56,7 +58,7 @@ def messages_of(data: bytes) -> Sequence[Message]:
 
 
 def _place(choices: Seeded, messages: Sequence[Message], width: int) -> int:
-    """A place for that many bytes in a prefix or in metadata, aligned to them."""
+    """Return a place for ``width`` bytes in a prefix or in metadata, aligned to ``width``."""
     message = choices.pick(messages)
     return choices.integer(message.start, max(message.start, message.metadata_end - width)) // width * width
 
@@ -95,7 +97,7 @@ def _anywhere(choices: Seeded, data: bytearray, _: Sequence[Message]) -> bytearr
 
 
 def _body(choices: Seeded, data: bytearray, messages: Sequence[Message]) -> bytearray:
-    """Four bytes of a body: an offset, an index, a run end."""
+    """Change four bytes of a body: an offset, an index, a run end."""
     message = choices.pick(messages)
     at = choices.integer(message.metadata_end, max(message.metadata_end, message.end - 4)) // 4 * 4
     data[at : at + 4] = struct.pack("<i", choices.pick(_WORDS))
@@ -126,7 +128,7 @@ def _swap(choices: Seeded, data: bytearray, messages: Sequence[Message]) -> byte
 
 
 def _tail(choices: Seeded, data: bytearray, _: Sequence[Message]) -> bytearray:
-    """A byte near the end, where a file has its footer."""
+    """Change a byte near the end, where a file has its footer."""
     at = max(0, len(data) - choices.integer(1, _FOOTER))
     data[at] = choices.pick((*_BYTES, choices.integer(0, 255)))
     return data
@@ -134,4 +136,4 @@ def _tail(choices: Seeded, data: bytearray, _: Sequence[Message]) -> bytearray:
 
 _OFTEN: Final[tuple[Change, ...]] = (_byte, _bit, _word, _long, _nudge, _body)
 ONE_CHANGE: Final[tuple[Change, ...]] = (*_OFTEN * 2, _nudge, _anywhere, _cut, _drop, _twice, _swap, _tail)
-"""Every change, as often as it is made: an input's number chooses among them, so their order is part of its id."""
+"""Every change, repeated by its frequency. An input's number chooses among them, so their order is part of its id."""

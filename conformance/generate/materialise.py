@@ -1,7 +1,7 @@
 """The rows of a case as Arrow values, and back.
 
-The table made here is what a target's bytes are judged against: it comes from the case alone.
-A recipe's values and written-out rows end in the same buffers, so that a case may change its form and keep its bytes.
+The judge compares a target's bytes with the table made here: it comes from the case alone. A recipe's values and
+written-out rows become the same buffers, so that a case may change its form and keep its bytes.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ __all__ = ["explicit", "materialise", "to_json_rows"]
 
 
 def materialise(table: Table) -> pa.Table:
-    """The rows of ``table`` under exactly ``arrow_schema(table.columns)``, in one chunk; an Arrow table as it is.
+    """Return the rows of ``table`` under exactly ``arrow_schema(table.columns)``, in one chunk; an Arrow table
+    unchanged.
 
-    A table without columns keeps its row count (``num_rows``), as a record batch does.
-    BIGNUMERIC extremes of 77 digits are there, though ``Table.validate(full=True)`` calls them out of precision.
+    A table without columns keeps its row count (``num_rows``), as a record batch does. BIGNUMERIC extremes have 77
+    digits, although ``Table.validate(full=True)`` reports them as out of precision.
 
     Raises:
-        RecordError: a written-out row does not fit its columns, or a batch its fields; the message says where.
+        RecordError: a written-out row does not fit its columns, or a batch its fields; the message names the place.
     """
     if table.arrow is not None:
         return arrow_table(table.arrow)
@@ -47,7 +48,7 @@ def materialise(table: Table) -> pa.Table:
 
 
 def to_json_rows(table: pa.Table, columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """The rows in the JSON form of :class:`conformance.records.Table`, exactly; every column has its key."""
+    """Return the rows in the exact JSON form of :class:`conformance.records.Table`; every column has its key."""
     if not columns:
         return [{} for _ in range(table.num_rows)]
     values = [values_from_array(column, _one_chunk(table.column(index))) for index, column in enumerate(columns)]
@@ -56,7 +57,7 @@ def to_json_rows(table: pa.Table, columns: Sequence[Column]) -> list[dict[str, A
 
 
 def explicit(case: Case) -> Case:
-    """The case with its recipe replaced by the rows that it gives."""
+    """Return the case with its recipe replaced by the rows that it gives."""
     if case.table.recipe is None:
         return case
     rows = to_json_rows(materialise(case.table), case.table.columns)
@@ -68,6 +69,6 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _without_columns(count: int) -> pa.Table:
-    # Table.from_arrays([]) has no rows; a batch cut from structs without fields remembers how many there were.
+    # Table.from_arrays([]) has no rows; a batch made from structs without fields keeps the number of the structs.
     empty = pa.Array.from_buffers(pa.struct([]), count, [None], 0, children=[])
     return pa.Table.from_batches([pa.RecordBatch.from_struct_array(empty)])

@@ -1,8 +1,9 @@
-"""Mutated bytes: legal subjects changed in one to eight places, for whoever must survive any bytes whatever.
+"""Mutated bytes: legal subjects changed in one to eight places, for programs that must survive all bytes.
 
-Where :mod:`conformance.generate.mangling` makes one change and asks what readers make of it, this makes several: its
-changes, numbers at the ends of their ranges just where the metadata has numbers, lengths changed together with what
-they measure, pieces and messages of other subjects. Input *k* of a seed follows from the two alone.
+:mod:`conformance.generate.mangling` makes one change, and the result of readers is judged. This module makes
+several: its changes, numbers at the ends of their ranges exactly where the metadata has numbers, lengths changed
+together with the data of that length, pieces and messages of other subjects. Input *k* of a seed follows from the
+two alone.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ from conformance.wire import Kind
 __all__ = ["LONGEST", "MutatedInput", "mutated"]
 
 LONGEST: Final = 128 << 10
-"""Bytes of an input at most: a change that would make it longer is left out."""
+"""The most bytes of an input: a change that would make it longer is left out."""
 
 _COUNTS: Final = (1, 1, 1, 2, 3, 8)
-"""How many changes: half of the inputs have one, which tells most about what it leads to."""
+"""The numbers of changes: half of the inputs have one change, whose effect is the easiest to attribute."""
 _KINDS: Final = (*(Kind.STREAM, Kind.FILE, Kind.MESSAGE) * 3, Kind.TENSOR)
-"""Kinds as often as inputs are of them: tensors have the fewest places that anything can be wrong with."""
+"""The kinds, repeated by their frequency: tensors have the fewest places for faults."""
 _OTHER_KIND: Final = 16
-"""One in so many inputs is read as another kind than its subject's."""
+"""One in this many inputs is read as another kind than its subject's."""
 _AS_WRITER: Final = 4
-"""One in so many is judged as a writer's, too."""
+"""One in this many inputs is judged as the output of a writer, too."""
 _OFTEN: Final = (
     *CHANGES,
     *("number",) * 8,
     *("numbers", "body") * 4,
     *("extreme", "anywhere", "splice", "resized", "foreign"),
 )
-"""The changes as often as they are made: those of numbers in metadata lead furthest, those of bodies to values."""
+"""The changes, repeated by their frequency: numbers in metadata have the widest effect, bodies affect values."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MutatedInput:
-    """A mutated input: the subject that it was made of, the kind that it is judged as, and what was changed.
+    """A mutated input: its subject, the kind that it is judged as, and the changes.
 
-    ``writer`` asks to judge it by the clauses on writers, too.
+    With ``writer``, the clauses on writers judge it, too.
     """
 
     subject: Subject
@@ -53,12 +54,12 @@ class MutatedInput:
 
     @property
     def size(self) -> int:
-        """Bytes of all parts."""
+        """The total size of all parts, in bytes."""
         return sum(map(len, self.parts))
 
 
 def mutated(subjects: Mapping[Kind, Sequence[Subject]], seed: int, number: int) -> MutatedInput:
-    """Input ``number`` of ``seed`` over legal ``subjects`` by their kinds: the same whatever was made before."""
+    """Return input ``number`` of ``seed`` over legal ``subjects`` by their kinds, independent of inputs made before."""
     choices = Seeded(seed, number, "mutated")
     kinds = [kind for kind in _KINDS if subjects.get(kind)]
     kind = choices.pick(kinds)

@@ -1,7 +1,8 @@
-"""What synthesis has to do for a table's columns, whatever the recipe: worked out once, for many cases share columns.
+"""The outline of a table's columns: the part of synthesis without the recipe, computed once because cases share
+columns.
 
-A *region* is all that has one number of slots: what stands outside of every list, or inside of one list. Values are
-small and tables are many, so a region's choices are made for all of its nodes at once.
+A *region* is all nodes with the same number of slots: those outside of every list, or those inside of one list.
+Values are small and tables are many, so a region's choices are made for all of its nodes at once.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from conformance.records import BqType, Column, Mode
 __all__ = ["ROW_ID", "Outline", "OutlineNode", "Region", "is_row_id", "outline"]
 
 ROW_ID: Final = "row_id"
-"""A top-level REQUIRED INT64 column of this name counts the rows from 0, so that rows can be told apart."""
+"""The name of the row counter: a top-level REQUIRED INT64 column of this name counts the rows from 0, to identify
+them.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +32,8 @@ class OutlineNode:
     """A column, or the items of one, at its ``place`` in its region.
 
     ``items`` is the region inside of a list, whose node has the list's own slots; ``children`` are the fields of a
-    record. ``nullable`` says whether a slot may be NULL, which a list's item never is.
+    record.
+    ``nullable`` is True if a slot may be NULL, which a list's item never is.
     """
 
     place: int
@@ -43,11 +47,13 @@ class OutlineNode:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """The nodes of a region in pre-order, and those at its ``top``.
+    """The nodes of a region in pre-order, and its outermost nodes in ``top``.
 
-    ``parents`` are pairs of places, a field's and its record's. ``strikable`` says for each node, as a column, whether
-    the null pattern strikes there: a NULL, or a list without items. ``least`` is the least that is picked for a node
-    that shows: index 0 of a pool stands where nothing does, while a list may well have a length of 0.
+    ``parents`` are pairs of places, a field's and its record's.
+    ``strikable`` is True for each node (one per row of a column vector) at which the null pattern has an effect: a
+    NULL, or a list without items.
+    ``least`` is the least number picked for a visible slot of a node: 1 for pools, whose index 0 is the zero under a
+    NULL, and 0 for lists, whose number is their length.
     """
 
     nodes: tuple[OutlineNode, ...]
@@ -59,7 +65,9 @@ class Region:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """The schema of a table and the region of what has a slot for each row; ``row_ids`` are not in it."""
+    """The schema of a table and the region with a slot per row; ``row_ids`` is True for the row counters, which are not in
+    it.
+    """
 
     schema: pa.Schema
     region: Region
@@ -67,13 +75,13 @@ class Outline:
 
 
 def is_row_id(column: Column) -> bool:
-    """Whether a top-level column counts the rows."""
+    """True if a top-level column counts the rows."""
     return column.name == ROW_ID and column.type is BqType.INT64 and column.mode is Mode.REQUIRED
 
 
 @once_per_object
 def outline(columns: tuple[Column, ...]) -> Outline:
-    """The outline of a table with ``columns``."""
+    """Return the outline of a table with ``columns``."""
     schema = arrow_schema(columns)
     row_ids = tuple(map(is_row_id, columns))
     reported = zip(columns, schema.types, row_ids, strict=True)
@@ -82,7 +90,7 @@ def outline(columns: tuple[Column, ...]) -> Outline:
 
 
 def _region(columns: Iterable[tuple[Column, str, pa.DataType]], *, items: bool = False) -> Region:
-    """The region of these columns, or of their items: ``(column, path, type)``."""
+    """Return the region of these columns, given as ``(column, path, type)``, or of their items."""
     nodes: dict[int, OutlineNode] = {}
     top = [_node(column, path, arrow, nodes, item=items) for column, path, arrow in columns]
     in_order = [nodes[place] for place in range(len(nodes))]
@@ -98,7 +106,7 @@ def _region(columns: Iterable[tuple[Column, str, pa.DataType]], *, items: bool =
 def _node(
     column: Column, path: str, arrow: pa.DataType, nodes: dict[int, OutlineNode], *, item: bool = False
 ) -> OutlineNode:
-    """A column's node, put among ``nodes`` before those of its fields."""
+    """Return a column's node, which is put into ``nodes`` before those of its fields."""
     place = len(nodes)
     nodes[place] = _PENDING
     if column.mode is Mode.REPEATED and not item:
@@ -116,4 +124,4 @@ def _node(
 
 
 _PENDING: Final = OutlineNode(-1, "", Column("", BqType.INT64), pa.null(), nullable=False)
-"""What keeps the place of a record whose fields are not there yet."""
+"""The placeholder of a record while the nodes of its fields are made."""

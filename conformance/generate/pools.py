@@ -1,6 +1,6 @@
 """Pools: the values of a profile in the raw form of Arrow buffers, made once and picked from by index.
 
-This module decides how pools are laid out and kept; what is in them is :mod:`conformance.generate.values`'s business.
+This module defines how pools are stored and cached; :mod:`conformance.generate.values` defines their values.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["Pool", "RangePool", "pool", "range_pool", "sized_pool"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Pool:
-    """Raw values to pick from by index; index 0 is the zero that stands under a NULL, the profile's begin at 1.
+    """Raw values to pick from by index; index 0 is the zero under a NULL, and the profile's values begin at 1.
 
-    ``raw`` is a numpy array, or for text None, with ``texts`` and their ``lengths`` instead.
+    ``raw`` is a numpy array, or None for text, which has ``texts`` and their ``lengths`` instead.
     """
 
     size: int
@@ -34,7 +34,7 @@ class Pool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RangePool:
-    """Raw bounds to pick from by one index, with the places where a bound is NULL."""
+    """Raw bounds to pick from by one index; ``open`` is True for each bound that is NULL."""
 
     size: int
     bounds: tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -42,7 +42,7 @@ class RangePool:
 
 
 def pool(column: Column, profile: ValueProfile) -> Pool:
-    """The pool of a scalar column."""
+    """Return the pool of a scalar column."""
     return _pool(column.type, profile, column.precision, column.scale, column.max_length)
 
 
@@ -60,15 +60,17 @@ def _pool(
 
 @functools.lru_cache(maxsize=4)
 def sized_pool(size: int) -> Pool:
-    """A pool of texts of ``size`` ASCII bytes each, for STRING and BYTES alike; no two of them begin alike."""
+    """Return a pool of texts of ``size`` ASCII bytes each, for STRING and BYTES; no two of them have the same first
+    letter.
+    """
     texts = [(f"{letter} of {size} bytes ".encode() * (size // 10 + 1))[:size] for letter in "abc"]
     return Pool(len(texts), None, (b"", *texts), np.array([0, *map(len, texts)], np.int32))
 
 
 def range_pool(column: Column, profile: ValueProfile) -> RangePool:
-    """The pool of a RANGE column; both bounds are set where the column is REQUIRED.
+    """Return the pool of a RANGE column; if the column is REQUIRED, both bounds are set.
 
-    The service loses an open bound of a REQUIRED range (it arrives as 0), so nothing could be expected of it.
+    The service loses an open bound of a REQUIRED range (it arrives as 0), so no value could be expected for it.
     """
     assert column.range_of is not None
     return _range_pool(column.range_of, profile, column.mode is Mode.REQUIRED)

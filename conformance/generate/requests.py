@@ -1,6 +1,7 @@
-"""The requests of a drawn server case: what to select, which rows to keep, how to read.
+"""The requests of a drawn server case: selected fields, restrictions and reads.
 
-This module decides the steps; expectations come from the case's own table and from what the contract leaves open.
+This module decides the steps; expectations come from the case's own table and from the freedom that the contract
+leaves.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from conformance.records import BqType, Column, CreateSession, Expect, ReadRows,
 __all__ = ["PAST_END", "draw_steps"]
 
 PAST_END: Final = Expect(codes=("FAILED_PRECONDITION", "OUT_OF_RANGE", "INVALID_ARGUMENT"), reason="offset-past-end")
-"""An offset beyond the rows is refused; the service says FAILED_PRECONDITION, the proto leaves it open."""
+"""An offset beyond the rows is refused; the service answers FAILED_PRECONDITION, and the proto leaves the code open."""
 
 
 def draw_steps(choices: Choices, table: Table) -> tuple[Step, ...]:
-    """A session (plain two times out of three), a whole read of it, and sometimes one more way of reading."""
+    """Return a session (plain two times out of three), a full read of it, and sometimes one more way of reading."""
     selected = _selection(choices, table.columns) if one_in(choices, 3) else ()
     restriction, expect = "", Expect()
     if one_in(choices, 3):
@@ -69,7 +70,7 @@ _EXTRAS: Final[Sequence[Callable[[Choices], tuple[Step, ...]]]] = (
 
 
 def _selection(choices: Choices, columns: Sequence[Column]) -> tuple[str, ...]:
-    """Paths in an order of their own (the answer keeps the table's); no path lies inside another one."""
+    """Return paths in an order of their own (the answer keeps the table's); no path is inside another."""
     paths = [path for column in columns for path in _paths(choices, column)]
     picked: list[str] = []
     while paths:
@@ -78,7 +79,7 @@ def _selection(choices: Choices, columns: Sequence[Column]) -> tuple[str, ...]:
 
 
 def _paths(choices: Choices, column: Column) -> list[str]:
-    """Nothing of a column, or the whole, or some of a record's fields."""
+    """Return no path into a column, the column itself, or paths to some of a record's fields."""
     if one_in(choices, 3):
         return []
     if column.type is not BqType.RECORD or not one_in(choices, 2):

@@ -1,8 +1,8 @@
-"""Row restrictions with known answers: SQL text, and the rows of the case that it keeps.
+"""Row restrictions with known answers: SQL text, and the rows of the case that it selects.
 
-The rows are worked out here from the case's own values, with Arrow's three-valued logic; no SQL is parsed.
-Literals are taken from the table, so that a restriction keeps something and drops something.
-Only predicates whose meaning is beyond doubt are drawn: comparisons, BETWEEN, IN, IS NULL, LIKE, AND, OR, NOT.
+The rows are computed here from the case's own values, with Arrow's three-valued logic; no SQL is parsed. Literals
+are taken from the table, so that a restriction selects some rows and not others. Only predicates with an unambiguous
+meaning are drawn: comparisons, BETWEEN, IN, IS NULL, LIKE, AND, OR, NOT.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Restriction", "draw_restriction"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Restriction:
-    """A predicate: its text, and for every row true, false or null (an Arrow boolean array)."""
+    """A predicate: its text, and its value for every row: true, false or null (an Arrow boolean array)."""
 
     sql: str
     truth: pa.Array
@@ -37,7 +37,7 @@ class Restriction:
 
 
 def draw_restriction(choices: Choices, columns: tuple[Column, ...], table: pa.Table) -> Restriction | None:
-    """A restriction on the columns of ``table``; None where no column can be compared."""
+    """Return a restriction on the columns of ``table``; None if no column can be compared."""
     places = list(_places(columns, table))
     if not places:
         return None
@@ -65,7 +65,7 @@ _COMBINATIONS: Final = (_and, _or, _and_not)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Place:
-    """A value per row that a predicate can be about: a column, or a field inside records that are not repeated."""
+    """An operand of predicates with a value per row: a column, or a field inside records that are not repeated."""
 
     column: Column
     sql: str
@@ -89,8 +89,9 @@ def _places_in(column: Column, sql: str, values: pa.Array) -> Iterator[_Place]:
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED: Final = frozenset({"select", "from", "order", "group", "null", "end", "range", "interval"})
-"""Of the names that profiles draw from, those that are reserved words of GoogleSQL
-(https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#reserved_keywords)."""
+"""The reserved words of GoogleSQL among the names that profiles draw from
+(https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#reserved_keywords).
+"""
 
 
 def _quoted(name: str) -> str:
@@ -98,7 +99,7 @@ def _quoted(name: str) -> str:
 
 
 def _simple_text(value: str) -> str | None:
-    """A string literal that needs no escape; None for texts whose escapes would be the test."""
+    """Return a string literal that needs no escape; None for other texts, which would test the escapes."""
     return f"'{value}'" if re.fullmatch(r"[ -&(-\[\]-~]{0,40}", value) else None
 
 
@@ -108,7 +109,7 @@ def _instant(kind: str) -> Callable[[Any], str]:
 
 _LITERALS: Final[Mapping[BqType, Callable[[Any], str | None]]] = MappingProxyType(
     {
-        # The least integer has no literal of its own: its digits alone overflow.
+        # The least integer has no literal of its own: its digits without the sign overflow.
         BqType.INT64: lambda value: str(value) if value > -(1 << 63) else None,
         BqType.FLOAT64: lambda value: repr(value) if isinstance(value, float) else None,
         BqType.BOOL: lambda value: "TRUE" if value else "FALSE",
@@ -121,7 +122,9 @@ _LITERALS: Final[Mapping[BqType, Callable[[Any], str | None]]] = MappingProxyTyp
         BqType.BIGNUMERIC: lambda value: f"BIGNUMERIC '{value}'",
     }
 )
-"""Types with literals, and the literal of a value in its JSON form; None where it has none that is plain."""
+"""For each type with literals, a function from a value's JSON form to its literal, or to None if it has no plain
+literal.
+"""
 
 _COMPARISONS: Final = (
     ("=", pc.equal),
@@ -136,7 +139,7 @@ Maker = Callable[[Choices, _Place], Restriction | None]
 
 
 def _atom(choices: Choices, place: _Place) -> Restriction:
-    """A predicate about one place; about NULL where its type or the values met have no literals."""
+    """Return a predicate about one operand; about NULL if its type, or the values drawn, have no literals."""
     maker = choices.pick(_MAKERS.get(place.column.type, (_null,)))
     return maker(choices, place) or _null(choices, place)
 
@@ -195,11 +198,11 @@ _MAKERS: Final[Mapping[BqType, Sequence[Maker]]] = MappingProxyType(
         BqType.BOOL: (_null, _equality, _equality),
     }
 )
-"""Which predicates a type takes, simplest first; other types are only asked about NULL."""
+"""The predicates of each type, simplest first; other types have only predicates about NULL."""
 
 
 def _literal(choices: Choices, place: _Place) -> tuple[str, pa.Scalar] | None:
-    """The literal of one of the place's own values, and the value; None where there is none to be written."""
+    """Return the literal of one of the operand's own values, and the value; None if no literal can be written."""
     show = _LITERALS.get(place.column.type)
     if show is None or not len(place.values):
         return None

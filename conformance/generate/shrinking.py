@@ -1,7 +1,7 @@
-"""Shrinking: the simplest case found that still fails, with Hypothesis as the search.
+"""Shrinking: a search, by Hypothesis, for the simplest case that still fails.
 
-First the shape (steps, columns, modes) and the recipe, then the rows, written out, one by one.
-Deterministic: no clock, no database, one fixed source of randomness; equal cases are put to the target once.
+It simplifies first the shape (steps, columns, modes) and the recipe, then the written-out rows, one by one. It is
+deterministic: no clock, no database, one fixed source of randomness; equal cases are sent to the target once.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from conformance.records import AppendRows, Case, to_json
 __all__ = ["shrink"]
 
 MAX_WRITTEN: Final = 64
-"""Rows that a counterexample is written out with at most: beyond, a recipe says more than its rows."""
+"""The most written-out rows of a counterexample: with more, a recipe is easier to read."""
 
 
 def shrink(case: Case, still_fails: Callable[[Case], bool], *, budget: int) -> Case:
-    """A case like ``case``, as simple as ``budget`` tries allow, for which ``still_fails`` is true.
+    """Return a case like ``case``, as simple as ``budget`` tries permit, for which ``still_fails`` is true.
 
-    ``still_fails`` is not asked about ``case`` itself; where nothing simpler fails, ``case`` comes back.
+    ``still_fails`` is not called with ``case`` itself; if no simpler case fails, ``case`` is returned.
     """
     search = _Search(case, still_fails, budget)
     search.run(simpler_shape)
@@ -42,17 +42,19 @@ def _may_be_written(case: Case) -> bool:
     recipe = case.table.recipe
     if recipe is None or recipe.cell_bytes:
         return False
-    # Rows can be left out of a case with known answers only where they are written out.
+    # Only written-out rows can be left out of a case with known answers.
     answers = any(not isinstance(step, AppendRows) and step.expect.rows is not None for step in case.steps)
     return recipe.rows <= MAX_WRITTEN or answers
 
 
 class _Spent(BaseException):
-    """The budget is spent. Not an Exception: Hypothesis takes those for failures of what it searches."""
+    """The budget is spent. It is not an Exception, because Hypothesis treats those as failures of the searched
+    function.
+    """
 
 
 class _Search:
-    """The best case so far, and what is known of others."""
+    """The best case so far, and the results of all cases tried."""
 
     def __init__(self, case: Case, still_fails: Callable[[Case], bool], budget: int) -> None:
         self.best = case
@@ -61,13 +63,13 @@ class _Search:
         self._known = {_key(case): True}
 
     def offer(self, case: Case) -> None:
-        """Take this case for the best one if it fails and the budget allows to ask."""
+        """Make this case the best one if it fails and the budget permits a try."""
         if self._left > 0:
             self._fails(case)
 
     def run(self, simplifier: Simplifier) -> None:
         """Find the simplest simplification of the best case that fails."""
-        # Hypothesis is needed by nothing else that a run imports, and takes a while to load.
+        # Imported here: no other part of a run needs Hypothesis, which takes a while to load.
         from hypothesis import HealthCheck, Phase, Verbosity, find, settings  # noqa: PLC0415
         from hypothesis import strategies as st  # noqa: PLC0415
         from hypothesis.errors import NoSuchExample  # noqa: PLC0415
@@ -95,7 +97,7 @@ class _Search:
             return
 
     def _fails(self, case: Case) -> bool:
-        """Whether the case fails; Hypothesis asks about ever simpler ones, so the last that does is the best."""
+        """True if the case fails. Hypothesis tries ever simpler cases, so the last failing case is the best."""
         key = _key(case)
         if key not in self._known:
             if self._left <= 0:
@@ -108,7 +110,7 @@ class _Search:
 
 
 _TRIES_BEFORE_SHRINKING: Final = 100
-"""Random simplifications to try until one fails; most keep most of the case, so the first few do."""
+"""Random simplifications to try until one fails; most of them keep most of the case, so one of the first few fails."""
 
 
 def _key(case: Case) -> str:

@@ -1,10 +1,10 @@
-"""Simpler cases than a given one, by choice: what shrinking searches.
+"""Simpler cases than a given one, by choice: the search space of shrinking.
 
-A simplification is made of independent decisions, each of which keeps a part of the case (any number but 0) or
-simplifies it (0): leave a step out, reset an option, drop a column, make a mode NULLABLE, take fewer rows.
-So a source of choices that moves toward zeros moves toward the simplest case that is still of interest.
-How many decisions there are depends on the given case alone, never on other decisions: a change of one keeps the rest.
-Every simpler case is a sound one: what a step refers to stays, and expected rows follow the rows that stay.
+A simplification consists of independent decisions, each of which keeps a part of the case (any number but 0) or
+simplifies it (0): leave a step out, reset an option, drop a column, make a mode NULLABLE, take fewer rows. So a
+source of choices that moves toward zeros moves toward the simplest case that still fails. The number of decisions
+depends on the given case alone, never on other decisions: a change of one keeps the rest. Every simpler case is
+valid: an object that a step refers to stays, and expected rows follow the rows that stay.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ __all__ = ["simpler_recipe", "simpler_rows", "simpler_shape"]
 Simplifier = Callable[[Choices, Case], Case]
 
 _STAY: Final = 7
-"""A part is simplified once in so many random tries: most of a failing case has to stay, or it no longer fails."""
+"""A part is simplified once in ``_STAY + 1`` random tries: most of a failing case has to stay, or it no longer
+fails.
+"""
 
 
 def _keeps(choices: Choices) -> bool:
@@ -50,7 +52,7 @@ def _keeps(choices: Choices) -> bool:
 
 
 def simpler_shape(choices: Choices, case: Case) -> Case:
-    """Fewer steps, plainer requests, fewer columns, plainer modes and declarations; the same rows."""
+    """Return the case with fewer steps, plainer requests, fewer columns, plainer modes and types, and the same rows."""
     decided = [(_keeps(choices), _simpler_step(choices, step)) for step in case.steps]
     steps = _sound([step for kept, step in decided if kept])
     if not any(isinstance(step, ReadRows) for step in steps):
@@ -62,7 +64,7 @@ def simpler_shape(choices: Choices, case: Case) -> Case:
 
 def _simpler_step(choices: Choices, step: Step) -> Step:
     if isinstance(step, AppendRows) or step.expect.codes != ("OK",):
-        return step  # what is refused is refused for its options
+        return step  # a refused request is refused because of its options
     if isinstance(step, CreateSession):
         if not _keeps(choices) and step.row_restriction:
             step = dataclasses.replace(step, row_restriction="", expect=Expect())
@@ -80,20 +82,20 @@ _READ_OPTIONS: Final = ("times", "together", "take", "offset")
 
 
 def _resets(choices: Choices, step: CreateSession | ReadRows, options: Sequence[str]) -> dict[str, Any]:
-    """The defaults of some of the options that are set."""
+    """Return the defaults of some of the options that are set."""
     default = type(step)()
     changed = [name for name in options if getattr(step, name) != getattr(default, name)]
     return {name: getattr(default, name) for name in changed if not _keeps(choices)}
 
 
 def _shortest(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps up to the first read, or the first step where nothing is read."""
+    """Return the steps up to the first read, or the first step if there is no read."""
     reads = [index for index, step in enumerate(steps) if isinstance(step, ReadRows)]
     return tuple(steps[: reads[0] + 1 if reads else 1])
 
 
 def _sound(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """The steps without those that speak of a session or split that is gone."""
+    """Return the steps without those that refer to a removed session or split."""
     sessions: set[str] = set()
     splits: set[str] = set()
     sound: list[Step] = []
@@ -111,7 +113,7 @@ def _sound(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def _restrictions(steps: Sequence[Step]) -> str:
-    """The text of every restriction: a column that it names has to stay as it is."""
+    """Return the text of all restrictions: the columns that they name have to stay unchanged."""
     return "\n".join(step.row_restriction for step in steps if isinstance(step, CreateSession))
 
 
@@ -140,7 +142,7 @@ def _simpler_column(choices: Choices, column: Column, restrictions: str) -> Colu
 
 
 def _projected(step: Step, columns: Sequence[Column]) -> Step:
-    """The step without the selected paths that lead nowhere now."""
+    """Return the step without selected paths that no longer exist."""
     if not isinstance(step, CreateSession) or not step.selected_fields or step.expect.codes != ("OK",):
         return step
     paths = tuple(path for path in step.selected_fields if _leads(path.split("."), columns))
@@ -157,7 +159,9 @@ def _leads(path: Sequence[str], columns: Sequence[Column]) -> bool:
 
 
 def _under(table: Table, columns: tuple[Column, ...]) -> Table:
-    """The table under simpler columns; written-out rows lose what has no column and lists that are none any more."""
+    """Return the table under simpler columns; written-out rows lose values without a column and lists of columns
+    that are no longer REPEATED.
+    """
     if table.rows is None:
         return dataclasses.replace(table, columns=columns)
     before = {column.name: column for column in table.columns}
@@ -188,7 +192,9 @@ def _fitted_value(value: Any, before: Column, column: Column) -> Any:
 
 
 def simpler_recipe(choices: Choices, case: Case) -> Case:
-    """Fewer rows, simpler nulls and values. A case whose expected rows hang on its values keeps its recipe."""
+    """Return the case with fewer rows, simpler nulls and values; unchanged if its expected rows depend on its
+    values.
+    """
     recipe = case.table.recipe
     if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, AppendRows)):
         return case
@@ -206,7 +212,7 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
 
 
 def _up_to(choices: Choices, most: int, *, least: int = 0) -> int:
-    """A number from ``least`` to ``most``, by one decision: half of the random tries keep ``most``."""
+    """Return a number from ``least`` to ``most``, by one decision: half of the random tries keep ``most``."""
     return min(choices.integer(least, 2 * most), most)
 
 
@@ -214,12 +220,12 @@ def _up_to(choices: Choices, most: int, *, least: int = 0) -> int:
 
 
 def simpler_rows(choices: Choices, case: Case) -> Case:
-    """Fewer of the written-out rows (by halves while they are many), and simpler cells."""
+    """Return the case with fewer written-out rows (whole blocks if there are many), and simpler cells."""
     rows = case.table.rows
     if rows is None:
         return case
     kept = list(range(len(rows)))
-    if not any(isinstance(step, AppendRows) for step in case.steps):  # the last rows are those that are appended
+    if not any(isinstance(step, AppendRows) for step in case.steps):  # appended rows are the last ones
         size = max(1, len(rows) // _BLOCKS)
         blocks = [kept[start : start + size] for start in range(0, len(rows), size)]
         kept = [index for block in blocks if _keeps(choices) for index in block]
@@ -231,13 +237,13 @@ def simpler_rows(choices: Choices, case: Case) -> Case:
 
 
 _BLOCKS: Final = 16
-"""Decisions about rows in one go: few enough for most to be kept in a random try."""
+"""The number of decisions about rows in one step: few enough that a random try keeps most rows."""
 _FEW: Final = 8
-"""Rows few enough for decisions about single cells."""
+"""The most rows with decisions about single cells."""
 
 
 def _simpler_cells(choices: Choices, row: Any, case: Case) -> Any:
-    """The row with some lists cut and some nullable cells NULL, where no restriction looks at the values."""
+    """Return the row with some lists cut and some nullable cells NULL; unchanged if a restriction reads the values."""
     if len(case.table.rows or ()) > _FEW or _restrictions(case.steps):
         return row
     return {

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for columns, recipes, tables and cases: the same drawing, with Hypothesis choosing.
+"""Hypothesis strategies for columns, recipes, tables and cases: the same drawing, with Hypothesis as the source.
 
 Hypothesis draws and shrinks recipes, never single values: a failing example is a few numbers and a schema.
 """
@@ -27,34 +27,34 @@ class Drawn:
         self._draw = draw
 
     def integer(self, low: int, high: int) -> int:
-        """An integer from ``low`` to ``high``, both included."""
+        """Return an integer from ``low`` to ``high``, both included."""
         return int(self._draw(st.integers(low, high)))
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options."""
+        """Return one of the options."""
         picked: T = self._draw(st.sampled_from(options))
         return picked
 
 
 @st.composite
 def columns(draw: st.DrawFn, profile: str = "arrow") -> tuple[Column, ...]:
-    """The columns of a table."""
+    """Draw the columns of a table."""
     return draw_columns(Drawn(draw), PROFILES[profile])
 
 
 @st.composite
 def recipes(draw: st.DrawFn, profile: str = "arrow") -> Recipe:
-    """Recipes for the rows of a table, whatever its columns."""
+    """Draw recipes for the rows of a table, independent of its columns."""
     return draw_recipe(Drawn(draw), PROFILES[profile], ())
 
 
 @st.composite
 def tables(draw: st.DrawFn, profile: str = "arrow") -> Table:
-    """Tables whose rows are a recipe."""
+    """Draw tables whose rows are a recipe."""
     return draw_table(Drawn(draw), PROFILES[profile])
 
 
 @st.composite
 def cases(draw: st.DrawFn, profile: str = "arrow") -> Case:
-    """Cases of a profile (``arrow`` or ``server``, see :data:`conformance.generate.drawing.PROFILES`)."""
+    """Draw cases of a profile (``arrow`` or ``server``, see :data:`conformance.generate.drawing.PROFILES`)."""
     return draw_case_by(Drawn(draw), PROFILES[profile], case_id=f"generated.{profile}.drawn")

@@ -1,4 +1,4 @@
-"""What is mutated: legal bytes, and where in them a change leads furthest."""
+"""The input of mutation: legal bytes, and the places in them at which a change has the most effect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBERS: Final = frozenset(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Anatomy:
-    """Where bytes have what: all numbers of their metadata, the lengths of bodies among them, and the messages."""
+    """The places in bytes: of all numbers of the metadata, of the body lengths among them, and of the messages."""
 
     numbers: tuple[int, ...]
     body_lengths: tuple[int, ...]
@@ -29,8 +29,9 @@ class Anatomy:
 class Subject:
     """Legal bytes to start from.
 
-    ``parts`` are one byte string, or of bare messages a schema message and the batches that follow it, which are judged
-    by ``profile``.
+    ``parts`` are one byte string; for bare messages, a schema message and the batches that follow it, which are
+    judged by
+    ``profile``.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Subject:
 
     @functools.cached_property
     def anatomies(self) -> tuple[Anatomy, ...]:
-        """What is known of each part."""
+        """The anatomy of each part."""
         schema: Schema | None = None
         found = []
         for number, part in enumerate(self.parts):

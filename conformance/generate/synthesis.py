@@ -1,9 +1,9 @@
 """Values from a recipe: vectorised, and the same on every machine.
 
-Each slot of each column, at each level of nesting, gets 64 bits from its seed, the column's path and the slot's place
-alone (SplitMix64 over a counter). Hence no order of evaluation matters, dropping a column leaves the others as they
-were, and fewer rows are a prefix of more rows: what shrinking needs. Only integer arithmetic is used, so that no
-version of numpy or pyarrow can change a value.
+Each slot of each column, at each level of nesting, gets 64 bits from the seed, the column's path and the slot's
+place alone (SplitMix64 over a counter). Hence the order of evaluation does not matter, dropping a column does not
+change the others, and fewer rows are a prefix of more rows; shrinking needs all three. Only integer arithmetic is
+used, so that no version of numpy or pyarrow can change a value.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ _S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
 _S56 = np.uint64(56)
 
 _GRID: Final = np.arange(1, 4097, dtype=np.uint64) * _GAMMA
-"""The counter for the lengths that most columns have."""
+"""The counter for the slot counts of most columns."""
 
 _LOW: Final = np.uint64(0xFFFFFFFF)
 
 _SOME: Final = np.uint64(64)
 _MOST: Final = np.uint64(224)
-"""Of 256: how often SOME and MOST put a NULL."""
+"""The numbers of NULLs out of 256 slots, on average, under SOME and MOST."""
 
 _TEXTS: Final = frozenset({BqType.STRING, BqType.BYTES})
 
 
 def synthesise(outline: Outline, recipe: Recipe) -> list[pa.Array]:
-    """One array per column with the types of the outline's schema.
+    """Return one array per column with the types of the outline's schema.
 
-    Where the null pattern strikes a REPEATED column the list is empty: BigQuery stores a NULL array as an empty one.
-    Under a NULL record every nullable field is NULL, every list empty, and a REQUIRED field holds its type's zero.
+    If the null pattern hits a REPEATED column, the list is empty: BigQuery stores a NULL array as an empty one.
+    Under a NULL record every nullable field is NULL, every list is empty, and a REQUIRED field has its type's zero.
     """
     made = iter(_Synthesis(recipe).region(outline.region, recipe.rows))
     return [_row_ids(recipe.rows) if counts else next(made) for counts in outline.row_ids]
@@ -62,10 +62,10 @@ def _row_ids(rows: int) -> pa.Array:
 
 
 class _Choices:
-    """What was chosen for a region: a row per node, a column per slot.
+    """The choices for a region: a row per node, a column per slot.
 
-    ``picked`` are indices into pools, 0 where nothing shows, and lengths of lists. ``dead`` marks the slots that the
-    null pattern struck, or a record around them; None where it struck nowhere.
+    ``picked`` are indices into pools (0 if the slot is not visible) and lengths of lists. ``dead`` is True for the
+    slots that the null pattern hit, or a record around them; None if it hit no slot.
     """
 
     __slots__ = ("_counts", "_valid", "dead", "picked")
@@ -78,7 +78,7 @@ class _Choices:
             self._valid = np.packbits(~dead, axis=1, bitorder="little")
 
     def nulls(self, node: OutlineNode) -> arrays.Validity:
-        """The validity bitmap of a node and its null count."""
+        """Return the validity bitmap of a node and its null count."""
         if self.dead is None or not node.nullable or not self._counts[node.place]:
             return arrays.ALL_VALID
         return pa.py_buffer(self._valid[node.place]), self._counts[node.place]
@@ -97,7 +97,7 @@ class _Synthesis:
         self._cell_bytes = recipe.cell_bytes if recipe.values is ValueProfile.WIDE else 0
 
     def region(self, region: Region, slots: int) -> list[pa.Array]:
-        """The arrays at the top of a region with so many slots."""
+        """Return the arrays of the outermost nodes of a region with so many slots."""
         return self._filled(region, slots) if slots else _empty(region)
 
     def _filled(self, region: Region, slots: int) -> list[pa.Array]:
@@ -151,7 +151,7 @@ class _Synthesis:
         return arrays.text(node.arrow, arrays.offsets_of(source.lengths[picked]), data, nulls)
 
     def _pool(self, node: OutlineNode) -> Pool | RangePool | None:
-        """What a node's values are picked from; None for records and lists."""
+        """Return the pool of a node's values; None for records and lists."""
         column = node.column
         if node.items is not None or column.type is BqType.RECORD:
             return None
@@ -162,7 +162,7 @@ class _Synthesis:
         )
 
     def _bits(self, region: Region, slots: int) -> Bits:
-        """64 bits for each slot of each node."""
+        """Return 64 bits for each slot of each node."""
         seed = self._seed
         digests = [hashlib.blake2b(f"{seed}/{node.path}".encode(), digest_size=8).digest() for node in region.nodes]
         bases = np.frombuffer(b"".join(digests), "<u8")
@@ -172,12 +172,12 @@ class _Synthesis:
 
 @once_per_object
 def _empty(region: Region) -> list[pa.Array]:
-    """The arrays of a region without slots, as every recipe makes them."""
+    """Return the arrays of a region without slots, which are the same for every recipe."""
     return _Synthesis(Recipe(0))._filled(region, 0)  # noqa: SLF001  # a part of it
 
 
 def _mixed(bits: Bits) -> Bits:
-    """The finaliser of SplitMix64, in place."""
+    """Apply the finaliser of SplitMix64, in place."""
     bits ^= bits >> _S30
     bits *= _M1
     bits ^= bits >> _S27

@@ -1,8 +1,8 @@
-"""Which values a recipe draws: one row per BigQuery type, one entry per value profile.
+"""The values that a recipe draws: one row per BigQuery type, one entry per value profile.
 
-Values stand here in their JSON form (:class:`conformance.records.Table`), so that the table can be read, and reach
-Arrow through the same reader as written-out rows. A profile is a pool: synthesis picks from it by index.
-This module decides the values; where NULL stands and how values are picked is :mod:`conformance.generate.synthesis`'s.
+Values are written in their JSON form (:class:`conformance.records.Table`), so that people can read the table, and
+reach Arrow through the same reader as written-out rows. A profile is a pool: synthesis picks from it by index. This
+module defines the values; :mod:`conformance.generate.synthesis` places the NULLs and picks the values.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from conformance.records import BqType, Column, ValueProfile
 __all__ = ["PROFILES", "RANDOM_POOL", "pool_values"]
 
 RANDOM_POOL: Final = 251
-"""Distinct values of a RANDOM pool: prime, so that no stride of a broken reader hits the same value again."""
+"""The number of distinct values in a RANDOM pool: prime, so that no stride of a faulty reader hits equal values."""
 
 
 def _random(column: Column, draw: Callable[[random.Random], Any]) -> list[Any]:
-    """Values drawn once per type from a seed of their own; only ``getrandbits``, whose sequence Python keeps stable."""
+    """Return values drawn once per type from a seed of their own, with ``getrandbits`` only, whose sequence Python
+    keeps stable.
+    """
     source = random.Random(f"{column.type}")  # noqa: S311  # test data, not secrets
     return [draw(source) for _ in range(RANDOM_POOL)]
 
 
 def _below(source: random.Random, limit: int) -> int:
-    """An integer from 0 to ``limit`` - 1 (nearly uniform, which is enough here)."""
+    """Return an integer from 0 to ``limit`` - 1 (nearly uniform, which is enough here)."""
     return source.getrandbits(limit.bit_length() + 16) % limit
 
 
@@ -56,7 +58,7 @@ def _random_float(source: random.Random) -> float:
 
 _FIRST_DAY: Final = 1 - EPOCH
 _LAST_DAY: Final = 2932896
-"""9999-12-31, the last day that BigQuery knows."""
+"""9999-12-31, the last day that BigQuery supports."""
 
 _DATES: Final = (
     *("0001-01-01", "0001-01-02", "0001-01-03", "1582-10-04", "1582-10-15", "1600-02-29", "1677-09-21", "1900-01-01"),
@@ -79,7 +81,7 @@ _INSTANTS: Final = (
 
 
 def _shown(kind: BqType, low: int, high: int) -> Callable[[Column], list[Any]]:
-    """RANDOM values of a type whose raw form is an integer from ``low`` to ``high``."""
+    """Return a function for the RANDOM values of a type whose raw form is an integer from ``low`` to ``high``."""
 
     def values(column: Column) -> list[Any]:
         return _random(column, lambda source: FORMS[kind].show(low + _below(source, high - low + 1)))
@@ -120,7 +122,7 @@ _GEOGRAPHY_EDGES: Final = (
 )
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyzABCXYZ0189 _-.,;éßñ€漢字🎈😀"
 WIDE_LENGTHS: Final = (1000, 1024, 4095, 4096, 4097, 9000)
-"""Characters of a wide cell: around a page, and above what fits one network packet."""
+"""The lengths of wide cells, in characters: around a page, and above the size of one network packet."""
 
 
 def _random_text(source: random.Random) -> str:
@@ -139,7 +141,7 @@ def _encoded(values: Sequence[bytes]) -> list[str]:
 
 
 def _decimal(column: Column, unscaled: int) -> str:
-    """The decimal string of an integer of unscaled digits."""
+    """Return the decimal string of an integer of unscaled digits."""
     scale = decimal_parameters(column)[1]
     digits = str(abs(unscaled)).rjust(scale + 1, "0")
     whole, fraction = digits[: len(digits) - scale], digits[len(digits) - scale :]
@@ -147,7 +149,7 @@ def _decimal(column: Column, unscaled: int) -> str:
 
 
 def _decimals(column: Column, *unscaled: int) -> list[str]:
-    """The decimal strings of those integers that the column can hold, in order, each once."""
+    """Return the decimal strings of the integers that the column can hold, in order, each once."""
     limit = 10 ** decimal_parameters(column)[0]
     return [_decimal(column, value) for value in dict.fromkeys(unscaled) if abs(value) < limit]
 
@@ -184,7 +186,9 @@ def _interval(months: int = 0, days: int = 0, micros: int = 0) -> dict[str, int]
 _MAX_MONTHS: Final = 120_000
 _MAX_DAYS: Final = 3_660_000
 _MAX_MICROS: Final = 9_223_372_036_854_775
-"""BigQuery's widest INTERVAL: 10,000 years and their days; of the time part, what 64-bit nanoseconds can hold."""
+"""The limits of BigQuery's INTERVAL: 10,000 years and their days; for the time part, the limit of 64-bit
+nanoseconds.
+"""
 
 _INTERVAL_EDGES: Final = (
     *(_interval(), _interval(1), _interval(-1), _interval(days=1), _interval(days=-1), _interval(micros=1)),
@@ -206,9 +210,9 @@ def _range(start: str | None, end: str | None) -> dict[str, str | None]:
 
 
 def _bounds(column: Column, profile: ValueProfile) -> list[Any]:
-    """Values of the range's element type in their order, each once."""
+    """Return values of the range's element type in their order, each once."""
     assert column.range_of is not None
-    # Equal widths make these forms sort as text, once a fraction is there to compare.
+    # Equal widths make these forms sort as text; without the final Z, a fraction sorts after a missing fraction.
     return sorted(set(pool_values(Column("", column.range_of), profile)), key=lambda text: text.rstrip("Z"))
 
 
@@ -236,7 +240,9 @@ Values = Callable[[Column], Sequence[Any]]
 
 
 def _row(small: Sequence[Any], edges: Sequence[Any], drawn: Values, wide: Values | None = None) -> Mapping[str, Values]:
-    """SMALL, BOUNDARY, RANDOM and WIDE of one type; CONSTANT is the first small value that is not the type's zero."""
+    """Return the SMALL, BOUNDARY, RANDOM and WIDE values of one type; CONSTANT is the first small value other than
+    the zero.
+    """
     return _profiles(lambda _column: small, lambda _column: edges, drawn, wide)
 
 
@@ -321,11 +327,11 @@ PROFILES: Final[Mapping[BqType, Mapping[str, Values]]] = MappingProxyType(
         BqType.RANGE: _profiles(_ranges, _range_edges, _random_ranges),
     }
 )
-"""Every type that holds values itself; a RECORD is made of these."""
+"""The values of every type except RECORD, which consists of other types."""
 
 
 def pool_values(column: Column, profile: ValueProfile) -> list[Any]:
-    """The JSON forms from which ``profile`` picks a value of the column; a declared length bounds them."""
+    """Return the JSON forms from which ``profile`` picks a value of the column; a declared length bounds them."""
     values = list(PROFILES[column.type][profile](column))
     if column.max_length is None:
         return values

@@ -1,10 +1,10 @@
-"""The golden vectors: Arrow bytes with what a reader has to make of them, for programs in any language.
+"""The golden vectors: Arrow bytes with the permitted results of readers, for programs in any language.
 
-A folder of vectors holds ``vectors/*.json`` (one :class:`Chapter` each), and beside each an archive of the same name
+A folder of vectors has ``vectors/*.json`` (one :class:`Chapter` each). Next to each is an archive of the same name
 (``vectors/*.zip``, see :mod:`conformance.disk.archives`) with its vectors' bytes in ``bytes/`` and the rows of valid
-ones, in the Arrow integration JSON form, in ``rows/``. The form follows Project Wycheproof
-(https://github.com/C2SP/wycheproof): what is told about a vector stands in one place, and whoever runs them needs a
-JSON parser, a ZIP reader and SHA-256 at most. This module reads and writes folders; it makes no bytes.
+vectors, in the Arrow integration JSON form, in ``rows/``. The form follows Project Wycheproof
+(https://github.com/C2SP/wycheproof): all facts about a vector are in one place, and a program that runs them needs
+only a JSON parser, a ZIP reader and SHA-256. This module reads and writes folders; it makes no bytes.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from conformance.records import from_json, to_json
 __all__ = ["Chapter", "Provenance", "Vector", "VectorError", "VectorSet", "vectors_schema"]
 
 FORMAT: Final = 2
-"""Version of the form; it rises when a program written for the old one would misread the new one."""
+"""The version of the form; it rises if a program written for the old form would misread the new one."""
 SCHEMA_FILE: Final = "vectors.schema.json"
 
 
 class VectorError(ValueError):
-    """A folder does not hold vectors; the message says which file, what was expected and what to do."""
+    """A folder does not have valid vectors; the message gives the file, the expectation and a remedy."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Provenance:
-    """Who made a vector: ``origin`` names the sample, variation, mutant or recipe that it was made from.
+    """The maker of a vector: ``origin`` names the sample, variation, mutant or recipe that it was made from.
 
-    ``regenerates`` is ``bytes`` where the same bytes come out everywhere, ``values`` where a codec's version decides.
+    ``regenerates`` is ``bytes`` if every machine makes the same bytes, ``values`` if the bytes depend on a codec's
+    version.
     """
 
     generator: str
@@ -50,14 +51,17 @@ class Provenance:
 class Vector:
     """One vector.
 
-    ``kind`` is ``stream``, ``file`` or ``tensor``. A reader has to read what is *valid*, unless the tier is *optional*
-    and it says that it lacks the feature; what is *invalid* it has to refuse if the tier is *structure*, and may accept
-    if it is *content*; what is *permitted* it may do either with. Wherever rows are told, it may return no others.
+    ``kind`` is ``stream``, ``file`` or ``tensor``. A reader has to read a *valid* vector, unless the tier is
+    *optional* and the reader reports that it lacks the feature. It has to refuse an *invalid* vector if the tier is
+    *structure*, and may accept it if the tier is *content*. It may read or refuse a *permitted* vector. If a vector
+    has rows, a reader must not return others.
 
-    ``file`` and ``rows`` are names of members of the chapter's archive; ``rows`` is empty where no rows are told, and
-    vectors of a chapter that have the same share them. ``reason`` is the code of
-    the rule that the bytes break, followed by what is wrong, or says which features they use. ``clauses`` are the
-    clauses that the bytes break, and those on readers that the vector is for. ``flags`` name what a reader has to know.
+    ``file`` and ``rows`` are names of members of the chapter's archive; ``rows`` is empty if the rows are not known,
+    and vectors of a chapter with equal rows share them.
+    ``reason`` is the code of the rule that the bytes break, followed by the fault, or the list of the features that
+    they use.
+    ``clauses`` are the clauses that the bytes break, and the clauses on readers that the vector tests.
+    ``flags`` name features that a reader has to support.
     """
 
     id: str
@@ -98,24 +102,24 @@ class VectorSet:
         return {vector.id: vector for chapter in self.chapters.values() for vector in chapter.vectors}
 
     def write(self, folder: Path) -> None:
-        """Write the set below ``folder``; chapters that it has no more are removed, with their archives."""
+        """Write the set below ``folder``; chapters that are not in the set are removed, with their archives."""
         wanted = {SCHEMA_FILE: _text(vectors_schema())}
         for name, chapter in self.chapters.items():
             wanted[f"vectors/{name}.json"] = _text(to_json(chapter))
             wanted[f"vectors/{name}.zip"] = pack({member: self.contents[member] for member in _members(chapter)})
         for path, data in wanted.items():
             write_whole(folder / path, data)
-        # Removed last, so that a full disk leaves every file that was there.
+        # Files are removed last, so that a full disk leaves every file that was there.
         for old in (folder / "vectors").iterdir():
             if f"vectors/{old.name}" not in wanted:
                 old.unlink()
 
     @classmethod
     def load(cls, folder: Path) -> VectorSet:
-        """The set in ``folder``; every member that a vector names is there and has the digest that it is said to have.
+        """Return the set in ``folder``; every member that a vector names is checked for existence and its digest.
 
         Raises:
-            VectorError: the folder holds no vectors, or what it holds is not as told.
+            VectorError: the folder has no vectors, or a file is missing, malformed or has another digest.
         """
         paths = sorted((folder / "vectors").glob("*.json"))
         if not paths:
@@ -130,7 +134,9 @@ class VectorSet:
         return made
 
     def differences(self, other: VectorSet) -> list[str]:
-        """What ``other`` says differently, one sentence each; of what a codec wrote the bytes are not compared."""
+        """Return the differences to ``other``, one sentence each; bytes that depend on a codec's version are not
+        compared.
+        """
         mine, theirs = self.vectors, other.vectors
         reported = [f"{name}: no longer there" for name in mine.keys() - theirs.keys()]
         reported += [f"{name}: new" for name in theirs.keys() - mine.keys()]
@@ -151,7 +157,7 @@ def _differing(one: Vector, other: Vector) -> Iterable[str]:
 def _chapter(path: Path) -> Chapter:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        # The first form did not say which it was.
+        # The first version of the form had no version number.
         form = document.get("format", 1) if isinstance(document, dict) else FORMAT
         chapter = from_json(Chapter, document, path=path.name) if form == FORMAT else None
     except (OSError, ValueError) as error:
@@ -162,7 +168,7 @@ def _chapter(path: Path) -> Chapter:
 
 
 def _members(chapter: Chapter) -> Iterator[str]:
-    """The names of the members of a chapter's archive, some more than once."""
+    """Yield the names of the members of a chapter's archive, some more than once."""
     for vector in chapter.vectors:
         yield vector.file
         if vector.rows:
@@ -170,7 +176,7 @@ def _members(chapter: Chapter) -> Iterator[str]:
 
 
 def _contents(path: Path, chapter: Chapter) -> dict[str, bytes]:
-    """The members of an archive that its chapter names."""
+    """Return the members of an archive that its chapter names."""
     try:
         members = unpack(path)
     except (OSError, ArchiveError) as error:
@@ -179,7 +185,7 @@ def _contents(path: Path, chapter: Chapter) -> dict[str, bytes]:
     for vector in chapter.vectors:
         for name in filter(None, (vector.file, vector.rows)):
             if name not in members:
-                raise VectorError(f"{vector.id}: expected its file {name} in {path}, where it is not")
+                raise VectorError(f"{vector.id}: expected its file {name} in {path}, but it is missing")
         if (digest := hashlib.sha256(members[vector.file]).hexdigest()) != vector.sha256:
             raise VectorError(f"{vector.id}: expected {vector.file} with the digest {vector.sha256}, got {digest}")
     return {name: members[name] for name in _members(chapter)}
@@ -190,5 +196,5 @@ def _text(document: Any) -> bytes:
 
 
 def vectors_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a chapter."""
+    """Return the JSON Schema (draft 2020-12) of a chapter."""
     return json_schema(Chapter, title="A chapter of golden vectors for readers of Arrow IPC")

@@ -1,8 +1,8 @@
-"""What the rows of a drawn recipe weigh, before any is made, and the bound on that.
+"""The weight of the rows of a drawn recipe in bytes, computed before any row is made, and its limit.
 
-Arrays of records of arrays multiply: of a million drawn tables the heaviest weighed 237 MB. The weight is computed from
-columns and recipe alone, in whole numbers, so that it is the same on every machine. Of a million recipes some 500 are
-beyond the bound, and every other keeps its bytes.
+Arrays of records of arrays multiply: of a million drawn tables the heaviest weighed 237 MB. The weight is computed
+from columns and recipe alone, in whole numbers, so that it is the same on every machine. Of a million recipes about
+500 exceed the limit, and every other keeps its bytes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from conformance.records import BqType, Column, Mode, Recipe, ValueProfile
 __all__ = ["GIVEN_MOST_BYTES", "MOST_BYTES", "bounded", "weight"]
 
 MOST_BYTES: Final = 16 << 20
-"""The most that a drawn table may weigh: above every default limit on a message, and made in a tenth of a second."""
+"""The limit for a drawn table: above every default limit on message size, and made in a tenth of a second."""
 GIVEN_MOST_BYTES: Final = 1 << 30
-"""The most that the table of a case file may weigh: it is made in memory, and sent and judged there."""
+"""The limit for the table of a case file: the table is made, sent and judged in memory."""
 _OFFSET: Final = 4
 
 
 def bounded(columns: tuple[Column, ...], recipe: Recipe) -> Recipe:
-    """The recipe, or one like it that weighs no more than :data:`MOST_BYTES`: of smaller values, then of fewer rows."""
+    """Return the recipe, or a similar one that weighs at most :data:`MOST_BYTES`, with smaller values, then with
+    fewer rows.
+    """
     if weight(columns, recipe) > MOST_BYTES and recipe.values is ValueProfile.WIDE:
         recipe = dataclasses.replace(recipe, values=ValueProfile.RANDOM)
     while weight(columns, recipe) > MOST_BYTES:
@@ -34,10 +36,10 @@ def bounded(columns: tuple[Column, ...], recipe: Recipe) -> Recipe:
 
 
 def weight(columns: tuple[Column, ...], recipe: Recipe) -> int:
-    """About how many bytes the recipe's values take; seldom less than they do, and never NULLs counted.
+    """Return the approximate size of the recipe's values in bytes; seldom too small, and NULLs are counted as values.
 
-    An array has from 0 to ``max_items`` items, each number equally often: how many there are at a depth is taken for
-    the mean and three standard deviations more.
+    An array has from 0 to ``max_items`` items, each number equally often: the number of slots at a depth is
+    estimated as the mean plus three standard deviations.
     """
     slots, most = [recipe.rows], recipe.max_items
     total = 0
@@ -54,7 +56,9 @@ _Leaf = tuple[BqType, BqType | None, int | None]
 
 
 def _depths(columns: tuple[Column, ...]) -> tuple[tuple[int, int, tuple[_Leaf, ...]], ...]:
-    """For each depth of arrays inside arrays: how many arrays begin there, and what has values there."""
+    """Return, for each depth of arrays inside arrays, the number of arrays that begin there and the columns with
+    values there.
+    """
     lists: dict[int, int] = {0: 0}
     leaves: dict[int, list[_Leaf]] = {0: []}
 
@@ -76,7 +80,7 @@ def _depths(columns: tuple[Column, ...]) -> tuple[tuple[int, int, tuple[_Leaf, .
 
 @functools.lru_cache(maxsize=1024)
 def _width(kind: BqType, values: ValueProfile, range_of: BqType | None, max_length: int | None) -> int:
-    """The mean bytes of a value of a profile, offset included; a byte for a boolean."""
+    """Return the mean size of a value of a profile in bytes, offset included; one byte for a boolean."""
     if kind is BqType.RANGE:
         return sum(int(raw.itemsize) for raw in range_pool(Column("", kind, range_of=range_of), values).bounds)
     drawn = pool(Column("", kind, max_length=max_length), values)

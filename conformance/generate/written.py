@@ -1,8 +1,8 @@
 """Written-out rows: JSON objects to Arrow columns, and back.
 
-This module decides how JSON rows nest: records, arrays, ranges, NULL and absent keys. A row that does not fit its
-columns is refused with the place and what would fit. What a single value looks like is
-:mod:`conformance.generate.jsonform`'s business.
+This module defines the nesting of JSON rows: records, arrays, ranges, NULL and missing keys. A row that does not fit
+its columns is refused with the place and the expectation. :mod:`conformance.generate.jsonform` defines single
+values.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from conformance.records import BqType, Column, Mode, RecordError
 __all__ = ["array_from_values", "arrays_from_rows", "raw_values", "values_from_array"]
 
 Where = Callable[[int], str]
-"""Names the place of a slot; asked only when a value is refused."""
+"""A function that names the place of a slot; called only if a value is refused."""
 
 _ABSENT: Final = object()
 
 
 def arrays_from_rows(columns: Sequence[Column], rows: Sequence[Any], schema: pa.Schema) -> list[pa.Array]:
-    """One array per column with the types of ``schema``; raises :class:`RecordError` on a value out of place."""
+    """Return one array per column with the types of ``schema``; raises :class:`RecordError` on a value out of place."""
     return _members(columns, rows, [field.type for field in schema], lambda index: f"rows[{index}]")
 
 
 def array_from_values(column: Column, values: Sequence[Any]) -> pa.Array:
-    """The array of one column from the JSON form of its values; raises :class:`RecordError`."""
+    """Return the array of one column from the JSON form of its values; raises :class:`RecordError`."""
     arrow = arrow_schema([column]).field(0).type
     return _array(column, values, arrow, lambda index: f"{column.name}[{index}]")
 
@@ -42,7 +42,7 @@ def array_from_values(column: Column, values: Sequence[Any]) -> pa.Array:
 def _members(
     columns: Sequence[Column], objects: Sequence[Any], types: Sequence[pa.DataType], where: Where
 ) -> list[pa.Array]:
-    """The arrays of the members of JSON objects; an object that is None stands under a NULL record."""
+    """Return the arrays of the members of JSON objects; an object that is None is under a NULL record."""
     known = {column.name for column in columns}
     for index, item in enumerate(objects):
         if item is None:
@@ -64,14 +64,14 @@ def _members(
 def _array(
     column: Column, values: Sequence[Any], arrow: pa.DataType, where: Where, hidden: Sequence[bool] = ()
 ) -> pa.Array:
-    """The array of a column; ``hidden`` marks slots under a NULL record, where a value cannot be."""
+    """Return the array of a column; ``hidden`` is True for slots under a NULL record, which have no value."""
     if column.mode is Mode.REPEATED:
         return _lists(column, values, arrow, where)
     nulls = np.fromiter((value is None or value is _ABSENT for value in values), np.bool_, len(values))
     if column.mode is Mode.REQUIRED:
         for index in np.flatnonzero(nulls).tolist():
             if not (hidden and hidden[index]):
-                raise RecordError(where(index), "a value, for the column is REQUIRED", None)
+                raise RecordError(where(index), "a value, because the column is REQUIRED", None)
         return _elements(column, values, arrow, where, None)
     return _elements(column, values, arrow, where, nulls)
 
@@ -82,7 +82,7 @@ def _lists(column: Column, values: Sequence[Any], arrow: pa.DataType, where: Whe
         if value is _ABSENT:
             continue
         if not isinstance(value, list | tuple):
-            raise RecordError(where(index), "a list, for the column is REPEATED", value)
+            raise RecordError(where(index), "a list, because the column is REPEATED", value)
         items.extend(value)
     offsets = arrays.offsets_of(np.array([0 if value is _ABSENT else len(value) for value in values], np.int64))
 
@@ -118,7 +118,7 @@ def _elements(
 
 
 def raw_values(column: Column, values: Sequence[Any], where: Where) -> Any:
-    """The raw form of scalar values: a numpy array, or a list of bytes; None becomes the type's zero."""
+    """Return the raw form of scalar values: a numpy array, or a list of bytes; None becomes the type's zero."""
     form = FORMS[column.type]
     zero: Any = b"" if form.dtype is None else np.zeros((), form.dtype)[()]
     raw = []
@@ -135,7 +135,7 @@ def raw_values(column: Column, values: Sequence[Any], where: Where) -> Any:
 
 
 def values_from_array(column: Column, array: pa.Array) -> list[Any]:
-    """The JSON form of every value of a column's array: the way back of :func:`array_from_values`."""
+    """Return the JSON form of every value of a column's array: the inverse of :func:`array_from_values`."""
     if column.mode is not Mode.REPEATED:
         return _shown(column, array)
     offsets = array.offsets.to_pylist()

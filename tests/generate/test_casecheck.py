@@ -45,11 +45,11 @@ def test_case_without_columns_passes() -> None:
     [
         (
             case(A, Column("A", BqType.STRING)),
-            "Case.table.columns[1].name: expected a name that no other column beside it has, whatever the case",
+            "Case.table.columns[1].name: expected a name that no sibling column has, ignoring case",
         ),
         (
             case(Column("r", BqType.RECORD, fields=(A, Column("", BqType.BOOL)))),
-            "Case.table.columns[0].fields[1].name: expected a name that no other column beside it has, ",
+            "Case.table.columns[0].fields[1].name: expected a name that no sibling column has, ",
         ),
         (
             case(Column("r", BqType.RANGE, range_of=BqType.INT64)),
@@ -57,7 +57,7 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(Column("a", BqType.INT64, precision=3)),
-            "Case.table.columns[0].precision: expected nothing, for only BIGNUMERIC and NUMERIC have it but got 3",
+            "Case.table.columns[0].precision: expected no value (only BIGNUMERIC and NUMERIC have it) but got 3",
         ),
         (
             case(Column("a", BqType.STRING, max_length=0)),
@@ -91,7 +91,7 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(steps=(AppendRows(6), AppendRows(5))),
-            "Case.steps[1].count: expected no more rows in all than the table's 10 but got 5 (int)",
+            "Case.steps[1].count: expected at most the table's 10 rows in all but got 5 (int)",
         ),
     ],
 )

@@ -90,14 +90,14 @@ def steps(*steps: Step, protocol: ProtocolName = ProtocolName.FLIGHT, table: Tab
         (arrow(dictionaries=(Json({"ID": 0}),)), "Case.table.arrow: expected Arrow data in the integration form"),
         (arrow(batches=(Json({"count": 3}),)), "batch 0 is not of the integration form"),
         (arrow(batches=(Json(3),)), "batch 0 is not of the integration form"),
-        (steps(CreateSession()), "Case.steps[0]: expected a step of flight, which the case speaks but got 'create-"),
+        (steps(CreateSession()), "Case.steps[0]: expected a step of flight, the protocol of the case but got 'create-"),
         (
             steps(DoPut(WORDS), protocol=ProtocolName.STORAGE_READ, table=Table((), recipe=Recipe(1))),
-            "Case.steps[0]: expected a step of storage-read, which the case speaks but got 'do-put'",
+            "Case.steps[0]: expected a step of storage-read, the protocol of the case but got 'do-put'",
         ),
         (
             steps(protocol=ProtocolName.STORAGE_READ),
-            "Case.table.arrow: expected columns, for the case speaks storage-read",
+            "Case.table.arrow: expected columns, because the case is of storage-read",
         ),
         (steps(DoGet()), "Case.steps[0].info: expected the label of an earlier get-flight-info step but got 'i'"),
         (steps(GetFlightInfo(WORDS), DoGet(endpoint="first")), "Case.steps[1].endpoint: expected '*' or an endpoint's"),

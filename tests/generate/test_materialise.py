@@ -246,13 +246,13 @@ R = Column("r", BqType.RECORD, Mode.REPEATED, (Column("a", BqType.INT64, Mode.RE
     [
         (R, {"r": [{}, {"a": [1, "x"]}]}, "rows[0].r[1].a[1]: expected an integer of 64 bits but got 'x' (str)"),
         (R, {"r": [{"c": 1}]}, "rows[0].r[0].c: expected one of the columns a, b but got 'c' (str)"),
-        (R, {"r": None}, "rows[0].r: expected a list, for the column is REPEATED but got None (NoneType)"),
+        (R, {"r": None}, "rows[0].r: expected a list, because the column is REPEATED but got None (NoneType)"),
         (R, {"q": 1}, "rows[0].q: expected one of the columns r but got 'q' (str)"),
         (R, {"r": [{"b": "2019-02-29"}]}, "rows[0].r[0].b: expected a date as YYYY-MM-DD but got '2019-02-29' (str)"),
         (
             Column("a", BqType.INT64, Mode.REQUIRED),
             {"a": None},
-            "rows[0].a: expected a value, for the column is REQUIRED but got None (NoneType)",
+            "rows[0].a: expected a value, because the column is REQUIRED but got None (NoneType)",
         ),
         (
             Column("n", BqType.NUMERIC, precision=3, scale=1),
