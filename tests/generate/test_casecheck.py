@@ -65,7 +65,7 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(Column("a", BqType.NUMERIC, precision=30)),
-            "Case.table.columns[0].precision: expected max(1, scale) to scale + 29 with a scale of at most 9, as ",
+            "Case.table.columns[0].precision: expected max(1, scale) to scale + 29 with a scale of at most 9 for ",
         ),
         (
             case(Column("a", BqType.NUMERIC, scale=2)),

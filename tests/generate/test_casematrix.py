@@ -127,7 +127,7 @@ def test_a_matrix_is_a_file_of_cases(tmp_path: Path, suffix: str) -> None:
         ("cell: 2", "cell: 2, c: 3", "line 8: Matrix.matrix.name.two.c: expected a parameter that a case uses but g"),
         ("cell: 2", "cell: $cell", "name two (line 8): $cell: expected a value that does not need itself ($cell)"),
         ("cell: 2", "name: 2", "line 6: Matrix.matrix.name: expected a name that is not also the name of a table"),
-        ("$title", "a $title", "name one (line 7): case.title: expected a text or an integer in $title, for it is pu"),
+        ("$title", "a $title", "name one (line 7): case.title: expected a text or an integer in $title, because it "),
         ("$title", "5 $", "name one (line 7): case.title: expected the name of a parameter after $, or $$ for a dolla"),
         ("matrix:", "defaults: {d: 1}\nmatrix:", "line 5: Matrix.defaults.d: expected a default that a case uses"),
         ("matrix:", "combine: [{name: [three]}]\nmatrix:", "line 5: Matrix.combine[0].name: expected entries among"),
