@@ -65,8 +65,9 @@ class Region:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """The schema of a table and the region with a slot per row; ``row_ids`` is True for the row counters, which are not in
-    it.
+    """The schema of a table, the region with a slot per row, and the row counters, which are in no region.
+
+    ``row_ids`` is True for each column that is a row counter.
     """
 
     schema: pa.Schema
