@@ -43,7 +43,7 @@ rule_clauses(encoded, SEQUENCES,
       dictionary, and a writer should write it early.
       """, profiles=SEQUENCES[:1], role=Role.WRITER),
     must("dictionary.indices-inside", Rule.DICTIONARY_INDEX_RANGE,
-      "readers that do not check read memory after the dictionary",
+      "readers without bounds checks read memory after the dictionary",
       """In a slot that is not null, a dictionary index is below the length that the dictionary has at that batch.
 
       A replacement or delta takes effect at its place in the stream. Another clause requires that indices are not

@@ -87,7 +87,7 @@ def message_says_something(call: CallView) -> Iterator[Violation]:
     breaks="clients that pass on rows as they arrive",
 )
 def refused_read_has_no_rows(call: CallView) -> Iterator[Violation]:
-    """A refused read delivers no response before its status."""
+    """A read that is refused delivers no response before its final status."""
     if call.raw.responses:
         yield Violation("no responses", f"{len(call.raw.responses)} before {call.raw.status}")
 
@@ -208,7 +208,7 @@ _has_its_code("errors.snapshot-outside-window-has-its-code", ["snapshot-outside-
 _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
   ["malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session", "malformed-stream",
    "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset"], STORAGE_PROTO,
-  """A bad request, for which no public record of the service's refusal exists, is refused with a fitting code.
+  """A bad request whose refusal by the service is not publicly recorded is refused with a fitting code.
 
   INVALID_ARGUMENT, NOT_FOUND and similar codes fit; UNIMPLEMENTED and UNAUTHENTICATED mean something else.
   """, level=Level.SHOULD)

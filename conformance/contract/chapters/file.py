@@ -35,7 +35,7 @@ rule_clauses(files, ONLY,
       "readers that read the file from its beginning as a stream treat the footer as a message",
       """The stream in a file ends with its end-of-stream marker, and the footer follows.
 
-      The format draws it so ("STREAMING FORMAT with EOS"); an earlier text showed the marker as optional, and
+      The format shows it so ("STREAMING FORMAT with EOS"); an earlier text showed the marker as optional, and
       readers that use the footer accept files from that time.
       """),
     must("file.footer-length", (Rule.FOOTER_LENGTH_NOT_POSITIVE, Rule.FOOTER_OUT_OF_RANGE),
@@ -56,7 +56,7 @@ rule_clauses(blocks, ONLY,
       (Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, Rule.BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8),
       "Arrow C++ refuses the file; readers that map it read unaligned",
       "Offset and metadata length of a block are multiples of eight: the length counts prefix, metadata and padding."),
-    must("file.blocks-inside", Rule.BLOCK_OUT_OF_FILE, "readers that do not check read memory elsewhere"),
+    must("file.blocks-inside", Rule.BLOCK_OUT_OF_FILE, "readers without bounds checks read memory elsewhere"),
     must("file.blocks-are-messages", (Rule.BLOCK_NO_MESSAGE, Rule.BLOCK_NOT_IN_STREAM),
       "readers of the footer decode other bytes than readers of the stream",
       "At the offset of a block, a message of the stream begins with its prefix."),

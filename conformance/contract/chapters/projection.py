@@ -99,7 +99,9 @@ def known_columns_are_served(session: SessionView) -> Iterator[Violation]:
     yield from served(session, f"selected_fields {list(session.step.selected_fields)}")
 
 
-@clause("projection.only-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="clients that map by index")
+@clause(
+    "projection.only-the-selected", over=_made(*_BY_NAME), source=STREAM_PROTO, breaks="clients that map by position"
+)
 def only_the_selected(session: SessionView) -> Iterator[Violation]:
     """The schema of a session has no column that was not selected: clients rely on the number of columns."""
     wanted, came = _names(session)

@@ -135,7 +135,7 @@ _refuses(
 )
 _refuses(
     "unknown",
-    """A reader refuses versions, types, units, byte orders and codecs that it does not know, as of a later format.
+    """A reader refuses versions, types, units, byte orders and codecs that it does not know, as of later formats.
 
     An older library reads newer data, or detects that it cannot.""",
     FORWARD_COMPATIBILITY,

@@ -130,7 +130,7 @@ def find_the_values(read: Read) -> Iterator[Violation]:
 def agree(read: Read) -> Iterator[Violation]:
     """All readers return the same result for one stream.
 
-    Whichever is right, if readers differ, a user's result depends on the client.
+    If readers differ, a user's result depends on the client, whichever reader is right.
     """
     camps: dict[str, list[str]] = {}
     for reading in read.readings:

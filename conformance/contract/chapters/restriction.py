@@ -173,7 +173,7 @@ def _with_nulls_outside(view: View) -> list[SessionRead]:
     breaks="every client: it gets rows that its filter excludes",
 )
 def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
-    """A row for which the restriction is NULL is not selected: only TRUE selects a row, and NOT NULL is NULL."""
+    """A row for which the restriction is NULL is not selected: only TRUE selects a row, and NOT of NULL is NULL."""
     restriction = whole.session.step.row_restriction
     if wrong := sorted(set(unwanted_rows(whole)) & _with_null(whole.session)):
         observed = f"{len(wrong)} rows with NULL in a column that it compares, the first row {wrong[0]} of the table"
@@ -191,7 +191,7 @@ def _text(call: CallView) -> str:
 # A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 refuses("restriction.malformed-is-refused", refused_as("malformed-restriction"), STREAM_PROTO, _text,
-  "A restriction that is not an SQL expression is refused, even if the server's own query would accept it.",
+  "A restriction that is not an SQL expression is refused, even if a query that contains it would run.",
   breaks="clients with a mistake in their filter")
 # fmt: on
 
@@ -229,7 +229,7 @@ def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
 # fmt: off
 refuses("restriction.too-long-is-refused", refused_as("restriction-too-long"), QUOTAS,
   lambda call: f"a restriction of {len(call.request.read_session.read_options.row_restriction)} characters",
-  "A restriction of more than 1,048,576 bytes is refused.")
+  "A restriction of more than 1,048,576 bytes is refused: that is the limit of the service.")
 refuses("restriction.unknown-column-is-refused", refused_as("restriction-unknown-column"), STREAM_PROTO, _text,
   "A restriction on a column that the table does not have is refused: it cannot be TRUE for any row.")
 refuses("restriction.aggregate-is-refused", refused_as("restriction-aggregate"), STREAM_PROTO, _text,

@@ -198,7 +198,7 @@ def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
     ),
 )
 def first_response_has_the_schema(response: ResponseView) -> Iterator[Violation]:
-    """The first response of a read from the start has the schema."""
+    """The first response of a read from the start of a stream has the schema."""
     if response.message.WhichOneof("schema") is None:
         yield Violation("arrow_schema in the first response", "none", field="schema")
 
@@ -329,7 +329,7 @@ def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
 
 @clause("rows.none-is-foreign", over=_plain_sessions, source=STORAGE_PROTO, breaks="every client: data is invented")
 def none_is_foreign(whole: SessionRead) -> Iterator[Violation]:
-    """The streams of a session have only rows of the table."""
+    """The streams of a session have only rows of the table, and no others."""
     if foreign := whole.match.foreign:
         observed = f"{len(foreign)} that the table does not have, such as {show_row(whole.got, foreign[0])}"
         yield Violation("rows of the table only", observed)

@@ -195,7 +195,7 @@ _marked("schema.metadata-range", BqType.RANGE,
     breaks="ADBC and others look for the field metadata on the column: https://github.com/adbc-drivers/bigquery/pull/8",
 )
 def metadata_on_list(declared: Declared) -> Iterator[Violation]:
-    """The type's field metadata of a REPEATED column is on the list, not on its item."""
+    """For a REPEATED column, the type's field metadata is on the list, not on its item."""
     for pair in _repeated(declared):
         if present := _field_metadata(pair.element):
             yield Violation("an item without metadata", _written(present), f"{pair.path}.{pair.element.name}")
@@ -207,7 +207,7 @@ def _repeated(declared: Declared) -> Iterator[ColumnPair]:
 
 @about_columns("schema.metadata-plain", source=LIVE_TEST, breaks="readers that fail on unknown extension names")
 def metadata_plain(declared: Declared) -> Iterator[Violation]:
-    """A type that Arrow itself has is without field metadata: INT64, STRING, BYTES, NUMERIC, TIMESTAMP, RECORD …"""
+    """A type that exists in Arrow has no field metadata: INT64, STRING, BYTES, NUMERIC, TIMESTAMP, RECORD …"""
     for pair in declared.pairs:
         if not field_metadata(pair.column) and (present := _field_metadata(pair.field)):
             yield Violation("no metadata", _written(present), pair.path)

@@ -156,7 +156,7 @@ def stream_names_differ(session: SessionView) -> Iterator[Violation]:
 
 @clause("session.table-is-echoed", over=created, source=RECORDED)
 def table_is_echoed(session: SessionView) -> Iterator[Violation]:
-    """The session has the table's resource name as in the request."""
+    """The session has the table's resource name exactly as in the request."""
     asked = session.request.read_session.table
     if session.session.table != asked:
         yield Violation(repr(asked), repr(session.session.table), field="table")
@@ -256,9 +256,7 @@ def expire_time_is_ahead(session: SessionView) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
-    """A session lives for six hours, as documented; a quarter of an hour is tolerated, because two clocks are
-    compared.
-    """
+    """A session lives for six hours, as documented; within a quarter of an hour, because two clocks are compared."""
     if abs(_seconds_left(session) - LIFETIME) > LIFETIME_SLACK:
         yield Violation("about 6 h after it was made", f"{_seconds_left(session) / 3600:.2f} h", field="expire_time")
 
@@ -294,7 +292,7 @@ def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
     breaks="Go, Node, Spark, Trino, Polars and DuckDB, which use the session's schema (from their source)",
 )
 def carries_a_schema(session: SessionView) -> Iterator[Violation]:
-    """The session has a schema; most clients read it only there."""
+    """The session has a schema; most clients read the schema only there."""
     if session.session.WhichOneof("schema") is None:
         yield Violation("arrow_schema or avro_schema", "neither", field="schema")
 

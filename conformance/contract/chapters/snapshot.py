@@ -167,5 +167,5 @@ def time_is_echoed(session: SessionView) -> Iterator[Violation]:
 refuses("snapshot.time-outside-the-window-is-refused", refused_as("snapshot-outside-window"), MEASURED,
   lambda call: f"snapshot_time {call.request.read_session.table_modifiers.snapshot_time.seconds} s after the epoch",
   "A request for a time before any time travel window is refused.",
-  breaks="clients: they read the present as the past")
+  breaks="clients read the present as the past")
 # fmt: on

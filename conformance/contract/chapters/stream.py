@@ -17,7 +17,7 @@ from conformance.wire import Rule
 rule_clauses(anything, IPC,
     must("stream.not-empty", Rule.PREFIX_EMPTY, "every reader: a stream without batches still has its schema",
       "The input is not empty: a stream of no batches is a schema and perhaps an end marker.", source=IPC_STREAM),
-    must("stream.prefixes", Rule.PREFIX_CONTINUATION_MISSING, "every reader reads these bytes as a length",
+    must("stream.prefixes", Rule.PREFIX_CONTINUATION_MISSING, "every reader reads the bytes there as a length",
       """A message begins with a prefix: the continuation word and the length of the metadata.
 
       Streams from before Arrow 0.15 have the length alone, and are legal; bytes with neither kind of prefix are not.
@@ -36,7 +36,7 @@ rule_clauses(streams, SEQUENCES,
     must("stream.one-schema", Rule.STREAM_SECOND_SCHEMA,
       "readers differ: some refuse, some continue with the first schema; no reader can apply both"),
     must("stream.batches-only", Rule.STREAM_MESSAGE_KIND,
-      "readers that expect batches refuse; readers that skip unknown messages lose it",
+      "readers that expect batches refuse; readers that skip unknown messages lose the tensor",
       "After the schema only dictionary batches and record batches follow, and no tensors."),
     should("stream.one-framing", Rule.STREAM_FRAMING_MIXED, "readers that derive the framing from the first message",
       """All messages, and the marker at the end, are framed like the first one: with a continuation word, or without.
@@ -45,7 +45,7 @@ rule_clauses(streams, SEQUENCES,
       both.
       """),
     should("stream.nothing-after-end", Rule.STREAM_BYTES_AFTER_END,
-      "no reader reads it: batches after the marker are lost without an error",
+      "no reader reads such bytes: batches after the marker are lost without an error",
       """Nothing follows the end-of-stream marker.
 
       The format is silent about further bytes; all known readers ignore them.

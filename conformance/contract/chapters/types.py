@@ -139,12 +139,12 @@ DIGITS_LOST: Final = "digits are lost in floats: https://github.com/Recidiviz/bi
 WRONG_SCALE: Final = "values are wrong by powers of ten if a reader trusts the table's scale"
 
 # fmt: off
-_about("types.numeric", BqType.NUMERIC, _is_decimal, "NUMERIC is a 128-bit decimal.", DIGITS_LOST)
+_about("types.numeric", BqType.NUMERIC, _is_decimal, "NUMERIC is a decimal of 128 bits.", DIGITS_LOST)
 _about("types.numeric-parameters", BqType.NUMERIC, _has_parameters,
   "NUMERIC has precision 38 and scale 9; NUMERIC(P, S) of a base table has precision P and scale S.",
   WRONG_SCALE, source="https://github.com/abdolence/bigquery-rs")
 _about("types.bignumeric", BqType.BIGNUMERIC, _is_decimal,
-  "BIGNUMERIC is a 256-bit decimal; if its precision fits into 128 bits, it may be a 128-bit decimal.", DIGITS_LOST)
+  "BIGNUMERIC is a decimal of 256 bits; it may have 128 bits if its precision fits into these.", DIGITS_LOST)
 _about("types.bignumeric-parameters", BqType.BIGNUMERIC, _has_parameters,
   "BIGNUMERIC has precision 76 and scale 38; BIGNUMERIC(P, S) of a base table has precision P and scale S.",
   WRONG_SCALE)

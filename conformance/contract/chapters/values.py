@@ -271,7 +271,7 @@ def _is_micros(arrow: pa.DataType) -> bool:
     breaks="pyarrow 26.0.1: `OverflowError: date value out of range`",
 )
 def date_limits(batch: BatchBytes) -> Iterator[Violation]:
-    """A date is in the years 1 to 9999. The clause judges only values that are not compared with a case."""
+    """A date is in the years 1 to 9999. This applies to values that are not compared with a case."""
     for path, dates in leaves(batch, pa.types.is_date32):
         if found := outside(dates, *_DAYS):
             yield Violation("days from 0001-01-01 to 9999-12-31", f"day {found[0]}, {found[1]} such", path)
@@ -284,9 +284,7 @@ def date_limits(batch: BatchBytes) -> Iterator[Violation]:
     breaks="pyarrow 26.0.1: `OverflowError: date value out of range`",
 )
 def timestamp_limits(batch: BatchBytes) -> Iterator[Violation]:
-    """A TIMESTAMP or DATETIME is in the years 1 to 9999. The clause judges only values that are not compared with a
-    case.
-    """
+    """A TIMESTAMP or DATETIME is in the years 1 to 9999. This applies to values that are not compared with a case."""
     for path, times in leaves(batch, _is_micros):
         if found := outside(times, *_MICROS):
             yield Violation("microseconds of the years 1 to 9999", f"{found[0]} us, {found[1]} such", path)
