@@ -1,7 +1,7 @@
-"""UTF-8 in columns: every live slot on its own is well-formed text.
+"""Judging of UTF-8 in columns: every live slot must be well-formed text on its own.
 
-Checked coarsely first: ASCII by whole words, other text as one run with no slot beginning inside a character.
-Only where that fails are the bytes classified one by one and the faulty slots told from those that nobody sees.
+Fast checks come first: ASCII by words of 8 bytes, other text as one run in which no slot begins inside a character.
+Only if they fail are the bytes classified one by one, to separate faulty live slots from slots that are not live.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _PLACES: Final = 1 << 14
 _BLOCK: Final = 1 << 20
 _HIGH_BITS: Final = 0x8080_8080_8080_8080
 _FIRST_LEAD: Final = -64
-"""The bytes 80 to BF, which continue a character, are those below this when read as signed."""
+"""As signed integers, the bytes 80 to BF, which continue a character, are less than this number."""
 
 Bytes8 = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 
 
 def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, int]) -> None:
-    """Judges the text between the first and the last offset of a column whose offsets are known to be sound."""
+    """Judge the text between the first and the last offset of a column whose offsets are sound."""
     data = body.contents[first + 2]
     if data is None:
         return
@@ -57,7 +57,7 @@ def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, 
 
 
 def is_ascii(text: memoryview) -> bool:
-    """Whether no byte has its high bit set."""
+    """True if no byte has its high bit set."""
     size = len(text)
     if size <= _CHUNK:
         return bytes(text).isascii()
@@ -69,7 +69,7 @@ def is_ascii(text: memoryview) -> bool:
 
 
 def _is_utf8(text: memoryview) -> bool:
-    """Whether the text is well-formed, chunk by chunk; chunks end where characters do."""
+    """True if the text is well formed; it is decoded in chunks that end between characters."""
     at, size = 0, len(text)
     while at < size:
         stop = min(at + _DECODED, size)
@@ -86,10 +86,10 @@ def _is_utf8(text: memoryview) -> bool:
 
 
 def is_plain(chunk: bytes) -> bool:
-    """Whether a chunk is certainly well-formed, at half the price of decoding it; False may be said of any.
+    """True if a chunk is certainly well formed, at half the cost of decoding it; False means that it must be decoded.
 
-    In characters of up to three bytes a byte continues exactly if one of the two before it asks for that. What more
-    there is to know about some leading bytes, and about characters of four bytes, is left to the decoder.
+    In text with characters of up to three bytes, a byte is a continuation byte exactly if one of the two bytes before
+    it requires one. Leading bytes with further rules, and characters of four bytes, are left to the decoder.
     """
     if chunk.isascii():
         return True
@@ -107,7 +107,7 @@ def is_plain(chunk: bytes) -> bool:
 
 
 def _splits(whole: Bytes8, offsets: npt.NDArray[Any], start: int, end: int) -> bool:
-    """Whether any slot begins inside a character."""
+    """True if any slot begins inside a character."""
     signed = whole.view(np.int8)
     for at in range(0, len(offsets) - 1, _PLACES):
         places = offsets[at : at + _PLACES]
@@ -119,7 +119,10 @@ def _splits(whole: Bytes8, offsets: npt.NDArray[Any], start: int, end: int) -> b
 
 
 def faulty_text(data: Bytes8, starts: Places, ends: Places) -> npt.NDArray[np.bool_]:
-    """Whether each range of ``data`` is not well-formed UTF-8 on its own; ranges may overlap and lie in any order."""
+    """A mask of the ranges of ``data`` that are not well-formed UTF-8 on their own.
+
+    Ranges may overlap and be in any order.
+    """
     bad = _bad_bytes(data)
     filled = starts < ends
     first = np.searchsorted(bad, starts)
@@ -134,7 +137,7 @@ def faulty_text(data: Bytes8, starts: Places, ends: Places) -> npt.NDArray[np.bo
 
 
 def _bad_bytes(data: Bytes8) -> Places:
-    """The places of all bytes that belong to no well-formed character, in order."""
+    """The positions of all bytes that belong to no well-formed character, in order."""
     found = []
     for start in range(0, len(data), _BLOCK):
         stop = min(start + _BLOCK, len(data))
@@ -148,7 +151,10 @@ def _bad_bytes(data: Bytes8) -> Places:
 
 
 def _classify(block: Bytes8) -> npt.NDArray[np.bool_]:
-    """Whether each byte of a block is part of no well-formed character; the last 3 bytes only serve as lookahead."""
+    """A mask of the bytes of a block that belong to no well-formed character; the last 3 bytes are lookahead only.
+
+    Source: table 3-7 of the Unicode Standard, also https://www.rfc-editor.org/rfc/rfc3629#section-4.
+    """
     size = len(block) - 3
     lead, second = block[:size], block[1 : size + 1]
     following = (block & 0xC0) == 0x80
