@@ -1,8 +1,8 @@
-"""The published reports on Arrow IPC: build the adapters, judge every reader and writer, lay the results side by side.
+"""Makes the published reports on Arrow IPC: builds the adapters, judges all readers and writers, compares the results.
 
-An implementation that deviates is what the reports are about and no failure of this program; a run that the suite did
-not finish, or in which it broke, is one. An adapter that cannot be built here leaves its implementation out, and the
-last lines say so. Everything but the times follows from the seed.
+Deviations of an implementation are the content of the reports and not a failure of this program. It fails if a run did
+not finish, or if the suite itself broke. An implementation whose adapter cannot be built here is left out, and the last
+lines name it. All results except times depend on the seed only.
 
     python -m publish.ipc [--reports DIR] [--mangled N] [--seed S] [--select GLOB] [--no-build]
 """
@@ -22,21 +22,22 @@ from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from publish.emulators import complaints
 
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}
-"""The folder of reports and the implementations, by command."""
+"""The folder of the reports and the implementations, by command."""
 SECONDS: Final = "5"
-"""For one input: honest answers take milliseconds, and every hang costs this long, twice in a used process."""
+"""Seconds for one input: a well-behaved answer takes milliseconds; a hang costs this time, or twice in a used process.
+"""
 DEADLINE: Final = 3600
-"""Seconds for one command: all readers, with hangs, take some minutes."""
+"""Seconds for one command: all readers, with hangs, take several minutes."""
 
 
 def run(*arguments: str, module: str = "conformance") -> int:
-    """The exit status of one command; what it prints is shown."""
+    """Run one command with its output visible; returns its exit status."""
     print("+", module, *arguments, flush=True)
-    return subprocess.run([sys.executable, "-m", module, *arguments], check=False, timeout=DEADLINE).returncode  # noqa: S603  # our own command
+    return subprocess.run([sys.executable, "-m", module, *arguments], check=False, timeout=DEADLINE).returncode  # noqa: S603  # the suite's own command
 
 
 def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
-    """Write the reports and the matrix of one command's implementations; what is unfit to be published."""
+    """Write the reports and the matrix of one command's implementations; returns the problems, a sentence each."""
     folder_name, known = ROLES[command]
     folder = reports / folder_name
     folder.mkdir(parents=True, exist_ok=True)
@@ -64,13 +65,13 @@ def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Build, judge readers and writers, and make a matrix of each."""
+    """Build the adapters, judge readers and writers, and make a matrix of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the reports go")
-    parser.add_argument("--mangled", type=int, default=2000, help="inputs with one change, beside the vectors")
-    parser.add_argument("--seed", type=int, default=0, help="decides the changes")
+    parser.add_argument("--reports", type=Path, default=Path("reports"), help="the directory of the reports")
+    parser.add_argument("--mangled", type=int, default=2000, help="inputs with one change, in addition to the vectors")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the changes")
     parser.add_argument("--select", default="*", help="only vectors or samples whose id matches")
-    parser.add_argument("--no-build", action="store_true", help="take the adapters that are there")
+    parser.add_argument("--no-build", action="store_true", help="use only adapters that are built already")
     options = parser.parse_args()
     if not options.no_build:
         run(module="adapters")

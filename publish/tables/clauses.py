@@ -18,7 +18,7 @@ __all__ = ["NAME", "text"]
 
 NAME: Final = "clauses.md"
 SHOWN: Final = 6
-"""Cases named for a clause; a clause on every message has hundreds."""
+"""The number of cases listed per clause; a clause on every message has hundreds."""
 
 _HEAD: Final = """\
 # The clauses
@@ -36,7 +36,7 @@ Ids are permanent ([stability](stability.md)). *Breaks* names what goes wrong, a
 
 
 def text() -> str:
-    """The file."""
+    """The content of the file."""
     clauses = list(all_clauses().values())
     cases = sorted(load_corpus(data_file("cases")).values(), key=lambda case: case.id)
     chapters = [(name, list(members)) for name, members in itertools.groupby(clauses, lambda each: each.chapter)]
@@ -64,7 +64,7 @@ def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _whom(clause: Clause) -> str:
-    """Who is held to a clause that is not about servers alone."""
+    """The implementations that must obey a clause which is not about servers only."""
     if clause.role is Role.READER:
         return "any reader of Arrow IPC"
     if clause.on_messages:

@@ -1,4 +1,4 @@
-"""``docs/defects.md``: defect, mutant, clauses that kill it, the public client that breaks."""
+"""``docs/defects.md``: each public defect with its mutants, the clauses that kill them, and the clients that break."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _APART: Final = """\
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Defect:
-    """One public defect, restated; ``apart`` says why no mutant tells it, and is empty where one has to."""
+    """One public defect; ``apart`` is the reason why no mutant has it, and empty if a mutant must have it."""
 
     id: str
     severity: int
@@ -62,12 +62,12 @@ DEFECTS: Final = _read()
 
 
 def reported_by(defect: Defect) -> tuple[Mutant, ...]:
-    """The mutants that tell a defect, by name."""
+    """The mutants that have a defect, sorted by name."""
     return tuple(mutant for _, mutant in sorted(MUTANTS.items()) if defect.id in mutant.defects)
 
 
 def text() -> str:
-    """The file."""
+    """The content of the file."""
     caught = [defect for defect in DEFECTS if not defect.apart]
     rows = [_row(defect) for defect in caught]
     apart = [f"| {_named(each)} | {each.seen} | {each.apart} |\n" for each in DEFECTS if each.apart]

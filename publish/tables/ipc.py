@@ -18,7 +18,7 @@ REPORTS: Final = Path(__file__).resolve().parents[2] / "reports"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IpcFinding:
-    """One verified finding: what happens, the report below ``reports`` that has it, and the clauses that failed.
+    """One verified finding: its text, the report below ``reports`` that contains it, and the clauses that failed.
 
     ``shown`` is part of the id of a case that shows it.
     """
@@ -33,7 +33,7 @@ IPC_FINDINGS: Final = tuple(
     from_json(IpcFinding, row)
     for row in tomllib.loads((Path(__file__).parent / "findings.toml").read_text(encoding="utf-8"))["ipc"]
 )
-"""Every line, in the order of the file."""
+"""Every finding, in the order of the file."""
 
 
 def _report(name: str) -> Mapping[str, Any]:
@@ -42,7 +42,7 @@ def _report(name: str) -> Mapping[str, Any]:
 
 
 def failing_clauses(name: str) -> Mapping[str, list[str]]:
-    """The clauses that fail in a report, each with the cases in which it does."""
+    """The clauses that fail in a report, each with the cases in which they fail."""
     found: dict[str, list[str]] = {}
     for item in _report(name)["deviations"]:
         if Outcome(item["outcome"]).fails_run:
@@ -52,7 +52,7 @@ def failing_clauses(name: str) -> Mapping[str, list[str]]:
 
 
 def findings() -> Iterator[str]:
-    """A line for each finding: implementation and version, what happens, the clauses."""
+    """A line per finding: implementation and version, the finding, the clauses."""
     for finding in IPC_FINDINGS:
         clauses = ", ".join(f"`{clause}`" for clause in finding.clauses)
         page = f"[report](reports/{finding.report}.html)"
@@ -60,7 +60,7 @@ def findings() -> Iterator[str]:
 
 
 def table() -> Iterator[str]:
-    """A row for each implementation: clauses held of those judged, and how often the worst happened."""
+    """A row per implementation: the clauses that passed out of those judged, and the counts of the worst outcomes."""
     yield "| implementation | reading: clauses held | crashes | hangs, memory exhausted | wrong rows, no error |"
     yield " writing: clauses held | crashes + hangs | wrong rows |\n"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|\n"
@@ -78,11 +78,11 @@ def table() -> Iterator[str]:
         yield f"| {named['run']['target']} | {row} |\n"
 
 
-_NOTHING: Final = "–"  # noqa: RUF001  # a dash for nothing
+_NOTHING: Final = "–"  # noqa: RUF001  # a dash in an empty cell
 
 
 def _cells(report: Mapping[str, Any] | None, folder: str, name: str, rows: str) -> tuple[str, str, str, str]:
-    """Clauses held of those judged, with a link; crashes, hangs and failures of the clause on rows, counted by case."""
+    """The passed clauses out of those judged, with a link; cases with crashes, hangs and failures of the clause on rows."""
     if report is None:
         return _NOTHING, _NOTHING, _NOTHING, _NOTHING
     outcomes = [Outcome(each["outcome"]) for each in report["clauses"]]

@@ -1,4 +1,4 @@
-"""``docs/probes.md``: what readers have failed on, and the case or variation that produces it."""
+"""``docs/probes.md``: data and calls on which readers have failed, and the case or variation that produces each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _APART: Final = """\
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
-    """One probe: what produces it, or in ``apart`` why nothing does."""
+    """One probe: the cases, variations or samples that produce it, or in ``apart`` why none does."""
 
     name: str
     what: str
@@ -56,7 +56,7 @@ PROBES: Final = tuple(
 
 
 def text() -> str:
-    """The file."""
+    """The content of the file."""
     produced = [f"| {_named(each)} | {_by(each)} |\n" for each in PROBES if not each.apart]
     apart = [f"| {_named(each)} | {each.apart} |\n" for each in PROBES if each.apart]
     return "".join([_HEAD, *produced, _APART, *apart])
