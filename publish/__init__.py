@@ -1,4 +1,4 @@
-"""Programs that make the published files: the reports in ``reports/``, the tables in ``docs/``, and the README.
+"""What is published of this suite, made anew: the reports in ``reports/``, the tables in ``docs/`` and the README.
 
 =============================== ==================================================================================
 command                         makes
@@ -8,5 +8,5 @@ command                         result
 ``python -m publish.tables``    tables in ``docs/`` and numbers in ``README.md``, of the suite and of those reports
 =============================== ==================================================================================
 
-These programs belong to the repository and not to the installed suite.
+These programs belong to the repository and are no part of the installed suite.
 """

@@ -24,7 +24,7 @@ DEADLINE: Final = 900
 
 
 def conformance(*arguments: str) -> int:
-    """Run one command; returns its exit status. Its output to standard error stays visible."""
+    """The exit status of one command; what it prints goes to the log of whoever called."""
     command = [sys.executable, "-m", "conformance", *arguments]
     print("+ conformance", *arguments, flush=True)
     return subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=DEADLINE).returncode  # noqa: S603  # the suite's own command
@@ -46,7 +46,7 @@ def judge(name: str, reports: Path) -> list[str]:
 
 
 def complaints(report: dict[str, object], *, perfect: bool) -> list[str]:
-    """The reasons why a report must not be published."""
+    """What makes a report unfit to be published."""
     found = [] if report["complete"] else ["the run was cut short"]
     found += ["the suite itself broke on a case"] if report.get("broke") else []
     found += ["the suite's own server deviates"] if perfect and report["failed"] else []

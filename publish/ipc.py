@@ -22,12 +22,11 @@ from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from publish.emulators import complaints
 
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}
-"""The folder of the reports and the implementations, by command."""
+"""The folder of reports and the implementations, by command."""
 SECONDS: Final = "5"
-"""Seconds for one input: a well-behaved answer takes milliseconds; a hang costs this time, or twice in a used process.
-"""
+"""For one input: honest answers take milliseconds, and every hang costs this long, twice in a used process."""
 DEADLINE: Final = 3600
-"""Seconds for one command: all readers, with hangs, take several minutes."""
+"""Seconds for one command: all readers, with hangs, take some minutes."""
 
 
 def run(*arguments: str, module: str = "conformance") -> int:
@@ -67,11 +66,11 @@ def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
 def main() -> None:
     """Build the adapters, judge readers and writers, and make a matrix of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--reports", type=Path, default=Path("reports"), help="the directory of the reports")
-    parser.add_argument("--mangled", type=int, default=2000, help="inputs with one change, in addition to the vectors")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the changes")
+    parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the reports go")
+    parser.add_argument("--mangled", type=int, default=2000, help="inputs with one change, beside the vectors")
+    parser.add_argument("--seed", type=int, default=0, help="decides the changes")
     parser.add_argument("--select", default="*", help="only vectors or samples whose id matches")
-    parser.add_argument("--no-build", action="store_true", help="use only adapters that are built already")
+    parser.add_argument("--no-build", action="store_true", help="take the adapters that are there")
     options = parser.parse_args()
     if not options.no_build:
         run(module="adapters")

@@ -24,7 +24,7 @@ _PLACES: Final = 1 << 14
 _BLOCK: Final = 1 << 20
 _HIGH_BITS: Final = 0x8080_8080_8080_8080
 _FIRST_LEAD: Final = -64
-"""As signed integers, the bytes 80 to BF, which continue a character, are less than this number."""
+"""The bytes 80 to BF, which continue a character, are those below this when read as signed."""
 
 Bytes8 = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
@@ -57,7 +57,7 @@ def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, 
 
 
 def is_ascii(text: memoryview) -> bool:
-    """True if no byte has its high bit set."""
+    """Whether no byte has its high bit set."""
     size = len(text)
     if size <= _CHUNK:
         return bytes(text).isascii()
@@ -69,7 +69,7 @@ def is_ascii(text: memoryview) -> bool:
 
 
 def _is_utf8(text: memoryview) -> bool:
-    """True if the text is well formed; it is decoded in chunks that end between characters."""
+    """Whether the text is well-formed, chunk by chunk; chunks end where characters do."""
     at, size = 0, len(text)
     while at < size:
         stop = min(at + _DECODED, size)
@@ -86,10 +86,10 @@ def _is_utf8(text: memoryview) -> bool:
 
 
 def is_plain(chunk: bytes) -> bool:
-    """True if a chunk is certainly well formed, at half the cost of decoding it; False means that it must be decoded.
+    """Whether a chunk is certainly well-formed, at half the price of decoding it; False may be said of any.
 
-    In text with characters of up to three bytes, a byte is a continuation byte exactly if one of the two bytes before
-    it requires one. Leading bytes with further rules, and characters of four bytes, are left to the decoder.
+    In characters of up to three bytes a byte continues exactly if one of the two before it asks for that. What more
+    there is to know about some leading bytes, and about characters of four bytes, is left to the decoder.
     """
     if chunk.isascii():
         return True
@@ -107,7 +107,7 @@ def is_plain(chunk: bytes) -> bool:
 
 
 def _splits(whole: Bytes8, offsets: npt.NDArray[Any], start: int, end: int) -> bool:
-    """True if any slot begins inside a character."""
+    """Whether any slot begins inside a character."""
     signed = whole.view(np.int8)
     for at in range(0, len(offsets) - 1, _PLACES):
         places = offsets[at : at + _PLACES]
@@ -119,10 +119,7 @@ def _splits(whole: Bytes8, offsets: npt.NDArray[Any], start: int, end: int) -> b
 
 
 def faulty_text(data: Bytes8, starts: Places, ends: Places) -> npt.NDArray[np.bool_]:
-    """A mask of the ranges of ``data`` that are not well-formed UTF-8 on their own.
-
-    Ranges may overlap and be in any order.
-    """
+    """Whether each range of ``data`` is not well-formed UTF-8 on its own; ranges may overlap and lie in any order."""
     bad = _bad_bytes(data)
     filled = starts < ends
     first = np.searchsorted(bad, starts)
@@ -137,7 +134,7 @@ def faulty_text(data: Bytes8, starts: Places, ends: Places) -> npt.NDArray[np.bo
 
 
 def _bad_bytes(data: Bytes8) -> Places:
-    """The positions of all bytes that belong to no well-formed character, in order."""
+    """The places of all bytes that belong to no well-formed character, in order."""
     found = []
     for start in range(0, len(data), _BLOCK):
         stop = min(start + _BLOCK, len(data))
@@ -151,10 +148,7 @@ def _bad_bytes(data: Bytes8) -> Places:
 
 
 def _classify(block: Bytes8) -> npt.NDArray[np.bool_]:
-    """A mask of the bytes of a block that belong to no well-formed character; the last 3 bytes are lookahead only.
-
-    Source: table 3-7 of the Unicode Standard, also https://www.rfc-editor.org/rfc/rfc3629#section-4.
-    """
+    """Whether each byte of a block is part of no well-formed character; the last 3 bytes only serve as lookahead."""
     size = len(block) - 3
     lead, second = block[:size], block[1 : size + 1]
     following = (block & 0xC0) == 0x80

@@ -18,7 +18,7 @@ __all__ = ["NAME", "text"]
 
 NAME: Final = "clauses.md"
 SHOWN: Final = 6
-"""The number of cases listed per clause; a clause on every message has hundreds."""
+"""Cases named for a clause; a clause on every message has hundreds."""
 
 _HEAD: Final = """\
 # The clauses
@@ -64,7 +64,7 @@ def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _whom(clause: Clause) -> str:
-    """The implementations that must obey a clause which is not about servers only."""
+    """Who is held to a clause that is not about servers alone."""
     if clause.role is Role.READER:
         return "any reader of Arrow IPC"
     if clause.on_messages:

@@ -40,7 +40,7 @@ _APART: Final = """\
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Defect:
-    """One public defect; ``apart`` is the reason why no mutant has it, and empty if a mutant must have it."""
+    """One public defect, restated; ``apart`` says why no mutant tells it, and is empty where one has to."""
 
     id: str
     severity: int
@@ -62,7 +62,7 @@ DEFECTS: Final = _read()
 
 
 def reported_by(defect: Defect) -> tuple[Mutant, ...]:
-    """The mutants that have a defect, sorted by name."""
+    """The mutants that tell a defect, by name."""
     return tuple(mutant for _, mutant in sorted(MUTANTS.items()) if defect.id in mutant.defects)
 
 

@@ -18,7 +18,7 @@ REPORTS: Final = Path(__file__).resolve().parents[2] / "reports"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IpcFinding:
-    """One verified finding: its text, the report below ``reports`` that contains it, and the clauses that failed.
+    """One verified finding: what happens, the report below ``reports`` that has it, and the clauses that failed.
 
     ``shown`` is part of the id of a case that shows it.
     """
@@ -60,7 +60,7 @@ def findings() -> Iterator[str]:
 
 
 def table() -> Iterator[str]:
-    """A row per implementation: the clauses that passed out of those judged, and the counts of the worst outcomes."""
+    """A row for each implementation: clauses held of those judged, and how often the worst happened."""
     yield "| implementation | reading: clauses held | crashes | hangs, memory exhausted | wrong rows, no error |"
     yield " writing: clauses held | crashes + hangs | wrong rows |\n"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|\n"
@@ -82,7 +82,7 @@ _NOTHING: Final = "–"  # noqa: RUF001  # a dash in an empty cell
 
 
 def _cells(report: Mapping[str, Any] | None, folder: str, name: str, rows: str) -> tuple[str, str, str, str]:
-    """The passed clauses out of those judged, with a link; cases with crashes, hangs and failures of the clause on rows."""
+    """Clauses held of those judged, with a link; crashes, hangs and failures of the clause on rows, counted by case."""
     if report is None:
         return _NOTHING, _NOTHING, _NOTHING, _NOTHING
     outcomes = [Outcome(each["outcome"]) for each in report["clauses"]]

@@ -1,4 +1,4 @@
-"""``docs/probes.md``: data and calls on which readers have failed, and the case or variation that produces each."""
+"""``docs/probes.md``: what readers have failed on, and the case or variation that produces it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _APART: Final = """\
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
-    """One probe: the cases, variations or samples that produce it, or in ``apart`` why none does."""
+    """One probe: what produces it, or in ``apart`` why nothing does."""
 
     name: str
     what: str

@@ -2,7 +2,7 @@
 
 ``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
 ``score`` from ``docs/score.json``, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
-readers and writers. The text around them is written by hand.
+readers and writers. What stands around them is written by hand.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "text"]
 NAME: Final = "../README.md"
 ROOT: Final = Path(__file__).resolve().parents[2]
 REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
-"""The targets whose reports the README shows first."""
+"""The reports that the README opens with, by target."""
 
 _BLOCK: Final = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the README: a finding, and the clauses that failed."""
+    """One line of the README: what was found, and the clauses that failed."""
 
     what: str
     clauses: tuple[str, ...]
@@ -74,7 +74,7 @@ def _report(target: str) -> Mapping[str, Any]:
 
 
 def failing(target: str) -> Mapping[str, Outcome]:
-    """The clauses of a report that fail its run, with their outcomes."""
+    """The clauses of a report that fail its run, with what became of them."""
     return {clause: outcome for clause, outcome in _outcomes(target).items() if outcome.fails_run}
 
 

@@ -1,4 +1,4 @@
-"""``python -m publish.tables.score PROOF.json``: make ``docs/score.json`` from a file of ``conformance prove --json``."""
+"""``python -m publish.tables.score PROOF.json``: make ``docs/score.json`` from the output of ``prove --json``."""
 
 from __future__ import annotations
 
