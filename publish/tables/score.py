@@ -12,7 +12,7 @@ from conformance.reference.variations import VARIATIONS
 
 __all__ = ["condensed", "main"]
 
-FILE: Final = Path(__file__).resolve().parents[1] / "score.json"
+FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "score.json"
 
 
 def condensed(proof: Mapping[str, Any]) -> dict[str, Any]:
