@@ -122,7 +122,7 @@ def catalogue_inputs() -> Iterator[DriftInput]:
         required = isinstance(known, IpcVariation) and known.grade == "required"
         for made in known.make():
             broken = broken_rules(known.kind, made.data) if fault else ()
-            name = f"{'fault' if fault else 'legal'}/{known.name}/{made.sample}"
+            name = f"{'lie' if fault else 'legal'}/{known.name}/{made.sample}"
             kind = "lies of the catalogue" if fault else "legal variations"
             yield DriftInput(name, kind, known.kind, made.data, broken, refusable=not required)
 
