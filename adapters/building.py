@@ -137,14 +137,14 @@ def _run(command: Sequence[str], cache: Path) -> None:
     log = cache / "build.log"
     log.write_bytes(done.stdout + done.stderr)
     if done.returncode:
-        raise NotBuiltError(f"{program} ended with status {done.returncode}: {_telling(done.stderr)} (all in {log})")
+        raise NotBuiltError(f"{program} ended with status {done.returncode}: {_error_line(done.stderr)} (all in {log})")
 
 
-def _telling(said: bytes) -> str:
+def _error_line(said: bytes) -> str:
     """The line that most likely gives the reason: the first that mentions an error, else the last."""
     lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower()]
-    return (telling or lines[-1:] or ["it said nothing"])[0][:300]
+    return (telling or lines[-1:] or ["it printed nothing"])[0][:300]
 
 
 def _hello(command: Sequence[str], cache: Path) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def _hello(command: Sequence[str], cache: Path) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        raise NotBuiltError(f"it did not answer hello; it said: {_telling(done.stderr)}") from None
+        raise NotBuiltError(f"it did not answer hello; it printed: {_error_line(done.stderr)}") from None
     if answer.get("status") != "ok" or "version" not in answer:
         raise NotBuiltError(f"it answered hello with {answer}")
     return answer

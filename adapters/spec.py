@@ -63,7 +63,7 @@ class AdapterSpec:
             base, _, name = pattern.rpartition("/")
             matching = sorted((self.here / base).glob(name))
             if not matching:
-                raise SpecError(f"{self.here}: no file is called {pattern}")
+                raise SpecError(f"{self.here}: no file matches {pattern}")
             found += matching
         return found
 

@@ -234,7 +234,7 @@ class _Run:
 
     def inputs(self, written: Sequence[Sequence[VersionAnswer]]) -> list[DriftInput]:
         """All inputs, each byte string once."""
-        self.say("judging what is to be read")
+        self.say("judging the inputs")
         found = written_inputs(
             (version.name, answer.id, writing.container, answer.data)
             for version, answers in zip(self.versions, written, strict=True)

@@ -156,7 +156,7 @@ def _run(version: Version, asked: Path, answered: Path, group: Group | None) -> 
     if done.code is None:
         raise DriftError(f"pyarrow {version.name}: its worker did not end within {SECONDS:g} s")
     if done.code:
-        said = safe((done.stderr.splitlines() or ["it said nothing"])[-1])
+        said = safe((done.stderr.splitlines() or ["it printed nothing"])[-1])
         raise DriftError(f"pyarrow {version.name}: its worker ended with status {done.code}: {said}")
 
 

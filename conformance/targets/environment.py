@@ -153,7 +153,7 @@ def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> No
         binaries.mkdir(parents=True, exist_ok=True)
         go = shutil.which("go")
         if go is None:
-            raise TargetUnavailable(f"{spec.name} is built by go install, and there is no go command here")
+            raise TargetUnavailable(f"{spec.name} is built by go install, but this machine has no go command")
         for module in wanted.go:
             _run([go, "install", module], say, until=until, environment={"GOBIN": str(binaries)})
     for copied in wanted.copy:
@@ -163,7 +163,7 @@ def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> No
 def _copy(spec: TargetSpec, source: str, target: str, root: Path, say: Say) -> None:
     found = sorted((root / "venv").glob(f"lib/python*/site-packages/{source}"))
     if not found:
-        raise TargetError(f"{spec.file}: target.environment.copy: no installed package holds a file {source!r}")
+        raise TargetError(f"{spec.file}: target.environment.copy: no installed package contains a file {source!r}")
     destination = (root / "home" / target).resolve()
     if not destination.is_relative_to((root / "home").resolve()):
         raise TargetError(f"{spec.file}: target.environment.copy: {target!r} lies outside the target's home")

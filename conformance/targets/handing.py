@@ -58,9 +58,9 @@ def _place_in(steps: tuple[Step, ...]) -> SerializedSteps | None:
 def batches_of(table: pa.Table, recipe: Recipe | None = None) -> list[pa.RecordBatch]:
     """The table as record batches of at most :data:`MAX_BATCH_ROWS` rows; a table without rows gives one empty batch.
 
-    A table is halved, so that the second batch is a slice with an offset. Of the drawn recipes, whose seeds have 32
-    bits, this applies to every eighth; the other tables stay in one batch, the usual input of a writer. The choice
-    depends on the recipe only, so that removing rows or columns does not change it.
+    A table of several rows is divided into at least two batches, so that there are slices with an offset. Of the drawn
+    recipes, whose seeds have 32 bits, this applies to every eighth; the other tables stay in one batch, the usual input
+    of a writer. The choice depends on the recipe only, so that removing rows or columns does not change it.
     """
     if table.num_rows == 0:
         return [pa.RecordBatch.from_pylist([], schema=table.schema)]

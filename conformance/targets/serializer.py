@@ -154,6 +154,6 @@ def _load(spec: TargetSpec) -> Serializer:
         found = getattr(found, part)
     for needed in ("serialize_schema", "serialize_batch"):
         if not callable(getattr(found, needed, None)):
-            raise TargetError(f"{where}: expected a function {needed} in {spec.serializer.entry!r}, and there is none")
+            raise TargetError(f"{where}: expected a function {needed} in {spec.serializer.entry!r}, which has none")
     serializer: Serializer = found
     return serializer

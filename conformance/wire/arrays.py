@@ -28,7 +28,7 @@ from conformance.wire.types import Field
 __all__ = ["Lookup", "batch_to_arrow", "column_to_arrow", "no_dictionaries"]
 
 Lookup = Callable[[Field, pa.DataType], pa.Array | None]
-"""Returns the dictionary of an encoded field as an array of the given type; None if the field has no dictionary."""
+"""Returns the dictionary of an encoded field as an array of the given type; None if none is defined."""
 
 
 def no_dictionaries(field: Field, made: pa.DataType) -> pa.Array | None:

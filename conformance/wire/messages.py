@@ -197,7 +197,7 @@ def read_pairs(table: Table, verifier: Verifier) -> KeyValues:
             continue
         key, value = entry.values
         start, end = verifier.base + entry.start, verifier.base + entry.start + entry.size
-        # The place of an absent slot is 0, and a short vtable has no entry for it at all.
+        # The position of an absent slot is 0; a short vtable has no entry for it at all.
         if not any(entry.places[:1]):
             report(verifier.faults, Rule.KEY_VALUE_KEY_MISSING, (start, end), entry.path, f"the value {value!r} alone")
         if not any(entry.places[1:2]):

@@ -84,7 +84,7 @@ def _pairs_to(pairs: KeyValues) -> dict[str, Any]:
 def _type_from(document: Json, children: int) -> Type:
     kind = _KINDS.get(document["name"])
     if kind is None:
-        raise IntegrationError(f"{document['name']!r} is no type of the integration form; expected one of {[*_KINDS]}")
+        raise IntegrationError(f"expected a type name among {', '.join(_KINDS)} but got {document['name']!r}")
     return _FROM[kind](document, children) if kind in _FROM else Type(kind)
 
 

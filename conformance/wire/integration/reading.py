@@ -95,7 +95,7 @@ class _DocumentReader:
                 buffers.append(_pack("i", column["OFFSET"]))
             return pa.Array.from_buffers(made, length, buffers, 0, 0, children)
         if kind is TypeKind.MAP and (children[0].null_count or children[0].field(0).null_count):
-            raise IntegrationError(f"{field} has null entries or keys, which no map has")
+            raise IntegrationError(f"{field} has null entries or keys, which a map cannot have")
         if kind is TypeKind.NULL:
             return pa.Array.from_buffers(made, length, [None])
         if len(column["VALIDITY"]) != length:

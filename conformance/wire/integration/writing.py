@@ -79,7 +79,7 @@ def _dictionary(made: DictionaryMessage) -> dict[str, Any]:
 
 def _written(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> Readable:
     if not batches and schema is None:
-        raise IntegrationError("no batches, and no schema")
+        raise IntegrationError("expected at least one batch, or a schema")
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, batches[0].schema if batches else schema) as writer:
         for batch in batches:
@@ -219,7 +219,7 @@ def _spell(op: Op, raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise IntegrationError(f"{op.path} holds text that is no UTF-8: {error}") from error
+        raise IntegrationError(f"{op.path} has text that is not UTF-8: {error}") from error
 
 
 def _binary(op: Op, contents: list[memoryview], shown: Any) -> dict[str, Any]:
