@@ -1,6 +1,6 @@
-"""``python -m adapters [NAME ...]``: build the adapters that can be built here, one line about each.
+"""``python -m adapters [NAME ...]``: build the adapters that this machine can build, and print a line about each.
 
-Exit status: 0, or 1 where an adapter that was asked for by name could not be built, or 2 for a name that is none.
+Exit status: 0; 1 if an adapter given by name could not be built; 2 for an unknown name.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from adapters.spec import shipped
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build and tell."""
+    """Build the adapters and print the results; returns the exit status."""
     specs = shipped()
     parser = argparse.ArgumentParser(
         prog="python -m adapters", description="Build the adapters that can be built here."
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(specs)}; all where none is given")
-    parser.add_argument("--cache", type=Path, help=f"where to build (default: CONFORMANCE_ADAPTERS, or {CACHE})")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(specs)}; all if none is given")
+    parser.add_argument("--cache", type=Path, help=f"the build directory (default: CONFORMANCE_ADAPTERS, or {CACHE})")
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.names if name not in specs]
     if unknown:

@@ -1,8 +1,8 @@
-"""Building an adapter in a directory of its own, once, and finding it again.
+"""Building an adapter once in a directory of its own, and finding it again.
 
-A directory counts as built when its record stands in it, which is written last and after the program has said hello:
-an interrupted or failed build is begun anew. The record holds what the program was made of, so that a changed source,
-lock file or runtime is built again, and the command that starts it, for whoever drives it.
+A directory counts as built if it contains a record, which is written last, after the program has answered hello: an
+interrupted or failed build starts again. The record contains a digest of the program's sources, so that a changed
+source, lock file or runtime causes a new build, and the command that starts the program.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from adapters.spec import AdapterSpec, placeholders
 __all__ = ["CACHE", "Built", "NotBuiltError", "build", "cache_directory", "find", "reason_not_built"]
 
 CACHE: Final = Path(".conformance") / "adapters"
-"""Where adapters are built, below the current directory, unless ``CONFORMANCE_ADAPTERS`` names another place."""
+"""The directory of all builds, below the current directory; ``CONFORMANCE_ADAPTERS`` names another one."""
 
 RECORD: Final = "built.json"
 
 BUILD_SECONDS: Final = 600.0
-"""A first build of the Go adapter compiles the whole library; slow networks download for minutes."""
+"""Seconds for a build: the first one of the Go adapter compiles the full library, and slow downloads take minutes."""
 HELLO_SECONDS: Final = 60.0
-"""A virtual machine that starts on a busy machine, and loads a few hundred jars."""
+"""Seconds for an answer to hello: a virtual machine starts on a busy machine and loads a few hundred jars."""
 VERSION_SECONDS: Final = 30.0
 
 _ASK_VERSION: Final = {
@@ -46,12 +46,12 @@ _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)+|\d+")
 
 
 class NotBuiltError(Exception):
-    """An adapter is not there and could not be built; the text says what is missing or what failed."""
+    """An adapter is not built and cannot be built; the text says what is missing or what failed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Built:
-    """A program that can be started: its ``command``, the library's ``version``, whether it was ``found`` built."""
+    """A program that can be started: its ``command``, the library's ``version``, and whether it was ``found`` built."""
 
     name: str
     command: tuple[str, ...]
@@ -60,12 +60,12 @@ class Built:
 
 
 def cache_directory(name: str, root: Path | None = None) -> Path:
-    """The directory that an adapter is built in."""
+    """The directory in which an adapter is built."""
     return (root or Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE))).absolute() / name
 
 
 def find(spec: AdapterSpec, root: Path | None = None) -> Built | None:
-    """The adapter as it was built, or None: never built, or made of something that has changed since."""
+    """The built adapter; None if it was never built, or if one of its sources has changed since."""
     try:
         runtimes = _runtimes(spec)
         record = json.loads((cache_directory(spec.name, root) / RECORD).read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ def find(spec: AdapterSpec, root: Path | None = None) -> Built | None:
 
 
 def reason_not_built(spec: AdapterSpec) -> str:
-    """The runtime that is missing or too old for the adapter, in a sentence; empty where it can be tried to build."""
+    """The runtime that is missing or too old for the adapter, in a sentence; empty if a build can be tried."""
     try:
         _runtimes(spec)
     except NotBuiltError as error:
@@ -86,7 +86,7 @@ def reason_not_built(spec: AdapterSpec) -> str:
 
 
 def build(spec: AdapterSpec, root: Path | None = None) -> Built:
-    """Build the adapter, unless it stands built already.
+    """Build the adapter, unless it is built already.
 
     Raises:
         NotBuiltError: A runtime is missing or too old, the build failed (no network, a refused download), or the
@@ -96,10 +96,10 @@ def build(spec: AdapterSpec, root: Path | None = None) -> Built:
     standing = find(spec, root)
     cache = cache_directory(spec.name, root)
     if standing is not None:
-        # A checkout gives files new times and no new content; the record is as young as this comparison.
+        # A checkout gives files new times without new content; the record gets the time of this comparison.
         (cache / RECORD).touch()
         return standing
-    # Not emptied: compilers and package managers know best what of their own they can use again.
+    # The directory is not emptied, because compilers and package managers can use parts of an earlier build.
     cache.mkdir(parents=True, exist_ok=True)
     (cache / RECORD).unlink(missing_ok=True)
     for file in spec.files():
@@ -124,10 +124,10 @@ def _expand(spec: AdapterSpec, arguments: Sequence[str], cache: Path) -> list[st
 
 
 def _run(command: Sequence[str], cache: Path) -> None:
-    """Run a build; its output is kept beside what it builds."""
+    """Run a build; its output is kept next to the result. Raises :class:`NotBuiltError`."""
     program = " ".join(command[:2])
     try:
-        done = subprocess.run(  # noqa: S603  # the command is the adapter's own file's
+        done = subprocess.run(  # noqa: S603  # the adapter's own file contains the command
             command, cwd=cache, stdin=subprocess.DEVNULL, capture_output=True, timeout=BUILD_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
@@ -137,20 +137,20 @@ def _run(command: Sequence[str], cache: Path) -> None:
     log = cache / "build.log"
     log.write_bytes(done.stdout + done.stderr)
     if done.returncode:
-        raise NotBuiltError(f"{program} ended with status {done.returncode}: {_telling(done.stderr)} (all in {log})")
+        raise NotBuiltError(f"{program} ended with status {done.returncode}: {_error_line(done.stderr)} (all in {log})")
 
 
-def _telling(said: bytes) -> str:
-    """The line that most likely tells why: the first that speaks of an error, else the last."""
+def _error_line(said: bytes) -> str:
+    """The line that most likely gives the reason: the first that mentions an error, else the last."""
     lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower()]
-    return (telling or lines[-1:] or ["it said nothing"])[0][:300]
+    return (telling or lines[-1:] or ["it printed nothing"])[0][:300]
 
 
 def _hello(command: Sequence[str], cache: Path) -> dict[str, Any]:
-    """What the program answers to hello: the proof that it starts."""
+    """The program's answer to hello, which proves that it starts; raises :class:`NotBuiltError`."""
     try:
-        done = subprocess.run(  # noqa: S603  # the command is the adapter's own file's
+        done = subprocess.run(  # noqa: S603  # the adapter's own file contains the command
             command,
             cwd=cache,
             input=b'{"id": 1, "op": "hello"}\n',
@@ -165,14 +165,14 @@ def _hello(command: Sequence[str], cache: Path) -> dict[str, Any]:
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        raise NotBuiltError(f"it did not answer hello; it said: {_telling(done.stderr)}") from None
+        raise NotBuiltError(f"it did not answer hello; it printed: {_error_line(done.stderr)}") from None
     if answer.get("status") != "ok" or "version" not in answer:
         raise NotBuiltError(f"it answered hello with {answer}")
     return answer
 
 
 def _runtimes(spec: AdapterSpec) -> dict[str, str]:
-    """The version of everything that the adapter needs; raises where something is missing or too old."""
+    """The version of each needed program; raises :class:`NotBuiltError` if one is missing or too old."""
     found = {}
     for need in spec.needs:
         match = _NEED.fullmatch(need)

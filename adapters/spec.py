@@ -1,4 +1,4 @@
-"""What an ``adapter.toml`` says, checked, and what its placeholders stand for on this machine."""
+"""The content of an ``adapter.toml``, checked, and the values of its placeholders on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEXTS: Final = ("name", "title", "language")
 
 
 class SpecError(Exception):
-    """An ``adapter.toml`` that says too little, too much or something else than it may; the text tells what."""
+    """An ``adapter.toml`` has missing, unknown or wrong entries; the text names them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class AdapterSpec:
 
     @classmethod
     def load(cls, file: Path) -> Self:
-        """Read an ``adapter.toml``; raises :class:`SpecError` with the key and what it should hold."""
+        """Read an ``adapter.toml``; raises :class:`SpecError` with the key and its expected value."""
         try:
             held = tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -57,13 +57,13 @@ class AdapterSpec:
         return cls(name, title, language, file.parent.resolve(), sources, build, command, needs)
 
     def files(self) -> list[Path]:
-        """The files that are copied into the cache; raises :class:`SpecError` where a pattern finds none."""
+        """The files that are copied into the cache; raises :class:`SpecError` if a pattern matches none."""
         found: list[Path] = []
         for pattern in self.sources:
             base, _, name = pattern.rpartition("/")
             matching = sorted((self.here / base).glob(name))
             if not matching:
-                raise SpecError(f"{self.here}: no file is called {pattern}")
+                raise SpecError(f"{self.here}: no file matches {pattern}")
             found += matching
         return found
 
@@ -75,7 +75,7 @@ def shipped() -> dict[str, AdapterSpec]:
 
 
 def placeholders(spec: AdapterSpec, cache: Path) -> dict[str, str]:
-    """What is put in for each placeholder; ``pyspark_jars`` only where pyspark is installed."""
+    """The value of each placeholder; ``pyspark_jars`` is present only if pyspark is installed."""
     values = {"here": str(spec.here), "cache": str(cache), "python": sys.executable}
     pyspark = importlib.util.find_spec("pyspark")
     if pyspark is not None and pyspark.submodule_search_locations:

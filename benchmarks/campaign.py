@@ -1,16 +1,16 @@
-"""What a campaign costs: cases per second, the share of Spark, one core against two, short against long.
+"""Measures a campaign: cases per second, the share of Spark, one core against two, short against long.
 
-Run: ``python -m benchmarks.campaign [CASES]`` (100,000 by default, some ten minutes); ``--million`` runs one campaign
-of a million cases instead, after one of 20,000, and prints the rate, the driver's memory and what was found. The
-serializer is pyarrow's, judged under every clause and read by two decoders; cases come in families, as in any campaign.
-All figures come from one run on one machine, so that their ratios mean something:
+Run: ``python -m benchmarks.campaign [CASES]`` (100,000 by default, about ten minutes); ``--million`` runs one campaign
+of a million cases instead, after one of 20,000, and prints the rate, the driver's memory and the findings. The
+serializer is pyarrow's, judged under every clause and read by two decoders; cases are drawn in families, as in any
+campaign. All figures come from one run on one machine, so that their ratios can be compared:
 
-* the plain loop: the loop body of a campaign in this process, without Spark, without a lab, without files, before and
-  after the campaign that it is compared with;
-* campaigns on ``local[1]`` and ``local[2]``, with the start of Spark told apart.
+* the plain loop: the loop body of a campaign in this process, without Spark, without a sandbox process and without
+  files, before and after the campaign with which it is compared;
+* campaigns on ``local[1]`` and ``local[2]``, without the time that Spark takes to start.
 
-The bars stand in :data:`BARS`; the exit status says whether all hold. Driver memory is the most that the driver's
-Python process and the JVM held together.
+:data:`BARS` contains the bars; the exit status is 0 if all are met. Driver memory is the maximum of the resident memory
+of the driver's Python process and the JVM together.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from conformance.targets import load_target, open_target
 
 CASES: Final = 100_000
 SHORT: Final = 20_000
-"""Cases of a campaign that the million is compared with."""
+"""Cases of the campaign with which the million is compared."""
 MILLION: Final = 1_000_000
 PLAIN: Final = 5_000
 """Cases of the plain loop: enough for a mean, few enough not to double the benchmark's time."""
@@ -60,7 +60,7 @@ BARS: Final[dict[str, tuple[Callable[[float, float], bool], float, str]]] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Timed:
-    """A campaign: seconds for its cases after Spark had started, and the most memory that its driver held."""
+    """A campaign: the seconds for its cases after Spark had started, and the largest memory of its driver in bytes."""
 
     cases: int
     seconds: float
@@ -68,12 +68,12 @@ class Timed:
 
     @property
     def each(self) -> float:
-        """Seconds for one case."""
+        """Seconds per case."""
         return self.seconds / self.cases
 
 
 def job(cases: int) -> CampaignJob:
-    """Every clause, two decoders, pyarrow's serializer."""
+    """A job with every clause, two decoders and pyarrow's serializer."""
     spec = load_target(data_file("targets", "pyarrow.toml"))
     return CampaignJob(
         spec, cases=cases, seed=2026, profile="arrow", clauses=tuple(all_clauses()), family=FAMILIES["arrow"]
@@ -81,7 +81,7 @@ def job(cases: int) -> CampaignJob:
 
 
 def plain_loop(cases: int) -> float:
-    """Seconds for one case in this process."""
+    """Seconds per case in this process."""
     reported = job(cases + WARM_UP)
     with open_target(reported.spec, alone=True) as target:
         stepper = Stepper(reported, target, weights=None, mark=lambda _index, _what: None)
@@ -98,12 +98,12 @@ def plain_loop(cases: int) -> float:
 
 
 def campaign(cases: int, cores: int) -> Timed:
-    """A campaign over so many cases on so many cores of this machine."""
+    """Run a campaign of ``cases`` on ``cores`` of this machine."""
     reported = job(cases)
     with tempfile.TemporaryDirectory() as directory:
         layout = RunFiles.of(Path(directory), reported)
         with spark_session(layout.run, master=f"local[{cores}]") as session, _Memory() as memory:
-            # The workers import what they need once; a campaign of a million cases does not notice.
+            # A first campaign lets the workers do their imports, which are not measured.
             warm = job(cores * WARM_UP)
             Campaign(session, RunFiles.of(Path(directory), warm), warm, size=WARM_UP).run(lambda _progress: None)
             began = time.perf_counter()
@@ -113,7 +113,7 @@ def campaign(cases: int, cores: int) -> Timed:
 
 
 class _Memory:
-    """Watches the memory of this process and of the JVM below it."""
+    """Records the largest memory of this process together with the JVM below it."""
 
     def __enter__(self) -> Self:
         self.most = 0
@@ -134,7 +134,7 @@ class _Memory:
 
 
 def measure(cases: int) -> int:
-    """Measure, print, compare with the bars."""
+    """Measure, print, and compare with the bars; returns the exit status."""
     before = plain_loop(min(PLAIN, cases))
     one = campaign(cases, 1)
     after = plain_loop(min(PLAIN, cases))
@@ -151,7 +151,7 @@ def measure(cases: int) -> int:
 
 
 def held(measured: Mapping[str, float], cases: int) -> bool:
-    """Print what was measured beside its bar; whether all bars hold."""
+    """Print each measured value with its bar; True if all bars are met."""
     fine = True
     for name, value in measured.items():
         within, bar, text = BARS[name]
@@ -161,9 +161,9 @@ def held(measured: Mapping[str, float], cases: int) -> bool:
 
 
 def million(cases: int, out: Path) -> int:
-    """One whole campaign on two cores, from its plan to its results; started again with the same arguments, it goes on.
+    """Run one full campaign on two cores, from its plan to its results; the same arguments continue an interrupted one.
 
-    Prints a line a minute, then the rate, the driver's memory, and what was found.
+    Prints a line per minute, then the rate, the driver's memory and the findings. Returns the exit status.
     """
     reported = job(cases)
     layout = RunFiles.of(out.absolute(), reported)
@@ -197,11 +197,11 @@ def million(cases: int, out: Path) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Run the command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.campaign", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("cases", nargs="?", type=int, default=CASES, help="cases of the longest campaign")
-    parser.add_argument("--million", action="store_true", help="one campaign of a million cases, and nothing beside")
-    parser.add_argument("--out", type=Path, help="keep the million here, and go on where it was interrupted")
+    parser.add_argument("--million", action="store_true", help="run only one campaign of a million cases")
+    parser.add_argument("--out", type=Path, help="keep the million in this directory, and continue an interrupted one")
     reported = parser.parse_args(arguments)
     if not reported.million:
         return measure(reported.cases)

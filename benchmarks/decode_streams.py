@@ -1,8 +1,8 @@
-"""What decoding a stream with our own reading costs, as a multiple of pyarrow's.
+"""Measures the decoding of a stream by this package's own reader, as a multiple of pyarrow's time.
 
 Prints one line per stream: the processor time of ``read_stream`` with ``to_batches``, that of
-``pyarrow.ipc.open_stream(...).read_all()`` with full validation, since ours has judged every value, and their ratio.
-
+``pyarrow.ipc.open_stream(...).read_all()`` with full validation, because the own reader judges every value, and their
+ratio.
     python -m benchmarks.decode_streams
 """
 
@@ -23,7 +23,7 @@ WORDS = 10_000
 
 
 def written(batches: Sequence[pa.RecordBatch], **options: object) -> bytes:
-    """The batches as pyarrow writes them into a stream."""
+    """The batches as a stream that pyarrow writes."""
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, batches[0].schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
         for batch in batches:
@@ -32,7 +32,7 @@ def written(batches: Sequence[pa.RecordBatch], **options: object) -> bytes:
 
 
 def growing() -> list[pa.RecordBatch]:
-    """Batches of a text column whose dictionary grows with each of them."""
+    """Batches of a text column whose dictionary grows with each batch."""
     words = pa.array([f"word number {number}" for number in range(WORDS)])
     made = []
     for number in range(1, BATCHES + 1):
@@ -43,7 +43,7 @@ def growing() -> list[pa.RecordBatch]:
 
 
 def compare(name: str, data: bytes, *, loops: int) -> None:
-    """Prints both times and their ratio for one stream."""
+    """Print both times and their ratio for one stream."""
     if read_stream(data).faults:
         raise SystemExit(f"{name}: the stream must be read without a fault")
     ours = best(lambda: read_stream(data).to_batches(), repeats=5, loops=loops)
@@ -53,7 +53,7 @@ def compare(name: str, data: bytes, *, loops: int) -> None:
 
 
 def main() -> None:
-    """Runs all comparisons."""
+    """Run all comparisons."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     compare(f"{BATCHES} batches of 10 columns, 12 rows", written([small()] * BATCHES), loops=10)
     compare("64 MiB, ASCII text and int64", written([big(ascii_only=True)]), loops=1)

@@ -1,8 +1,8 @@
-"""Nested cases per second per core: drawn and materialised from recipes, beside value-by-value Hypothesis.
+"""Measures nested cases per second and core: drawn and materialised from recipes, compared with Hypothesis.
 
-Run: ``python benchmarks/generate.py``. Both sides make the same thing, a pyarrow table of nested BigQuery columns under
-the contract's schema, and both are timed in this process on one core, after a warm-up. The bar is 1,000 cases a second
-for recipes (exit status 1 below it); the value-by-value side only shows what the recipes are for.
+Run: ``python benchmarks/generate.py``. Both sides make the same kind of result, a pyarrow table of nested BigQuery
+columns under the contract's schema, and both are timed in this process on one core, after a warm-up. The bar is 1,000
+cases per second for recipes (exit status 1 below it). Hypothesis draws value by value; its rate only shows the gain.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ SEED: Final = 2026
 
 
 def is_nested(case_columns: tuple[Column, ...]) -> bool:
-    """Whether a table has a record or a list in it: flat ones are easy and do not count."""
+    """True if a table has a record or a list; flat tables are easy to make and do not count."""
     return any(column.type is BqType.RECORD or column.mode is Mode.REPEATED for column in case_columns)
 
 
 def nested_indices(profile: str, count: int) -> list[int]:
-    """The first ``count`` indices whose case is nested, found before the clock starts."""
+    """The first ``count`` indices whose case is nested, computed before the measurement."""
     nested = (index for index in itertools.count() if is_nested(draw_case(SEED, index, profile=profile).table.columns))
     return list(itertools.islice(nested, count))
 
 
 def recipes(profile: str) -> tuple[float, list[pa.Table]]:
-    """Seconds of CPU for drawing and materialising the nested cases of a profile, and the tables."""
+    """The processor seconds for drawing and materialising the nested cases of a profile, and their tables."""
     indices = nested_indices(profile, RECIPE_CASES)
     for index in indices[:300]:
         materialise(draw_case(SEED, index, profile=profile).table)
@@ -54,7 +54,7 @@ def recipes(profile: str) -> tuple[float, list[pa.Table]]:
 
 @st.composite
 def value_by_value(draw: st.DrawFn, *, most_rows: int) -> Table:
-    """A table of the same columns, each value drawn by Hypothesis on its own."""
+    """A table of the same columns in which Hypothesis draws each value on its own."""
     drawn_columns = draw(columns("arrow").filter(is_nested))
     rows = draw(st.integers(0, most_rows))
     return Table(drawn_columns, rows=tuple(Json(_members(draw, drawn_columns)) for _ in range(rows)))
@@ -83,7 +83,7 @@ def _element(draw: st.DrawFn, column: Column) -> Any:
 
 
 def values(most_rows: int) -> tuple[float, list[pa.Table]]:
-    """Seconds of CPU for as many tables by the value-by-value strategy, warm-up taken off, and the tables."""
+    """The processor seconds for tables of the value-by-value strategy, without the warm-up, and the tables."""
     tables: list[pa.Table] = []
     marks: list[float] = []
 
@@ -107,7 +107,7 @@ def values(most_rows: int) -> tuple[float, list[pa.Table]]:
 
 
 def report(name: str, measure: Callable[[], tuple[float, list[pa.Table]]]) -> float:
-    """Measure, print one line, and return cases a second."""
+    """Measure, print one line, and return the cases per second."""
     seconds, tables = measure()
     rate = len(tables) / seconds
     rows = [table.num_rows for table in tables]
@@ -124,7 +124,7 @@ def _leaves(arrow: pa.DataType) -> int:
 
 
 def main() -> int:
-    """Print the rates; the exit status says whether recipes reach the bar."""
+    """Print the rates; the exit status is 0 if recipes reach the bar."""
     print(f"pyarrow {pa.__version__}, one core, CPU time")
     rate = report("recipes, profile arrow", lambda: recipes("arrow"))
     server = report("recipes, profile server", lambda: recipes("server"))

@@ -1,7 +1,7 @@
-"""What reading bytes strictly costs, as a multiple of pyarrow's own reading with full validation.
+"""Measures the strict reading of bytes, as a multiple of the time of pyarrow's reading with full validation.
 
 Prints one line per batch: the processor time of ``read_batch``, that of ``pyarrow.ipc.read_record_batch`` with
-``validate(full=True)``, their ratio, and the bar that the whole judgement of such a batch has to stay under.
+``validate(full=True)``, their ratio, and the bar for the full judging of such a batch.
 
     python -m benchmarks.judge_bytes
 """
@@ -24,7 +24,7 @@ BIG_BYTES = 64 << 20
 
 
 def small() -> pa.RecordBatch:
-    """Ten columns of the types that BigQuery sends, twelve rows, nulls in each."""
+    """Ten columns of the types that BigQuery sends, with twelve rows and a null in most columns."""
     rows = range(SMALL_ROWS)
     day = dt.date(2024, 1, 1)
     columns = {
@@ -43,7 +43,7 @@ def small() -> pa.RecordBatch:
 
 
 def big(*, ascii_only: bool) -> pa.RecordBatch:
-    """64 MiB of text and int64 with every tenth value null."""
+    """64 MiB of text and int64, in which every tenth value is null."""
     letters = "the quick brown fox jumps" if ascii_only else "le cœur a ses raisons, été"
     text = letters.encode()
     rows = BIG_BYTES // (len(text) + 4 + 8)
@@ -57,7 +57,7 @@ def big(*, ascii_only: bool) -> pa.RecordBatch:
 
 
 def best(action: Callable[[], object], *, repeats: int, loops: int) -> float:
-    """The least processor time of one call, in seconds, over ``repeats`` runs of ``loops`` calls."""
+    """The shortest processor time of one call in seconds, over ``repeats`` runs of ``loops`` calls."""
     times = []
     for _ in range(repeats):
         start = time.process_time()
@@ -68,7 +68,7 @@ def best(action: Callable[[], object], *, repeats: int, loops: int) -> float:
 
 
 def compare(name: str, batch: pa.RecordBatch, *, bar: float, loops: int) -> None:
-    """Prints both times and their ratio for one batch."""
+    """Print both times and their ratio for one batch."""
     schema_bytes, data = batch.schema.serialize().to_pybytes(), batch.serialize().to_pybytes()
     schema = read_schema(schema_bytes).schema
     if schema is None or read_batch(data, schema).faults:
@@ -87,7 +87,7 @@ def compare(name: str, batch: pa.RecordBatch, *, bar: float, loops: int) -> None
 
 
 def main() -> None:
-    """Prints the ratios."""
+    """Print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--loops", type=int, default=2000, help="calls per measurement of the small batch")
     options = parser.parse_args()

@@ -1,9 +1,9 @@
-"""What judging a whole exchange costs, values included, as a multiple of pyarrow's own reading with full validation.
+"""Measures the judging of an exchange with its values, as a multiple of pyarrow's reading with full validation.
 
 An exchange here is one batch of a serializer under a schema that has been read before, judged by every clause against
 the case's table. Prints, per batch, the time of ``judge``, the time of ``pyarrow.ipc.read_record_batch`` with
-``validate(full=True)``, their ratio, and the bar. The small batch is judged twice: as a case that is judged again and
-again (mutants, several targets, shrinking), and as a case that has never been seen.
+``validate(full=True)``, their ratio, and the bar. The small batch is judged in two ways: as a case that is judged
+repeatedly (mutants, several targets, shrinking), and as a case that is new each time.
 
     python -m benchmarks.judge_exchange
 """
@@ -37,7 +37,7 @@ BIG = (Column("text", BqType.STRING), Column("number", BqType.INT64))
 
 
 def exchanges(batch: pa.RecordBatch, columns: tuple[Column, ...]) -> Iterator[tuple[Case, Exchange, pa.Table]]:
-    """The same exchange under one case id after another."""
+    """The same exchange under a new case id each time."""
     batch = pa.RecordBatch.from_arrays(
         [column.cast(field.type) for column, field in zip(batch.columns, arrow_schema(columns), strict=True)],
         schema=arrow_schema(columns),

@@ -1,12 +1,13 @@
-"""What each piece of speed buys a campaign: its step with and without the piece, in turns on one machine.
+"""Measures the gain of each optimisation of a campaign: its step with and without it, in turns on one machine.
 
-Run: ``python -m benchmarks.pieces`` for every piece of :data:`PIECES`, or with the names of some;
+Run: ``python -m benchmarks.pieces`` for every entry of :data:`PIECES`, or with the names of some;
 ``python -m benchmarks.pieces --against DIR`` compares this checkout with another one instead.
 
-Two processes with one stepper each work on the same drawn cases, a chunk at a time, and each is first in every other
-turn. What counts is the processor time of a chunk, for the machine may be busy with other work. Printed are the median
-of the ratios with its quartiles, and the means with their ratio: 1.10 is a step that takes 10 % more processor time
-without the piece, or in the other checkout. A piece that buys less than 5 % is not worth its lines.
+Two processes with one stepper each work on the same drawn cases, one chunk at a time, and take turns at being first.
+The measure is the processor time of a chunk, because the machine may be busy with other work. The program prints the
+median of the ratios with its quartiles, and the means with their ratio: 1.10 means that the step takes 10 % more
+processor time without the optimisation, or in the other checkout. An optimisation that gains less than 5 % is not worth
+its lines.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from conformance.targets import TargetKind, load_target, open_target
 HERE: Final = Path(__file__).resolve()
 CASES: Final = 4_000
 CHUNK: Final = 200
-"""Cases of a turn: long enough for the clock, short enough that other work slows both sides alike."""
+"""Cases per turn: long enough for the clock, short enough that other work slows down both sides equally."""
 WARM_UP: Final = 400
 TOGETHER: Final = 16
-"""Cases that a lab asks its stepper for at once."""
+"""Cases that a sandbox process asks its stepper for at a time."""
 
 
 def _nothing(*_arguments: object) -> None:
-    """In place of what knows something at a glance: it never does."""
+    """In place of a function that finds a shortcut: it never finds one."""
 
 
 def _wrapped(_decoders: object, view: View) -> list[FullRead]:
@@ -64,15 +65,15 @@ PIECES: Final[Mapping[str, tuple[str, object]]] = {
     "outlines by identity": ("conformance.generate.outline:outline", "unwrapped"),
     "empty arrays by identity": ("conformance.generate.synthesis:_empty", "unwrapped"),
 }
-"""Pieces of speed: where each is, and what takes its place; ``"unwrapped"`` is a function without its memory."""
+"""The position and the replacement of each optimisation; ``"unwrapped"`` is a function without its memory."""
 
 
 @contextlib.contextmanager
 def without(piece: str) -> Iterator[None]:
-    """Replace a piece in this process, wherever it was imported, and put it back.
+    """Replace an optimisation in this process in every module that imported it, and restore it afterwards.
 
     Raises:
-        AttributeError: it is not where :data:`PIECES` says.
+        AttributeError: it is not at the position that :data:`PIECES` gives.
     """
     place, instead = PIECES[piece]
     name, _, path = place.partition(":")
@@ -95,7 +96,7 @@ def without(piece: str) -> Iterator[None]:
 
 
 class Side:
-    """One of the two that are compared: a process with a checkout's stepper, from which a piece may be taken away."""
+    """One of the two compared processes: a checkout's stepper, from which an optimisation may be removed."""
 
     def __init__(self, checkout: Path, piece: str, *, target: str, cases: int) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # this very file
@@ -114,7 +115,7 @@ class Side:
         self._process.communicate()
 
     def work(self, first: int, last: int) -> float:
-        """Seconds of processor time for these cases."""
+        """The seconds of processor time for the cases from ``first`` up to ``last``."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(first, last, file=self._process.stdin, flush=True)
@@ -122,7 +123,7 @@ class Side:
 
 
 def serve(target: str, cases: int, asked: IO[str], answers: IO[str]) -> None:
-    """Be a side: work on the cases of each line, and answer with the processor time that they took."""
+    """Be one of the processes: work on the cases of each line, and answer with the processor time for them."""
     spec = load_target(data_file("targets", f"{target}.toml"))
     profile = "server" if spec.kind is TargetKind.SERVER else "arrow"
     clauses, family = tuple(all_clauses()), FAMILIES[profile]
@@ -143,7 +144,7 @@ def serve(target: str, cases: int, asked: IO[str], answers: IO[str]) -> None:
 
 
 def compare(this: Side, other: Side, cases: int) -> str:
-    """A line on how much longer the other side takes."""
+    """A line with the ratio of the other side's time to this side's."""
     ratios, spent = [], {this: 0.0, other: 0.0}
     for turn, first in enumerate(range(0, cases, CHUNK)):
         order = (this, other) if turn % 2 else (other, this)
@@ -156,9 +157,9 @@ def compare(this: Side, other: Side, cases: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Run the command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pieces", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("pieces", nargs="*", metavar="PIECE", help=f"out of: {', '.join(PIECES)}")
+    parser.add_argument("pieces", nargs="*", metavar="PIECE", help=f"one of: {', '.join(PIECES)}")
     parser.add_argument("--against", type=Path, help="compare with this checkout")
     parser.add_argument("--target", default="pyarrow", help="the name of a file in targets/")
     parser.add_argument("--cases", type=int, default=CASES)

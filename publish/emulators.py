@@ -1,7 +1,7 @@
-"""The published reports: prepare and judge each known target, then lay the results side by side.
+"""Makes the published reports on emulators: prepares and judges each known target, and compares the results.
 
-Each target is judged in a process of its own, as a user would. A target that deviates is what the reports are about
-and no failure of this program; a run that the suite did not finish, or in which it broke, is one.
+Each target is judged in a process of its own, as by a user. Deviations of a target are the content of the reports and
+not a failure of this program. It fails if a run did not finish, or if the suite itself broke.
 
     python -m publish.emulators [TARGET ...] [--reports DIR]
 """
@@ -27,11 +27,11 @@ def conformance(*arguments: str) -> int:
     """The exit status of one command; what it prints goes to the log of whoever called."""
     command = [sys.executable, "-m", "conformance", *arguments]
     print("+ conformance", *arguments, flush=True)
-    return subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=DEADLINE).returncode  # noqa: S603  # our own command
+    return subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=DEADLINE).returncode  # noqa: S603  # the suite's own command
 
 
 def judge(name: str, reports: Path) -> list[str]:
-    """Write ``name``'s reports; what is wrong with the run, a sentence each."""
+    """Write the reports on ``name``; returns the problems of the run, a sentence each."""
     target = f"targets/{name}.toml"
     if status := conformance("prepare", "--target", target):
         return [f"{name}: its environment cannot be made here (status {status})"]
@@ -54,10 +54,10 @@ def complaints(report: dict[str, object], *, perfect: bool) -> list[str]:
 
 
 def main() -> None:
-    """Judge every target named, then make the matrix of all reports that are there."""
+    """Judge every given target, then make the matrix of all existing reports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", default=TARGETS, help="names of files in targets/; all unless given")
-    parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the reports go")
+    parser.add_argument("--reports", type=Path, default=Path("reports"), help="the directory of the reports")
     options = parser.parse_args()
     wrong = [text for name in options.targets for text in judge(name, options.reports)]
     shown = [str(path) for name in TARGETS if (path := options.reports / f"{name}.json").exists()]

@@ -1,8 +1,8 @@
-"""The published reports on Arrow IPC: build the adapters, judge every reader and writer, lay the results side by side.
+"""Makes the published reports on Arrow IPC: builds the adapters, judges all readers and writers, compares the results.
 
-An implementation that deviates is what the reports are about and no failure of this program; a run that the suite did
-not finish, or in which it broke, is one. An adapter that cannot be built here leaves its implementation out, and the
-last lines say so. Everything but the times follows from the seed.
+Deviations of an implementation are the content of the reports and not a failure of this program. It fails if a run did
+not finish, or if the suite itself broke. An implementation whose adapter cannot be built here is left out, and the last
+lines name it. All results except times depend on the seed only.
 
     python -m publish.ipc [--reports DIR] [--mangled N] [--seed S] [--select GLOB] [--no-build]
 """
@@ -30,13 +30,13 @@ DEADLINE: Final = 3600
 
 
 def run(*arguments: str, module: str = "conformance") -> int:
-    """The exit status of one command; what it prints is shown."""
+    """Run one command with its output visible; returns its exit status."""
     print("+", module, *arguments, flush=True)
-    return subprocess.run([sys.executable, "-m", module, *arguments], check=False, timeout=DEADLINE).returncode  # noqa: S603  # our own command
+    return subprocess.run([sys.executable, "-m", module, *arguments], check=False, timeout=DEADLINE).returncode  # noqa: S603  # the suite's own command
 
 
 def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
-    """Write the reports and the matrix of one command's implementations; what is unfit to be published."""
+    """Write the reports and the matrix of one command's implementations; returns the problems, a sentence each."""
     folder_name, known = ROLES[command]
     folder = reports / folder_name
     folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Build, judge readers and writers, and make a matrix of each."""
+    """Build the adapters, judge readers and writers, and make a matrix of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the reports go")
     parser.add_argument("--mangled", type=int, default=2000, help="inputs with one change, beside the vectors")

@@ -1,8 +1,8 @@
 // Adapter of Apache Arrow Go (github.com/apache/arrow-go/v18): reads and writes IPC streams and files for the suite.
 //
-// Built by `python -m adapters arrow-go`. One JSON request a line on standard input, one JSON answer a line on standard
-// output. A panic of the library becomes an answer whose class begins with "panic:"; what Go itself treats as fatal
-// (a stack that overflows, no memory) ends the program, and that is for whoever started it to notice.
+// Built by `python -m adapters arrow-go`. Standard input has one JSON request per line, standard output one JSON answer
+// per line. A panic of the library becomes an answer whose class begins with "panic:". An error that Go itself treats
+// as fatal (a stack overflow, no memory) ends the program, and the process that started it has to notice.
 package main
 
 import (
@@ -33,7 +33,7 @@ type request struct {
 
 type answer map[string]any
 
-// unsupported says that the library lacks a feature, or that nothing in its interface asks for it.
+// unsupported means that the library lacks a feature, or that its interface has no way to request it.
 type unsupported string
 
 func (u unsupported) Error() string { return string(u) }
@@ -109,7 +109,7 @@ func writeOptions(given map[string]json.RawMessage) ([]ipc.Option, error) {
 	return options, nil
 }
 
-// each hands every record batch to use, in order, and gives the schema.
+// each passes every record batch to use, in order, and returns the schema.
 func each(kind string, data []byte, options []ipc.Option, use func(arrow.RecordBatch) error) (*arrow.Schema, error) {
 	switch kind {
 	case "stream":
@@ -146,7 +146,7 @@ func each(kind string, data []byte, options []ipc.Option, use func(arrow.RecordB
 	return nil, unsupported("cannot read kind " + kind)
 }
 
-// read answers a request to read. *stage says how far it is where that is not the library's own reader.
+// read answers a request to read. *stage names the current step while it is not the library's own reader.
 func read(asked request, data []byte, stage *string) (answer, error) {
 	options, err := readOptions(asked.Options)
 	if err != nil {
@@ -186,13 +186,13 @@ func read(asked request, data []byte, stage *string) (answer, error) {
 	return answer{"names": names, "types": types, "rows": rows, "columns": values}, nil
 }
 
-// batchWriter is what the library's writers of streams and of files share.
+// batchWriter is the common interface of the library's writers of streams and of files.
 type batchWriter interface {
 	Write(arrow.RecordBatch) error
 	Close() error
 }
 
-// write answers a request to write. *stage says how far it is where that is not the library's own writer.
+// write answers a request to write. *stage names the current step while it is not the library's own writer.
 func write(asked request, data []byte, stage *string) (answer, error) {
 	options, err := writeOptions(asked.Options)
 	if err != nil {
@@ -233,7 +233,7 @@ func write(asked request, data []byte, stage *string) (answer, error) {
 	return answer{"data": base64.StdEncoding.EncodeToString(written.Bytes())}, nil
 }
 
-// class names an error: by the library's sentinel where it is one, else by its type.
+// class names an error: by the library's sentinel value if it is one, else by its type.
 func class(err error) string {
 	for name, sentinel := range map[string]error{
 		"arrow.ErrInvalid": arrow.ErrInvalid, "arrow.ErrNotImplemented": arrow.ErrNotImplemented,
@@ -256,7 +256,7 @@ func failure(err error) answer {
 }
 
 func respond(asked request) (made answer) {
-	// How far the request had got, where that is not the library's own reader or writer.
+	// The current step, while it is not the library's own reader or writer.
 	stage := ""
 	defer func() {
 		if stage != "" && made["status"] == "error" {

@@ -20,7 +20,7 @@ func float(value float64) any {
 
 func binary(value []byte) any { return map[string]string{"hex": hex.EncodeToString(value)} }
 
-// text is the plain value of a string; bytes that are no UTF-8, which JSON cannot carry, are shown as they are.
+// text is the plain value of a string; bytes that are not UTF-8, which JSON cannot carry, become hexadecimal digits.
 func text(value string) any {
 	if !utf8.ValidString(value) {
 		return binary([]byte(value))
@@ -30,20 +30,20 @@ func text(value string) any {
 
 func decimal(unscaled any) any { return map[string]string{"decimal": fmt.Sprint(unscaled)} }
 
-// maxValues bounds one answer: a few bytes announce any number of values, and a library may take their word for it.
+// maxValues limits one answer: a few bytes can declare any number of values, and a library may rely on them.
 const maxValues = 1 << 22
 
-// valuesLeft counts down over one answer.
+// valuesLeft counts down during one answer.
 var valuesLeft int64
 
-// tooManyValues says that the library announces more values than an answer may hold.
+// tooManyValues means that the library declares more values than an answer may have.
 type tooManyValues struct{}
 
 func (tooManyValues) Error() string {
 	return fmt.Sprintf("the library announces more than %d values", maxValues)
 }
 
-// spend is called before count values are made.
+// spend must be called before count values are made.
 func spend(count int64) {
 	if valuesLeft -= count; valuesLeft < 0 {
 		panic(tooManyValues{})
@@ -59,12 +59,13 @@ func span(values arrow.Array, begin, end int64) []any {
 	return made
 }
 
-// plain is the JSON form of one slot: the stored value, through the accessors of the library's own array.
+// plain is the JSON form of one slot: the stored value, read through the accessors of the library's own array.
 //
-// Dictionary and run-end encoding are seen through, an extension is its storage, a union its active child.
+// A dictionary-encoded or run-end encoded slot has the value that it refers to, an extension that of its storage, a
+// union that of its active child.
 func plain(column arrow.Array, i int) any {
 	switch a := column.(type) {
-	// These hold no bitmap of their own; whether the slot is null is for what they point at.
+	// These have no validity bitmap; the values that they refer to decide whether the slot is null.
 	case *array.Null:
 		return nil
 	case *array.SparseUnion:

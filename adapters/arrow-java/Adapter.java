@@ -47,22 +47,22 @@ import org.apache.arrow.vector.util.ByteArrayReadableSeekableByteChannel;
 /**
  * Adapter of Apache Arrow Java: reads and writes IPC streams, files and single messages for the suite.
  *
- * <p>Built by {@code python -m adapters arrow-java} with the Arrow jars that pyspark ships; started with
- * {@code --add-opens=java.base/java.nio=ALL-UNNAMED}, which Arrow's memory needs. One JSON request a line on standard
- * input, one JSON answer a line on standard output, which belongs to answers alone: whatever a library prints goes to
- * standard error. An {@link Error} becomes an answer whose class begins with "panic:".
+ * <p>Built by {@code python -m adapters arrow-java} with the Arrow jars in pyspark; started with
+ * {@code --add-opens=java.base/java.nio=ALL-UNNAMED}, which Arrow's memory needs. Standard input has one JSON request
+ * per line, standard output one JSON answer per line. Only answers go to standard output: anything that a library
+ * prints goes to standard error. An {@link Error} becomes an answer whose class begins with "panic:".
  */
 public final class Adapter {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Map<String, CodecType> CODECS =
       Map.of("", CodecType.NO_COMPRESSION, "lz4", CodecType.LZ4_FRAME, "zstd", CodecType.ZSTD);
 
-  /** How far the request in hand has got, where that is not the library's own reader or writer. */
+  /** The current step of a request, while it is not the library's own reader or writer. */
   private static String stage = "";
 
   private Adapter() {}
 
-  /** Columns under construction: the schema once, then the values of each batch. */
+  /** A table under construction: the schema once, then the values of each batch. */
   private static final class Table {
     private final ObjectNode answer = JSON.createObjectNode();
     private final List<ArrayNode> columns = new ArrayList<>();
@@ -112,13 +112,13 @@ public final class Adapter {
     return made;
   }
 
-  /** The version in the name of the jar that the library's classes come from. */
+  /** The version in the name of the jar that contains the library's classes. */
   private static String version() {
     String jar = ArrowReader.class.getProtectionDomain().getCodeSource().getLocation().getPath();
     return jar.replaceAll(".*arrow-vector-(.*)\\.jar", "$1");
   }
 
-  /** Refuses every option that nothing in the library's interface takes. */
+  /** Throws for every option that the library's interface does not have. */
   private static void onlyOptions(JsonNode options, Set<String> known) {
     for (Iterator<String> names = options.fieldNames(); names.hasNext(); ) {
       String name = names.next();
@@ -187,7 +187,7 @@ public final class Adapter {
         ArrowWriter writer = writer(request.path("kind").asText(), reader, written, option, codec)) {
       boolean more = reader.loadNextBatch();
       stage = "";
-      // The first batch beforehand: it brings the dictionaries, which a writer sends when it starts.
+      // The first batch is loaded before the start: it brings the dictionaries, which a writer sends when it starts.
       writer.start();
       while (more) {
         writer.writeBatch();
@@ -219,7 +219,7 @@ public final class Adapter {
 
   private static ObjectNode answer(JsonNode request) throws IOException {
     byte[] data = Base64.getDecoder().decode(request.path("data").asText());
-    // One allocator a request: what a failed read leaves behind must not weigh on the next one.
+    // One allocator per request: memory that a failed read does not release must not count against the next request.
     BufferAllocator allocator = new RootAllocator();
     try {
       switch (request.path("op").asText()) {
@@ -241,7 +241,7 @@ public final class Adapter {
     }
   }
 
-  /** Whether the library says that it lacks a feature; of decimals, and of unions before V5, in words alone. */
+  /** True if the library reports a missing feature; for decimals, and unions before V5, only the text says so. */
   private static boolean lacking(Throwable thrown) {
     String message = String.valueOf(thrown.getMessage());
     return thrown instanceof UnsupportedOperationException
@@ -271,7 +271,7 @@ public final class Adapter {
       id = request.get("id");
       ObjectNode made = answer(request);
       made.put("status", "ok").set("id", id);
-      // Inside the try: values nested too deeply for the writer are an answer too, not the end of the program.
+      // Inside the try: values nested too deeply for the JSON writer give an error answer and do not end the program.
       return JSON.writeValueAsString(made);
     } catch (Throwable thrown) {
       ObjectNode made = failure(thrown);

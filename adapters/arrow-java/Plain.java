@@ -59,15 +59,15 @@ import org.apache.arrow.vector.dictionary.DictionaryProvider;
 import org.apache.arrow.vector.types.pojo.DictionaryEncoding;
 
 /**
- * Plain values: the JSON form of single slots, through the accessors of the library's own vectors.
+ * Plain values: the JSON form of single slots, read through the accessors of the library's own vectors.
  *
- * <p>The accessors that give the stored value are taken ({@code get}), not those that make a calendar's object of it
- * ({@code getObject}). Dictionary and run-end encoding are seen through; an extension is its storage.
+ * <p>The accessors return the stored value ({@code get}), not an object of a calendar ({@code getObject}). A
+ * dictionary-encoded or run-end encoded slot has the value that it refers to, an extension that of its storage.
  */
 final class Plain {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
-  /** The values of one answer: a few bytes announce any number, and a library may take their word for it. */
+  /** The largest number of values of one answer: a few bytes can declare any number, and a library may rely on them. */
   private static final long MAX_VALUES = 1 << 22;
 
   private final DictionaryProvider dictionaries;
@@ -77,7 +77,7 @@ final class Plain {
     this.dictionaries = dictionaries;
   }
 
-  /** To be called before {@code count} values are made. */
+  /** Must be called before {@code count} values are made. */
   void spend(long count) {
     left -= count;
     if (left < 0) {
@@ -94,7 +94,7 @@ final class Plain {
     return JSON.objectNode().put("hex", HexFormat.of().formatHex(bytes));
   }
 
-  /** A string; bytes that are no UTF-8, which JSON cannot carry, are shown as they are. */
+  /** A string; bytes that are not UTF-8, which JSON cannot carry, become hexadecimal digits. */
   private static JsonNode text(byte[] utf8) {
     try {
       return JSON.textNode(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString());
@@ -140,7 +140,7 @@ final class Plain {
     return JSON.objectNode().set("struct", fields);
   }
 
-  /** The value behind a dictionary's key, where the field is dictionary-encoded; null where it is not. */
+  /** The dictionary's value for a slot of a dictionary-encoded field; null if the field is not encoded. */
   private JsonNode encoded(ValueVector vector, int index) {
     DictionaryEncoding encoding = vector.getField().getDictionary();
     if (encoding == null || !(vector instanceof BaseIntVector)) {
@@ -148,7 +148,7 @@ final class Plain {
     }
     FieldVector values = dictionaries.lookup(encoding.getId()).getVector();
     long key = ((BaseIntVector) vector).getValueAsLong(index);
-    // As the library's own DictionaryEncoder.decode: what a vector holds beyond its count are no values.
+    // Like the library's own DictionaryEncoder.decode: entries beyond a vector's value count are not values.
     if (key < 0 || key >= values.getValueCount()) {
       throw new IllegalArgumentException("Provided dictionary does not contain value for index " + key);
     }
@@ -157,7 +157,7 @@ final class Plain {
 
   /** The plain value of one slot. */
   JsonNode of(ValueVector vector, int index) {
-    // These have no bitmap of their own: whether the slot is null is for what they point at.
+    // These have no validity bitmap; the values that they refer to decide whether the slot is null.
     if (vector instanceof NullVector) {
       return JSON.nullNode();
     } else if (vector instanceof UnionVector v) {
@@ -256,7 +256,7 @@ final class Plain {
     } else if (vector instanceof ListViewVector v) {
       return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
     } else if (vector instanceof LargeListViewVector v) {
-      // The one list that has no accessors for an element's bounds.
+      // This is the only list vector without accessors for the bounds of an element.
       long begin = v.getOffsetBuffer().getLong((long) index * Long.BYTES);
       return span(v.getDataVector(), begin, begin + v.getSizeBuffer().getLong((long) index * Long.BYTES));
     } else if (vector instanceof StructVector v) {

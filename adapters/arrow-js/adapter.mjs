@@ -1,12 +1,12 @@
 /**
  * Adapter of Apache Arrow JavaScript (npm `apache-arrow`): reads and writes IPC streams and files for the suite.
  *
- * Built by `python -m adapters arrow-js`, which puts this file beside the packages that package-lock.json pins.
+ * Built by `python -m adapters arrow-js`, which puts this file next to the packages that package-lock.json pins.
  *
  * Values come from the library's own vectors. Its `get` turns dates and timestamps into milliseconds and decimals into
- * words, so those are read from the typed arrays that the library laid over the bytes, with its own validity test;
- * lists, maps, unions and dictionaries are walked as its `get` walks them. The library tells file from stream by the
- * first bytes, not by being told.
+ * words; those values are read from the typed arrays that the library made over the bytes, with its own validity test.
+ * Lists, maps, unions and dictionaries are followed in the same way as by its `get`. The library distinguishes files
+ * from streams by their first bytes; its interface has no parameter for that.
  */
 import { readFileSync } from "node:fs";
 import {
@@ -25,7 +25,7 @@ const version = JSON.parse(readFileSync(new URL("node_modules/apache-arrow/packa
 
 const vectors = new WeakMap();
 
-/** What the library's `get` gives: one value of one `Data`, for types whose values it does not change. */
+/** The value of one slot of a `Data` from the library's `get`, for types whose values `get` does not change. */
 function got(data, index) {
   if (!vectors.has(data)) vectors.set(data, new Vector([data]));
   return vectors.get(data).get(index);
@@ -39,7 +39,7 @@ function interval(unit, values, index) {
   return { months, days, ns: BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low >>> 0)) };
 }
 
-/** Every value of a `Data` from `begin` to `end`. */
+/** All values of a `Data` from `begin` to `end`. */
 function span(data, begin, end) {
   spend(Number(end) - Number(begin));
   const values = [];
@@ -47,7 +47,7 @@ function span(data, begin, end) {
   return values;
 }
 
-/** The value at `index` of a vector in pieces, as `Vector.get` finds it. */
+/** The value at `index` of a vector in pieces, found like by `Vector.get`. */
 function indexed(vector, index) {
   let at = Number(index);
   for (const data of vector.data) {
@@ -72,7 +72,7 @@ function union(data, index) {
  */
 function plain(data, index) {
   const { type, values, stride, valueOffsets, children } = data;
-  // Number of the type's own enumeration, with `Dictionary` apart, which is no type of the format.
+  // Numbers of the library's own enumeration; it has a `Dictionary`, which is not a type of the format.
   switch (type.typeId) {
     case Type.Union: return union(data, index);
     case Type.Null: return null;
@@ -103,7 +103,7 @@ function plain(data, index) {
   throw new Unsupported(`no accessor for type ${type}`);
 }
 
-/** Batches and schema, by the synchronous reader or, in chunks, by the asynchronous one. */
+/** Batches and schema, from the synchronous reader or, for data in chunks, from the asynchronous one. */
 async function decoded(data, chunk) {
   if (chunk === undefined) {
     const reader = RecordBatchReader.from(data).open();
@@ -121,7 +121,7 @@ async function decoded(data, chunk) {
 
 async function read(kind, data, options) {
   const { schema, batches } = await decoded(data, options.chunk);
-  // Where it finds no schema the reader raises nothing, and the library's own table has no columns.
+  // Without a schema the reader throws nothing, and the library's own table has no columns.
   const fields = schema?.fields ?? [];
   return {
     names: fields.map((field) => field.name ?? ""),
@@ -140,7 +140,7 @@ async function write(kind, data, options) {
     compressionType: CODECS[options.codec ?? ""],
     writeLegacyIpcFormat: options.legacy ?? false,
   });
-  // The schema beforehand: a stream without batches still has one.
+  // The schema is set first, because a stream without batches has one, too.
   writer.reset(undefined, schema);
   for (const batch of batches) writer.write(batch);
   return writer.finish().toUint8Array(true);

@@ -1,12 +1,12 @@
 /**
  * Adapter of flechette (npm `@uwdata/flechette`): reads and writes IPC streams and files for the suite.
  *
- * Built by `python -m adapters flechette`, which puts this file beside the packages that package-lock.json pins.
+ * Built by `python -m adapters flechette`, which puts this file next to the packages that package-lock.json pins.
  *
- * Values come from the library's own batches, extracted with 64-bit integers, timestamps and decimals exact. Where an
- * accessor still rounds (dates become milliseconds, nanoseconds a float) the typed array under it is read. A nested
- * value is found by the library's own accessor, run over children that note what it asks for. The library tells file
- * from stream by the first bytes, not by being told.
+ * Values come from the library's own batches, extracted with exact 64-bit integers, timestamps and decimals. If an
+ * accessor still rounds (dates become milliseconds, nanoseconds a float), the value comes from the typed array below.
+ * A nested value is found by the library's own accessor, which runs over children that record its requests. The library
+ * distinguishes files from streams by their first bytes; its interface has no parameter for that.
  */
 import { readFileSync } from "node:fs";
 import { CompressionType, IntervalUnit, Type, setCompressionCodec, tableFromIPC, tableToIPC } from "@uwdata/flechette";
@@ -22,7 +22,7 @@ const EXACT = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true }
 const manifest = new URL("node_modules/@uwdata/flechette/package.json", import.meta.url);
 const TYPE_NAMES = Object.fromEntries(Object.entries(Type).map(([name, number]) => [number, name]));
 
-/** Children that answer what was asked of them: `at` an index, `slice` a range, with the child's own number. */
+/** Children that return each request made to them: `at` an index, `slice` a range, with the child's own number. */
 function noting(children) {
   return children.map((child, number) => ({
     at: (index) => ({ number, index }),
@@ -32,7 +32,7 @@ function noting(children) {
   }));
 }
 
-/** What the batch's accessor asks its children for when it makes the value at `index`. */
+/** The request that the batch's accessor makes to its children for the value at `index`. */
 function asked(batch, index) {
   return Object.create(batch, { children: { value: noting(batch.children) } }).value(index);
 }
@@ -44,7 +44,7 @@ function span(batch, begin, end) {
   return values;
 }
 
-/** The first `rows` values of a column; a column that holds fewer has nothing there, and more are not in the table. */
+/** The first `rows` values of a column; missing ones are null, and further ones do not belong to the table. */
 function rowsOf(column, rows) {
   const values = column.data.flatMap((batch) => span(batch, 0, batch.length)).slice(0, rows);
   spend(rows - values.length);
@@ -70,7 +70,7 @@ function interval(unit, values, index) {
   return { months: view.getInt32(0, true), days: view.getInt32(4, true), ns: view.getBigInt64(8, true) };
 }
 
-/** Null by the test that the library itself makes: with no nulls counted, or no bitmap, every slot is valid. */
+/** True if a slot is null by the library's own test: without counted nulls or without a bitmap, all are valid. */
 function isNull(batch, index) {
   return batch.nullCount > 0 && batch.validity !== undefined && !batch.isValid(index);
 }

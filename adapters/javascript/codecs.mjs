@@ -1,9 +1,9 @@
 /**
- * The codecs that both JavaScript libraries leave to their user: neither brings any, each has a registry.
+ * The codecs for both JavaScript libraries: neither contains any, and each has a registry for those of its user.
  *
- * LZ4 frames from `lz4js`, ZSTD decoding from `fzstd` (frames without a content size too) and encoding from
- * `zstd-codec`. What comes out starts a buffer of its own: the libraries lay typed arrays over it, which must start on
- * a multiple of their element's size.
+ * LZ4 frames come from `lz4js`, ZSTD decoding from `fzstd` (including frames without a content size) and encoding from
+ * `zstd-codec`. The results are copied to buffers of their own: the libraries make typed arrays over them, which must
+ * start at a multiple of their element's size.
  */
 import { decompress as decodeZstd } from "fzstd";
 import lz4js from "lz4js";

@@ -1,25 +1,25 @@
 /**
- * Plain values: the JSON form of single values that every adapter answers, whatever the library holds them in.
+ * Plain values: the JSON form of single values in which every adapter answers, independent of the library's types.
  *
- * `undefined`, which a JavaScript library gives its user without an error where it reads past the end of a buffer, is
- * null, as it is to `JSON.stringify`: rows were answered, and hold nothing there.
+ * A JavaScript library may return `undefined` without an error if it reads past the end of a buffer. Such a value
+ * becomes null, like in `JSON.stringify`: the row exists, but the library has no value for it.
  */
 
-/** The values of one answer; a few bytes announce any number of rows, and a library may take their word for it. */
+/** The largest number of values of one answer: a few bytes can declare any number, and a library may rely on them. */
 const MAX_VALUES = 2 ** 22;
 
 export class TooManyValues extends Error {}
 
 let left = MAX_VALUES;
 
-/** Begin an answer: `rows` as the library counts them, checked to be a count. */
+/** Begin an answer: the library's row count `rows`, checked to be a count. */
 export function counted(rows) {
   left = MAX_VALUES;
   if (!Number.isSafeInteger(rows) || rows < 0) throw new TypeError(`the library counts ${rows} rows`);
   return rows;
 }
 
-/** Before `count` values are made: throws where the answer would hold more than it may. */
+/** Must be called before `count` values are made; throws if the answer would have too many. */
 export function spend(count) {
   left -= count;
   if (left < 0) throw new TooManyValues(`the library announces more than ${MAX_VALUES} values`);
@@ -27,7 +27,7 @@ export function spend(count) {
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** A float of any width, by the bits of its value as float64; NaN has one form. */
+/** A float of any width as the bits of its value as float64; NaN has one form. */
 export function float(value) {
   if (value === undefined) return missing();
   if (Number.isNaN(value)) return { f64: "nan" };
@@ -40,7 +40,7 @@ export function hex(bytes) {
   return { hex: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex") };
 }
 
-/** A truth value, whole number or text, as the library gives it. */
+/** A boolean, integer or text, as the library returns it. */
 export function same(value) {
   return value === undefined ? missing() : value;
 }
@@ -62,7 +62,7 @@ export function decimalOfWords(words) {
   return decimal(BigInt.asIntN(32 * words.length, unscaled));
 }
 
-/** What stands where the library gives `undefined`. */
+/** The value in place of the library's `undefined`. */
 export function missing() {
   return null;
 }

@@ -1,18 +1,18 @@
 /**
- * The adapter protocol's frame for Node: one JSON request a line in, one JSON answer a line out.
+ * The framing of the adapter protocol for Node: one JSON request per input line, one JSON answer per output line.
  *
- * Both JavaScript adapters share it. It knows nothing of a library: it parses requests, hands bytes over as a
- * `Uint8Array`, turns whatever is thrown into an answer, and writes integers of any size digit by digit
- * (`JSON.stringify` refuses a BigInt, and a Number is exact only up to 2^53). Standard output belongs to answers;
- * what a library prints goes to standard error.
+ * Both JavaScript adapters share it. It does not know the libraries: it parses requests, passes bytes as `Uint8Array`,
+ * turns anything thrown into an answer, and writes integers of any size digit by digit (`JSON.stringify` refuses a
+ * BigInt, and a Number is exact only up to 2^53). Only answers go to standard output; anything that a library prints
+ * goes to standard error.
  */
 import { createInterface } from "node:readline";
 
-/** The library lacks a feature, in its own words or because nothing in its interface asks for it. */
+/** The library lacks a feature: it says so itself, or its interface has no way to request it. */
 export class Unsupported extends Error {}
 
 /**
- * A value as JSON text. Takes what `JSON.stringify` takes, and BigInt, which becomes an integer of all its digits.
+ * A value as JSON text. Accepts all that `JSON.stringify` does, and BigInt, which becomes an integer with all digits.
  *
  * @param {unknown} value
  * @returns {string}
@@ -28,8 +28,8 @@ export function toJson(value) {
 }
 
 /**
- * Runs `work`; what it throws is marked with how far the request had got: `source`, reading what is to be written, or
- * `values`, looking at what the library returned. Unmarked is the library's own reader or writer.
+ * Runs `work`; an exception is marked with the step of the request: `source`, reading the data to be written, or
+ * `values`, converting the library's result. Exceptions of the library's own reader or writer are not marked.
  */
 export async function during(stage, work) {
   try {
@@ -45,12 +45,12 @@ class Marked {
   }
 }
 
-/** Bytes in a buffer of their own, at offset 0, as a file or socket would give them; a pooled Buffer starts anywhere. */
+/** Bytes in a buffer of their own, at offset 0, as from a file or socket; a pooled Buffer starts at any offset. */
 export function bytesOf(base64) {
   return Uint8Array.from(Buffer.from(base64 ?? "", "base64"));
 }
 
-/** Refuses, as unsupported, every option that the library has no switch for; no values listed means any value. */
+/** Refuses, as unsupported, every option that the library does not have; an empty list of values allows any value. */
 export function onlyOptions(options, known) {
   for (const [name, value] of Object.entries(options ?? {})) {
     const allowed = known[name];
@@ -82,7 +82,7 @@ async function answer(request, arrow) {
   }
 }
 
-/** What a library threw, as an answer; not everything thrown in JavaScript is an Error. */
+/** An answer for anything that a library threw; in JavaScript, not everything thrown is an Error. */
 function failed(thrown, arrow) {
   if (thrown instanceof Marked) return { ...failed(thrown.thrown, arrow), stage: thrown.stage };
   const message = String(thrown?.message ?? thrown);
@@ -98,7 +98,7 @@ function failed(thrown, arrow) {
  *   lacks: RegExp,
  *   read: (kind: string, data: Uint8Array, options: object, schema?: Uint8Array) => object | Promise<object>,
  *   write: (kind: string, data: Uint8Array, options: object) => Uint8Array | Promise<Uint8Array>,
- * }} arrow `about` is the answer to hello, `lacks` tells the library's words for "not implemented".
+ * }} arrow `about` is the answer to hello, `lacks` matches the library's texts for "not implemented".
  */
 export async function serve(arrow) {
   const answers = process.stdout.write.bind(process.stdout);
@@ -110,7 +110,7 @@ export async function serve(arrow) {
     try {
       const request = JSON.parse(line);
       id = request.id ?? null;
-      // Inside the try: values nested too deeply for the writer are an answer too, not the end of the program.
+      // Inside the try: values nested too deeply for the JSON writer give an error answer and do not end the program.
       text = toJson({ id, ...await answer(request, arrow) });
     } catch (thrown) {
       text = toJson({ id, ...failed(thrown, arrow) });

@@ -1,26 +1,26 @@
-"""Everything foreign passes through here: processes, their answers, their JSON, their text.
+"""The only package that starts processes and takes their answers, their JSON and their text.
 
-Nothing in this package knows what is judged. The other packages start processes, limit them, ask them and end them by
-these modules alone; ruff's banned imports hold that.
+This package does not know what is judged. The other packages start, limit, ask and end processes through these modules
+alone; ruff's list of banned imports enforces that.
 
 =============== ========================================================================================
-module          holds
+module          content
 =============== ========================================================================================
-``supervisor``  the parent of each started program: everything that it starts ends with the suite
-``supervised``  a started program with its supervisor: begun, signalled, ended, and how it ended
-``child``       a program under test: output drained, announced ports, last words, two-step stop
-``command``     a command that runs to its end, under bounds of time and output
-``worker``      a module of ours in a process of its own, asked over a channel
-``forks``       a keeper that has imported, a fork that works
-``crew``        processes of ours that share work
+``supervisor``  the parent of each started program, which ends with the suite and ends all its descendants
+``supervised``  a started program with its supervisor: start, signals, end and exit code
+``child``       a program under test: its output is drained, its ports are read, and it is stopped in two steps
+``command``     a command that runs to its end, with limits on time and output
+``worker``      a module of the suite in a process of its own, asked over a channel
+``forks``       forks of a process that has done its imports
+``crew``        processes of the suite that share work
 ``channel``     frames over a socket pair: a JSON header and byte strings
-``lines``       JSON lines over pipes, by a published schema in both directions
-``limits``      address space, processor time, file sizes, set from inside
-``watch``       resident memory and processor time, watched from outside
-``text``        foreign text made safe for a record, a terminal, a build log, XML
-``parse``       foreign JSON under bounds of size, depth and number of values
-``errors``      what can go wrong, as one tree
+``lines``       JSON lines over pipes, checked against a published schema in both directions
+``limits``      limits on address space, processor time and file sizes, set by the process itself
+``watch``       limits on resident memory and processor time, enforced from outside
+``text``        untrusted text made safe for a record, a terminal, a build log, XML
+``parse``       untrusted JSON, with limits on size, depth and number of values
+``errors``      the exceptions of this package, as one tree
 =============== ========================================================================================
 
-It imports nothing here, so that a worker under another interpreter takes only the module that it needs.
+The package imports nothing here, so that a worker under another interpreter loads only the module that it needs.
 """

@@ -1,8 +1,8 @@
 """Length-prefixed frames over a socket pair: a JSON header and any number of byte strings.
 
 Layout, little-endian: ``u32`` header length, ``u32`` blob count, ``u64`` per blob length, the header, the blobs.
-Nothing is unpickled: a worker has decoded foreign bytes and may answer anything.
-Every receive has a deadline and a bound on size, and says how far the frame had got.
+Nothing is unpickled, because a worker has decoded untrusted bytes and may send anything.
+Every receive has a deadline and a size limit; its errors say how much of the frame had arrived.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from conformance.contain.parse import ForeignJsonError, parse_object
 __all__ = ["Channel", "Closed", "Frame", "FrameError"]
 
 MAX_HEADER: Final = 32 << 20
-"""Bound in bytes on a header: a frame of a campaign holds the rows of many cases."""
+"""The largest header in bytes: a frame of a campaign contains the rows of many cases."""
 MAX_BLOBS: Final = 1 << 20
-"""Bound on the number of byte strings in one frame; each is one recorded response."""
+"""The largest number of byte strings in one frame; each is one recorded response."""
 MAX_FRAME: Final = 8 << 30
-"""Bound in bytes on one frame, well above the largest exchange that a driver records."""
+"""The largest frame in bytes, well above the largest exchange that a driver records."""
 MAX_VALUES: Final = 4_000_000
-"""Bound on the values of a header, as above."""
+"""The largest number of JSON values in a header."""
 
 _HEAD: Final = struct.Struct("<II")
 _CHUNK: Final = 1 << 20
 
 
 class FrameError(Exception):
-    """The other side sent something that is no frame, or closed the connection inside one."""
+    """The other side sent bytes that are not a frame, or closed the connection inside a frame."""
 
 
-class Closed(FrameError):  # noqa: N818  # an ordinary end; nothing went wrong
+class Closed(FrameError):  # noqa: N818  # a normal end, not an error
     """The other side closed the connection before a frame began."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message: a JSON object, and the byte strings that it speaks of in order."""
+    """One message: a JSON object, and byte strings to which the object refers by position."""
 
     header: Mapping[str, Any]
     blobs: tuple[bytes, ...] = ()
 
 
 class Channel:
-    """One end of a connection that carries frames; ``seconds`` is the time one whole send or receive may take.
+    """One end of a connection that carries frames; ``seconds`` limits the time of one full send or receive.
 
-    ``header`` and ``frame`` bound what is received, in bytes: a frame's header, and its byte strings together.
+    ``header`` and ``frame`` limit received frames, in bytes: the header, and all byte strings together.
     """
 
     def __init__(self, end: socket.socket, *, header: int = MAX_HEADER, frame: int = MAX_FRAME) -> None:
@@ -75,6 +75,7 @@ class Channel:
         lengths = struct.pack(f"<{len(blobs)}Q", *(len(blob) for blob in blobs))
         until = None if seconds is None else time.monotonic() + seconds
         for part in (_HEAD.pack(len(text), len(blobs)) + lengths + text, *blobs):
+            # Set again for each part: a timeout of the socket applies to one call, not to the full frame.
             self._end.settimeout(_left(until, f"the other side did not take a frame within {seconds} s"))
             self._end.sendall(part)
 
@@ -83,8 +84,8 @@ class Channel:
 
         Raises:
             Closed: The connection ended before a frame began.
-            FrameError: The connection ended inside a frame, or what came is no frame.
-            TimeoutError: No whole frame arrived in time.
+            FrameError: The connection ended inside a frame, or the bytes are not a frame.
+            TimeoutError: No complete frame arrived in time.
             OSError: The connection broke.
         """
         until = None if seconds is None else time.monotonic() + seconds
@@ -104,7 +105,7 @@ class Channel:
         return Frame(header, blobs)
 
     def frames(self) -> Iterator[Frame]:
-        """Each frame, however long it takes to come, until the other side closes the connection; raises as receive."""
+        """Receive frames without a deadline until the other side closes the connection; raises as :meth:`receive`."""
         with contextlib.suppress(Closed):
             while True:
                 yield self.receive()
@@ -123,7 +124,7 @@ class Channel:
 
 
 def _left(until: float | None, late: str) -> float | None:
-    """The seconds until a deadline, None where there is none; raises TimeoutError with ``late`` behind it."""
+    """The seconds until a deadline, None if there is no deadline; raises TimeoutError with ``late`` after it."""
     if until is None:
         return None
     left = until - time.monotonic()

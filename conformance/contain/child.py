@@ -1,7 +1,7 @@
-"""A program under test: its output drained, the ports that it announces heard, its last words kept.
+"""A program under test: its output is drained, the ports that it reports are read, and its last output is kept.
 
-This module decides what is kept of a program's output; it does not know what the program serves.
-Nothing here sleeps: waiting is for output, for the end, or for a deadline.
+This module decides which part of a program's output is kept; it does not know what the program serves.
+Nothing here sleeps: each wait is for output, for the end of the program, or for a deadline.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from conformance.contain.text import safe
 __all__ = ["Child", "Tail", "drain", "finish", "free_port"]
 
 TAIL_BYTES: Final = 8192
-"""What is kept of each output stream: enough for a traceback, too little to matter under a flood."""
+"""Bytes kept from the end of each output stream: enough for a traceback, few if a program floods its output."""
 HEAD_BYTES: Final = 4096
-"""What is kept of the beginning: a Go program says why it dies before the stacks of all its goroutines."""
+"""Bytes kept from the start: a Go program prints why it dies before the stacks of all its goroutines."""
 SHOWN_CHARACTERS: Final = 1500
-"""How much of a tail goes into a message."""
+"""Characters of a tail that go into a message."""
 LINE_BYTES: Final = 65536
-"""A longer line of output is no announcement, and what is kept of it is its end."""
+"""The longest line that may report a port; only the end of a longer one is kept."""
 DRAIN_SECONDS: Final = 2.0
-"""For the output of a program that has ended to be read."""
+"""Seconds for reading the remaining output of a program that has ended."""
 PORTS: Final = 64
-"""Announcements that are remembered: a server has two."""
+"""The number of reported ports that are remembered: a server has two."""
 
 HEARD: Final = 10_000
-"""Lines of a stream that may be announcements and are looked at: a server has a few."""
+"""The number of lines of a stream that are parsed as possible port reports: a server prints a few."""
 
 _OBJECT: Final = re.compile(rb"^\{[^\n]*$", re.MULTILINE)
 _REASON: Final = re.compile(r"^(fatal error|panic|runtime): |FATAL ERROR|OutOfMemoryError|# +SIG")
-"""How Go, V8 and the JVM begin when they give up."""
+"""The first words of Go, V8 and the JVM when they abort."""
 
 
 class Tail:
-    """The first and the last bytes of an output stream, safe to read while a thread fills it."""
+    """The first and the last bytes of an output stream; any thread may read it while another fills it."""
 
     def __init__(self, limit: int = TAIL_BYTES) -> None:
         self._limit = limit
@@ -55,40 +55,40 @@ class Tail:
         self._lock = threading.Lock()
 
     def add(self, data: bytes) -> None:
-        """Append ``data``, forgetting what lies between beginning and end."""
+        """Append ``data``, and drop the bytes between the kept start and the kept end."""
         with self._lock:
             self._first += data[: max(0, HEAD_BYTES - len(self._first))]
             self._last += data
             del self._last[: -self._limit]
 
     def clear(self) -> None:
-        """Forget everything: what comes from now on belongs to the next job."""
+        """Drop all bytes: output from now on belongs to the next job."""
         with self._lock:
             self._first.clear()
             self._last.clear()
 
     def raw(self) -> str:
-        """What is kept of the end; bytes that are not UTF-8 are shown as such."""
+        """The kept end as text; bytes that are not UTF-8 become escapes."""
         with self._lock:
             return bytes(self._last).decode("utf-8", "backslashreplace").strip()
 
     def text(self) -> str:
-        """The end as one safe line."""
+        """The kept end as one safe line, cut at its start."""
         text = self.raw()
         return safe(text if len(text) <= SHOWN_CHARACTERS else "…" + text[-SHOWN_CHARACTERS:])
 
     def reason(self) -> str:
-        """The first line that says why a runtime gave up; empty where none does."""
+        """The first line in which a runtime says why it aborts; empty if no line does."""
         with self._lock:
             lines = self._first.decode("utf-8", "backslashreplace").splitlines()
         return next((safe(line.strip(), SHOWN_CHARACTERS) for line in lines if _REASON.search(line)), "")
 
 
 class Child:
-    """A started program. ``stdin`` and ``stdout`` are its pipes where ``piped``; otherwise stdout is drained too, or
-    not even kept where ``errors_only``.
+    """A started program. If it is ``piped``, ``stdin`` and ``stdout`` are its pipes; otherwise stdout is drained, too,
+    or discarded if ``errors_only``.
 
-    JSON lines ``{"event": NAME, "port": N}`` in what is drained are remembered and can be waited for.
+    JSON lines ``{"event": NAME, "port": N}`` in the drained output are remembered and can be waited for.
 
     Raises:
         CannotStart: There is no such program, or it cannot be executed.
@@ -123,7 +123,7 @@ class Child:
 
     @property
     def root(self) -> int:
-        """The process of which every descendant of the program is one, whatever it does: see :class:`Supervised`."""
+        """The process that is an ancestor of every descendant of the program: see :class:`Supervised`."""
         return self._process.root
 
     @property
@@ -140,40 +140,40 @@ class Child:
 
     @property
     def running(self) -> bool:
-        """Whether the program has not ended."""
+        """True if the program has not ended."""
         return self._process.running
 
     @property
     def code(self) -> int | None:
-        """How it ended: its exit status, or the negative number of a signal; None while it runs."""
+        """The exit status, or the negative number of the signal that ended the program; None while it runs."""
         return self._process.code
 
     @property
     def tail(self) -> Tail:
-        """What is kept of its output."""
+        """The kept part of the program's output."""
         return self._tail
 
     def last_words(self) -> str:
-        """How the program ended, where it has, and the last of its output, as one safe line."""
+        """The way the program ended, if it has, and the end of its output, as one safe line."""
         tail = self._tail.text()
         said = f"; its last output: {tail}" if tail else "; it printed nothing"
         return f"{in_words(self.code)}{said}"
 
     def wait_for_exit(self, deadline: float | None) -> bool:
-        """Wait up to ``deadline`` seconds for the end, None for ever; whether it came. Its output is read then."""
+        """Wait up to ``deadline`` seconds for the end, None for ever; True if it ended. All its output is read then."""
         if not self._process.wait(deadline):
             return False
         finish(self._drains)
         return True
 
     def wait_for_port(self, event: str, until: float) -> int | None:
-        """The port that the JSON line ``event`` told, waiting until ``until`` (monotonic); None where it never came."""
+        """The port that a JSON line with ``event`` reports; waits until ``until`` (monotonic clock), else None."""
         with self._changed:
             self._changed.wait_for(lambda: event in self._ports or not self.running, max(0.0, until - time.monotonic()))
             return self._ports.get(event)
 
     def listens_on(self, port: int) -> bool:
-        """Whether this program or a descendant of it listens on TCP ``port``."""
+        """True if this program or a descendant of it listens on TCP ``port``."""
         try:
             family = psutil.Process(self.root).children(recursive=True)
         except psutil.Error:
@@ -181,7 +181,7 @@ class Child:
         return any(_listens(member, port) for member in family)
 
     def kill(self) -> None:
-        """End the program and everything that it started, at once, under whoever waits for its answer."""
+        """End the program and all its descendants at once, even while another thread waits for its answer."""
         self._process.kill()
 
     def terminate(self) -> None:
@@ -189,12 +189,12 @@ class Child:
         self._process.terminate()
 
     def stop(self, *, grace: float) -> None:
-        """End everything: SIGTERM, then SIGKILL after ``grace`` seconds; 0 kills at once."""
+        """End the program and all its descendants: SIGTERM, then SIGKILL after ``grace`` seconds; 0 kills at once."""
         self._process.end(grace=grace)
         finish(self._drains)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with contextlib.suppress(OSError):  # what was buffered for a dead program cannot be flushed
+                with contextlib.suppress(OSError):  # buffered input of a dead program cannot be flushed
                     pipe.close()
 
     def _notice_end(self) -> None:
@@ -202,12 +202,13 @@ class Child:
             self._changed.notify_all()
 
     def _taking(self) -> Callable[[bytes], None]:
-        """Keeps what is printed on one stream, and looks for announcements in it."""
+        """A function that keeps the output of one stream and looks for reported ports in it."""
         pending = b""
         left = HEARD
 
         def take(chunk: bytes) -> None:
             nonlocal pending, left
+            # A chunk may end inside a line: the incomplete line waits for the next chunk.
             self._tail.add(chunk)
             printed = pending + chunk
             whole = printed.rfind(b"\n") + 1
@@ -220,7 +221,7 @@ class Child:
         return take
 
     def _hear(self, line: bytes) -> None:
-        """Remember the port that a JSON line tells."""
+        """Remember the port that a JSON line reports."""
         try:
             said = parse_object(line)
         except ForeignJsonError:
@@ -234,7 +235,10 @@ class Child:
 
 
 def drain(stream: IO[bytes], take: Callable[[bytes], None]) -> threading.Thread:
-    """A thread that hands everything on ``stream`` to ``take`` until its end: a full pipe would stop the program."""
+    """Start a thread that passes everything on ``stream`` to ``take`` until its end.
+
+    Without a reader, a full pipe would block the program (pipe(7)).
+    """
 
     def read() -> None:
         with stream:
@@ -247,7 +251,7 @@ def drain(stream: IO[bytes], take: Callable[[bytes], None]) -> threading.Thread:
 
 
 def finish(drains: Sequence[threading.Thread]) -> None:
-    """Let what an ended program has printed be read; one that escaped its supervisor may hold a pipe open for ever."""
+    """Wait for the output of an ended program; a process that escaped its supervisor may keep a pipe open for ever."""
     until = time.monotonic() + DRAIN_SECONDS
     for thread in drains:
         thread.join(max(0.0, until - time.monotonic()))
@@ -262,7 +266,7 @@ def _listens(process: psutil.Process, port: int) -> bool:
 
 
 def free_port(host: str) -> int:
-    """A TCP port that was free a moment ago; ask :meth:`Child.listens_on` who has it in the end."""
+    """A TCP port that is free at this moment; :meth:`Child.listens_on` later checks which program got it."""
     with socket.socket() as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])

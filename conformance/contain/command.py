@@ -1,4 +1,4 @@
-"""A command that runs to its end: its output bounded, its time bounded, everything that it started ended with it."""
+"""Commands that run to their end, with limits on output and time; all their descendants end with them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from conformance.contain.supervised import Group, Supervised
 __all__ = ["Finished", "run_command"]
 
 KEPT: Final = 1 << 20
-"""Bytes of each output stream that are kept, the last ones."""
+"""Bytes kept of each output stream, from its end."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command ended: ``code`` as :mod:`subprocess` counts it, None where its time was up; what it printed."""
+    """A finished command: ``code`` as in :mod:`subprocess`, None if its time was up, and its output."""
 
     code: int | None
     stdout: str
@@ -29,7 +29,7 @@ class Finished:
 def run_command(
     command: Sequence[str], *, environment: Mapping[str, str], seconds: float, group: Group | None = None
 ) -> Finished:
-    """Run ``command`` for up to ``seconds``; with others it ends under who waits for it, where ``group`` is killed.
+    """Run ``command`` for up to ``seconds``; killing ``group`` ends it early, even while a thread waits for it.
 
     Raises:
         CannotStart: There is no such program, or it cannot be executed.

@@ -1,4 +1,4 @@
-"""Processes of ours that share work: no foreign code runs in them, so functions and results are pickled."""
+"""Processes of the suite that share work; no untrusted code runs in them, so functions and results are pickled."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from conformance.contain.worker import Worker, last_words
 __all__ = ["Crew", "CrewError", "crew"]
 
 END_SECONDS: Final = 5.0
-"""For a member whose channel closed to be seen dead."""
+"""Seconds for a member to end after its channel has closed."""
 
 
 class CrewError(Exception):
-    """A member of a crew ended under a task; the text says how, and what it last said."""
+    """A member of a crew ended during a task; the text gives its exit code and its last output."""
 
 
 class Crew:
-    """Members that wait for work; :func:`crew` makes one and ends it."""
+    """Members that wait for work; :func:`crew` starts and ends them."""
 
     def __init__(self, members: list[Worker], threads: ThreadPoolExecutor) -> None:
         self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
@@ -35,7 +35,7 @@ class Crew:
         self._threads = threads
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Have a member call ``function``, one of a module, with ``arguments``; the future raises what it raises."""
+        """Let a member call ``function``, a module-level one, with ``arguments``; the future raises its exception."""
         return self._threads.submit(self._ask, function, arguments)
 
     def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -47,8 +47,8 @@ class Crew:
             member.wait(END_SECONDS)
             raise CrewError(f"{in_words(member.code)}; it last said: {last_words(member.said())}") from None
         finally:
-            self._idle.put(member)  # one that has ended as well: every task ends, if by an error
-        result = pickle.loads(frame.blobs[0])  # noqa: S301  # from a process that runs our own code alone
+            self._idle.put(member)  # a dead member, too: its next task fails instead of waiting for ever
+        result = pickle.loads(frame.blobs[0])  # noqa: S301  # from a process that runs the suite's code only
         if frame.header["raised"]:
             raise result
         return result
@@ -56,9 +56,9 @@ class Crew:
 
 @contextlib.contextmanager
 def crew(workers: int, prepare: Callable[..., None], *arguments: Any) -> Iterator[Crew]:
-    """A crew of ``workers`` processes, each prepared by ``prepare(*arguments)``; all are ended on leaving, at once.
+    """Start ``workers`` processes, each prepared by ``prepare(*arguments)``; leaving the context kills all of them.
 
-    They are made anew, not forked: gRPC does not survive a fork.
+    The processes are started and not forked, because gRPC does not survive a fork.
     """
     first = pickle.dumps((prepare, arguments))
     with contextlib.ExitStack() as stack:
@@ -66,7 +66,7 @@ def crew(workers: int, prepare: Callable[..., None], *arguments: Any) -> Iterato
         for _ in range(workers):
             members.append(Worker("conformance.contain.crew"))
             stack.callback(members[-1].close)
-            with contextlib.suppress(OSError):  # it has died already, as its first task will show
+            with contextlib.suppress(OSError):  # the member has died already; its first task reports that
                 members[-1].channel.send({}, [first])
         threads = ThreadPoolExecutor(workers, thread_name_prefix="crew")
         try:
@@ -79,7 +79,7 @@ def crew(workers: int, prepare: Callable[..., None], *arguments: Any) -> Iterato
 
 
 def main() -> None:
-    """Call what comes on the socket whose number is the argument; the first call prepares, and has no answer."""
+    """Answer the calls on the socket whose descriptor is the argument; the first call prepares and has no answer."""
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     prepare, arguments = pickle.loads(channel.receive().blobs[0])  # noqa: S301  # from the process that started this one
     prepare(*arguments)
@@ -90,7 +90,7 @@ def main() -> None:
             return
         try:
             raised, result = False, function(*arguments)
-        except Exception as error:  # noqa: BLE001  # raised again where the result is awaited
+        except Exception as error:  # noqa: BLE001  # the caller raises it again
             raised, result = True, error
         channel.send({"raised": raised}, [pickle.dumps(result)])
 

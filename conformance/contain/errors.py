@@ -1,12 +1,12 @@
-"""What can go wrong between the suite and a process that it starts, as one small tree.
+"""The exceptions between the suite and a process that it starts, as one small tree.
 
 ::
 
     CannotStart        the program could not be started: no such file, not executable
-    LostError          no whole answer came, and in which way
-    ProtocolError      a whole answer came, and it breaks the protocol
+    LostError          no complete answer arrived; ``how`` gives the reason
+    ProtocolError      a complete answer arrived, but it breaks the protocol
 
-None of them is a traceback for a user: the package that asked makes an outcome of it.
+A user sees none of them as a traceback: the package that asked turns them into outcomes.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ import enum
 __all__ = ["CannotStart", "Lost", "LostError", "ProtocolError"]
 
 
-class CannotStart(Exception):  # noqa: N818  # a state of affairs rather than an error
-    """A program cannot be started; the text names it and says why."""
+class CannotStart(Exception):  # noqa: N818  # describes a state rather than an error
+    """A program cannot be started; the text names the program and the reason."""
 
 
 class Lost(enum.StrEnum):
-    """In which way an answer did not come."""
+    """The reason why no complete answer arrived."""
 
     DEADLINE = "deadline"
-    """Time was up."""
+    """The deadline has passed."""
     OVER_BUDGET = "over-budget"
-    """More came than is taken."""
+    """The answer exceeds the size limit."""
     CRASH = "crash"
     """The pipe or the connection ended."""
     OUT_OF_TURN = "out-of-turn"
-    """Something came before it was asked for."""
+    """Bytes arrived before they were requested."""
 
 
 class LostError(Exception):
-    """No whole answer came; ``how`` says in which way, the text how much had been seen."""
+    """No complete answer arrived; ``how`` is the reason, and the text says how much had arrived."""
 
     def __init__(self, how: Lost, text: str) -> None:
         super().__init__(text)
@@ -42,4 +42,4 @@ class LostError(Exception):
 
 
 class ProtocolError(Exception):
-    """A line is no answer; the text says what was expected and what came."""
+    """A line is not an answer; the text gives the expectation and the observation."""

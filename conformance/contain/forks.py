@@ -1,8 +1,8 @@
-"""Forks of a process that has imported what it needs: each begins with a clean heap and costs milliseconds.
+"""Forks of a process that has done its imports: each starts with a clean heap within milliseconds.
 
-The process that forks is a *keeper*: it imports once, runs one thread of ours, and touches no foreign byte itself.
-What a fork does to its memory is gone with the fork, and what ends it costs the jobs that it had.
-Standard library only: keepers run under other interpreters too.
+The process that forks is a *keeper*: it imports once, runs one thread of the suite, and never decodes untrusted bytes.
+Damage to a fork's memory ends with the fork, and a crash costs only the jobs of that fork.
+Standard library only, because keepers also run under other interpreters.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ __all__ = ["Fork", "run_in_fork"]
 
 
 END_SECONDS: Final = 10.0
-"""For a fork that has no job any more to end; what a library does at its end may take long."""
+"""Seconds for a fork without jobs to end; a library's exit handlers may take long."""
 
 
 class Fork:
-    """A fork that serves a channel, from the keeper's side.
+    """A fork that serves a channel, as its keeper sees it.
 
-    ``serve`` is called in the fork with its end of the channel, and the fork ends when it returns; ``leaving`` are the
-    keeper's own channels, which the fork closes.
+    ``serve`` is called in the fork with the fork's end of the channel; the fork ends when it returns. ``leaving`` are
+    channels of the keeper, which the fork closes.
     """
 
     def __init__(self, serve: Callable[[Channel], None], *, leaving: Sequence[Channel] = ()) -> None:
         ours, theirs = socket.socketpair()
         self.pid = os.fork()
         if self.pid == 0:
+            # A fork inherits all descriptors (fork(2)): while it has the keeper's end, the channel never closes.
             ours.close()
             for channel in leaving:
                 channel.close()
@@ -44,13 +45,14 @@ class Fork:
         self.channel = Channel(ours)
 
     def kill(self) -> int:
-        """End the fork; the exit code, which is of its own where it had already ended."""
-        os.kill(self.pid, signal.SIGKILL)  # first: a fork whose channel closes ends by itself, with another code
+        """End the fork; returns its exit code, which is its own if it had already ended."""
+        # SIGKILL comes first: a fork whose channel closes would end by itself, with another exit code.
+        os.kill(self.pid, signal.SIGKILL)
         self.channel.close()
         return self._reaped()
 
     def wait(self) -> int:
-        """Close the channel, which ends a fork that waits for a job, and reap it; one that stays is killed."""
+        """Close the channel, at which an idle fork ends, and reap the fork; after a timeout it is killed."""
         self.channel.close()
         if not _ends(self.pid, END_SECONDS):
             os.kill(self.pid, signal.SIGKILL)
@@ -62,7 +64,7 @@ class Fork:
 
 
 def run_in_fork(function: Callable[[], None]) -> int:
-    """Call ``function`` in a fork and wait for it; the exit code: 0 where it returned."""
+    """Call ``function`` in a fork and wait for it; returns the exit code, 0 if ``function`` returned."""
     pid = os.fork()
     if pid == 0:
         _leave(function)
@@ -71,7 +73,7 @@ def run_in_fork(function: Callable[[], None]) -> int:
 
 
 def _ends(pid: int, seconds: float) -> bool:
-    """Whether a child ends within ``seconds``; assumed where the system cannot wait so (macOS, Linux before 5.3)."""
+    """True if a child ends within ``seconds``; also if the system lacks pidfd_open(2) (macOS, Linux before 5.3)."""
     try:
         descriptor = os.pidfd_open(pid)
     except (AttributeError, OSError):
@@ -85,13 +87,14 @@ def _ends(pid: int, seconds: float) -> bool:
 
 
 def _leave(function: Callable[[], None]) -> NoReturn:
-    """Call ``function`` and end this process, whatever threads of a library still run in it."""
+    """Call ``function`` and end this process, even if threads of a library still run in it."""
+    # os._exit and not sys.exit: the exit handlers that the fork inherited belong to the keeper (_exit(2)).
     status = 1
     try:
         with contextlib.suppress(Closed):
             function()
         status = 0
-    except BaseException:  # noqa: BLE001  # reported on standard error, which belongs to whoever started the keeper
+    except BaseException:  # noqa: BLE001  # reported on standard error, which the keeper shares
         sys.excepthook(*sys.exc_info())
     finally:
         with contextlib.suppress(Exception):

@@ -1,8 +1,8 @@
-"""What a process may use, set from inside it: address space, processor time, file sizes.
+"""Limits on address space, processor time and file sizes, which a process sets for itself (getrlimit(2)).
 
 Standard library only: workers under another interpreter, with an old pyarrow and nothing else, import it.
-Limits count from what the process has used or mapped when they are set: gRPC and polars reserve far more address
-space than they use, and a limit on the total would raise false alarms.
+Limits on memory and time count from the use at the moment when they are set: gRPC and polars reserve far more address
+space than they use, so that a limit on the total would cause false alarms.
 """
 
 from __future__ import annotations
@@ -17,36 +17,37 @@ _STATM: Final = Path("/proc/self/statm")
 
 
 def mapped_bytes() -> int:
-    """The address space that this process maps, in bytes; 0 where the platform does not tell."""
+    """The address space that this process maps, in bytes; 0 if the platform has no ``/proc/self/statm`` (proc(5))."""
     return int(_STATM.read_text().split()[0]) * resource.getpagesize() if _STATM.exists() else 0
 
 
 def limit_memory(headroom: int) -> None:
-    """Let the process map ``headroom`` bytes beyond what it maps now, where the platform tells how much that is."""
+    """Let the process map ``headroom`` bytes more than now; no limit if :func:`mapped_bytes` is unknown."""
     mapped = mapped_bytes()
     if mapped:
         _limit(resource.RLIMIT_AS, mapped + headroom)
 
 
 def unlimit_memory() -> None:
-    """Let the process map what it may by its hard limit."""
+    """Let the process map as much as its hard limit allows."""
+    # A process may always raise its soft limit up to the hard limit (getrlimit(2)).
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def limit_cpu(seconds: float) -> None:
-    """Let the process use ``seconds`` of processor time from now on; SIGXCPU ends it then."""
+    """Let the process use ``seconds`` of processor time from now on; then SIGXCPU ends it."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + seconds) + 1)
 
 
 def limit_files(size: int) -> None:
-    """Let no file that the process writes grow beyond ``size`` bytes, the one behind its standard error included."""
+    """Limit every file that the process writes to ``size`` bytes, including a file that is its standard error."""
     _limit(resource.RLIMIT_FSIZE, size)
 
 
 def no_core_dump() -> None:
-    """Let a crash leave no file behind."""
+    """Let a crash write no core file."""
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 

@@ -1,8 +1,8 @@
-"""One question and one answer over a program's pipes, a JSON object on a line each way, checked in both directions.
+"""Questions and answers over a program's pipes: one JSON object per line, checked against a schema in both directions.
 
-A program may stop reading, stop writing, end in the middle of a line, or write for ever. Each ends the question with
-a :class:`LostError` that says how far the answer had got; nothing here blocks beyond its deadline.
-What may be said is a published JSON Schema's matter: one for programs under test, one for readers and writers.
+A program may stop reading, stop writing, end inside a line, or write for ever. Each of these ends the question with a
+:class:`LostError` that says how much of the answer had arrived; no call blocks beyond its deadline.
+A published JSON Schema defines the messages: one for programs under test, one for readers and writers.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from conformance.contain.text import safe
 __all__ = ["LineProtocol", "Pipes", "decode_base64"]
 
 CHUNK: Final = 1 << 16
-"""Bytes moved at a time: the size of a pipe's buffer on Linux."""
+"""Bytes per read or write: the capacity of a pipe on Linux (pipe(7))."""
 SHOWN: Final = 300
-"""Characters of a complaint about an answer, which may quote all of it."""
+"""Characters of a complaint about an answer, because a complaint may quote the full answer."""
 
 Apart: TypeAlias = Mapping[str, tuple[str, Callable[[Any], str]]]
-"""Members that are checked by a function instead of the schema: kind of answer to member and function."""
+"""Members that a function checks instead of the schema: from the kind of answer to the member and the function."""
 
 
 class LineProtocol:
-    """The messages of one protocol, as ``protocol.schema.json`` in ``package`` defines them.
+    """The messages of one protocol, as defined by ``protocol.schema.json`` in ``package``.
 
-    ``apart`` names members whose values are many: a function decides as the schema does, and a hundred times faster.
-    It answers what is wrong with the value, or an empty text. ``depth`` bounds the nesting of an answer.
+    ``apart`` names members with many values: a function checks them like the schema, but a hundred times faster. The
+    function returns a complaint about the value, or an empty text. ``depth`` limits the nesting of an answer.
     """
 
     def __init__(self, package: str, *, apart: Apart | None = None, depth: int = DEPTH) -> None:
@@ -57,18 +57,18 @@ class LineProtocol:
         return parsed
 
     def encode(self, request: Mapping[str, Any]) -> bytes:
-        """A request as one line, without its end; it is checked too, for the schema binds both sides."""
+        """A request as one line, without its line end; it is checked, too, because the schema applies to both sides."""
         self._validator("request").validate(request)
         return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
     def decode(self, line: bytes, *, request: int, kinds: tuple[str, ...], values: int = VALUES) -> dict[str, Any]:
-        """The answer in ``line`` to the request with that id, one of ``kinds`` (names in the schema's ``$defs``).
+        """The answer in ``line`` to the request with the id ``request``; ``kinds`` are names in the schema's ``$defs``.
 
-        The first kind is what was asked for; others are named as their ``status``. An answer of more than ``values``
-        JSON values is refused unread.
+        The first kind is the expected answer; an answer of another kind has that kind's name as its ``status``. An
+        answer of more than ``values`` JSON values is refused without parsing it.
 
         Raises:
-            ProtocolError: The line is no such answer.
+            ProtocolError: The line is not such an answer.
         """
         try:
             answer = parse_object(line, depth=self._depth, values=values)
@@ -81,6 +81,7 @@ class LineProtocol:
         wanted = status if isinstance(status, str) and status in kinds else kinds[0]
         member, check = self._apart.get(wanted, ("", _nothing))
         held = answer.get(member)
+        # The schema checks the answer with an empty list in place of the member; `check` checks the member itself.
         outside = {**answer, member: []} if isinstance(held, list) else answer
         wrong = best_match(self._validator(wanted).iter_errors(outside))
         if wrong is not None:
@@ -96,7 +97,7 @@ class LineProtocol:
 
 
 def decode_base64(text: str, what: str) -> bytes:
-    """The bytes of the base64 member ``what``; raises ProtocolError."""
+    """The decoded bytes of the base64 member ``what``; raises ProtocolError."""
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
@@ -108,7 +109,7 @@ def _nothing(_value: object) -> str:
 
 
 def _short(value: object) -> str:
-    """The value's representation, cut; a long text is cut before it is represented."""
+    """The value's representation, cut; a long text is cut before its representation is made."""
     return safe(repr(value[:SHOWN] if isinstance(value, str) else value), SHOWN)
 
 
@@ -119,14 +120,15 @@ class Pipes:
         self._to = stdin
         self._from = stdout
         self._buffer = bytearray()
+        # Non-blocking: a write to a pipe with some space left would otherwise block until all bytes fit (pipe(7)).
         os.set_blocking(stdin.fileno(), False)
         os.set_blocking(stdout.fileno(), False)
 
     def ask(self, frame: bytes, *, seconds: float, limit: int) -> bytes:
-        """Send ``frame`` (without a line end) and return the line of at most ``limit`` bytes that comes back.
+        """Send ``frame`` (without a line end) and return the answer, a line of at most ``limit`` bytes.
 
         Raises:
-            LostError: No whole line came.
+            LostError: No complete line arrived.
         """
         if surplus := self.surplus():
             raise LostError(Lost.OUT_OF_TURN, f"{surplus} bytes came that nothing had asked for")
@@ -134,6 +136,7 @@ class Pipes:
         unsent = memoryview(frame + b"\n")
         scanned = 0
         with selectors.DefaultSelector() as selector:
+            # Both directions at once: a program that writes while it reads would otherwise deadlock with this side.
             selector.register(self._from, selectors.EVENT_READ)
             selector.register(self._to, selectors.EVENT_WRITE)
             while (at := self._buffer.find(b"\n", scanned)) < 0:
@@ -155,8 +158,8 @@ class Pipes:
         return line
 
     def surplus(self) -> int:
-        """How many bytes have come that nothing had asked for, up to a bound."""
-        with contextlib.suppress(OSError):  # nothing is there
+        """The number of bytes that arrived without a request, up to a limit."""
+        with contextlib.suppress(OSError):  # nothing to read
             self._buffer += os.read(self._from.fileno(), CHUNK)
         return len(self._buffer)
 
@@ -181,7 +184,7 @@ class Pipes:
             raise LostError(Lost.CRASH, f"stdin was closed; {self._seen(unsent)}") from None
 
     def _seen(self, unsent: memoryview) -> str:
-        """How far question and answer had got."""
+        """How much of the question was read, and how much of the answer had arrived."""
         question = f"{len(unsent)} bytes of the question were never read, and " if unsent else ""
         seen = len(self._buffer)
         return question + (f"{seen} bytes of an incomplete line were seen" if seen else "no byte of an answer was seen")

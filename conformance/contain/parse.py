@@ -1,7 +1,7 @@
-"""Foreign JSON under bounds: what it may weigh, how deep it may nest, how many values it may hold.
+"""Parsing of untrusted JSON, with limits on its size, its depth and its number of values.
 
-``json.loads`` alone ends in a ``RecursionError`` on 100,000 brackets, and makes a million objects of two megabytes.
-The bounds are checked on the bytes, before anything is made of them.
+``json.loads`` alone raises ``RecursionError`` on 100,000 brackets, and makes a million objects from two megabytes.
+The limits are checked on the bytes, before any object is made.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from typing import Any, Final
 __all__ = ["DEPTH", "VALUES", "ForeignJsonError", "parse_json", "parse_object"]
 
 DEPTH: Final = 256
-"""Levels of arrays and objects: BigQuery nests 15, a BigQuery schema in JSON about twice that."""
+"""Levels of arrays and objects: BigQuery nests 15 levels, and a BigQuery schema in JSON has about twice as many."""
 VALUES: Final = 1_000_000
-"""Values of one document: as many as 1,000 listed rows of 500 columns have, whose cells are two values each."""
+"""Values of one document: those of 1,000 listed rows with 500 columns, whose cells are two values each."""
 SHOWN: Final = 80
 """Bytes of a document that go into a message."""
 
-# Possessive: a pattern that may take back what it matched remembers a hundred bytes for each of a string's.
+# Possessive quantifiers: with backtracking, the pattern would remember about a hundred bytes per byte of a string.
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
 
 
 class ForeignJsonError(ValueError):
-    """The bytes are no JSON, or more of it than is taken; the text says what was expected and what came."""
+    """The bytes are not JSON or exceed a limit; the text gives the expectation and the observation."""
 
 
 def parse_json(
     data: bytes, *, depth: int = DEPTH, values: int = VALUES, numbers: Callable[[str], Any] | None = None
 ) -> Any:
-    """The value in ``data``. An array or object counts as one value more than those in it, an empty one as two.
+    """The value in ``data``. An array or object counts as one value more than its members, an empty one as two.
 
-    ``numbers`` makes something else than int and float of a number's text; it may raise ValueError.
+    ``numbers`` converts the text of a number to another type than int or float; it may raise ValueError.
 
     Raises:
-        ForeignJsonError: it is no JSON, nests deeper than ``depth`` levels or holds more than ``values`` values.
+        ForeignJsonError: The bytes are not JSON, nest deeper than ``depth`` levels or have more than ``values`` values.
     """
-    # Two counts in C decide for nearly every document; only a suspicious one is walked.
+    # Two counts in C are enough for nearly every document; only a suspicious one is scanned token by token.
     if data.count(b"[") + data.count(b"{") > depth or data.count(b",") >= values:
         _check(data, depth=depth, values=values)
     try:
@@ -49,7 +49,7 @@ def parse_json(
 
 
 def parse_object(data: bytes, *, depth: int = DEPTH, values: int = VALUES) -> dict[str, Any]:
-    """The JSON object in ``data``, as :func:`parse_json` reads it."""
+    """The JSON object in ``data``; raises the errors of :func:`parse_json`, also if the value is not an object."""
     value = parse_json(data, depth=depth, values=values)
     if not isinstance(value, dict):
         raise ForeignJsonError(f"expected a JSON object but got {_short(data)}")
@@ -57,6 +57,7 @@ def parse_object(data: bytes, *, depth: int = DEPTH, values: int = VALUES) -> di
 
 
 def _check(data: bytes, *, depth: int, values: int) -> None:
+    """Raise :class:`ForeignJsonError` if ``data`` exceeds a limit; brackets and commas inside strings do not count."""
     level, count = 0, 1
     for found in _TOKEN.finditer(data):
         token = found.group()

@@ -1,7 +1,7 @@
-"""One started program and its supervisor, as the suite sees them: begun, signalled, ended, and how it ended.
+"""One started program with its supervisor: start, signals, end and exit code.
 
-:mod:`.supervisor` is the process between; this module is the only place that starts it, and so the only place in the
-package that starts a process at all. What is done with a program's pipes is :mod:`.child`'s matter.
+The process of :mod:`.supervisor` is between the suite and the program. Only this module starts it, so that no other
+module of the package starts a process at all. :mod:`.child` reads and writes the program's pipes.
 """
 
 from __future__ import annotations
@@ -31,36 +31,37 @@ from conformance.contain.errors import CannotStart
 __all__ = ["Group", "Supervised", "end_foreign", "in_words", "open_standard_streams", "signal_name"]
 
 KILL_SECONDS: Final = 5.0
-"""For the kernel to free the memory of what was killed; a process that waits for a disk may take it."""
+"""Seconds for the kernel to free the memory of a killed process; a process in disk wait ends only after it."""
 MARK: Final = "CONFORMANCE_STARTED"
-"""The environment variable by which the descendants of a program are known if it kills its supervisor."""
+"""The environment variable that identifies the descendants of a program if the program kills its supervisor."""
 START_SECONDS: Final = 30.0
-"""For a supervisor to start a program from a slow disk on a busy machine."""
+"""Seconds for a supervisor to start a program from a slow disk on a busy machine."""
 WAKE_SECONDS: Final = 0.5
-"""Between two attempts to wake a supervisor that says nothing."""
+"""Seconds between two attempts to continue a supervisor that sends nothing."""
 LINE_BYTES: Final = 4096
-"""Of a line of the supervisor: it has a few words, but whoever has its descriptors may write there."""
+"""Bytes of a line of the supervisor: it has a few words, but any process with its descriptors may write there."""
 
 Stream: TypeAlias = int | IO[bytes]
 
 
 class Group:
-    """Programs that end at one word: for one who waits for several of them in threads, and gives up on all."""
+    """Programs that end together: for a caller that waits for several of them in threads, and gives up on all."""
 
     def __init__(self) -> None:
         self._members: weakref.WeakSet[Supervised] = weakref.WeakSet()
         self._killed = False
-        self._lock = threading.RLock()  # the handler of a signal may kill while a member joins
+        # Reentrant: the handler of a signal runs in the main thread and may kill while that thread joins a member.
+        self._lock = threading.RLock()
 
     def join(self, member: Supervised) -> None:
-        """Have ``member`` end with the others; at once where they were told already."""
+        """Let ``member`` end with the others; at once if the group has been killed already."""
         with self._lock:
             self._members.add(member)
             if self._killed:
                 member.kill()
 
     def kill(self) -> None:
-        """End every member, those that are just starting and those that join later among them."""
+        """End every member, including those that are just starting and those that join later."""
         with self._lock:
             self._killed = True
             for member in self._members:
@@ -68,18 +69,18 @@ class Group:
 
 
 class Supervised:
-    """A started program. ``pid`` is its process id, and the id of its process group.
+    """A started program. ``pid`` is its process id, which is also the id of its process group.
 
     Args:
-        command: The program and its arguments; the program is looked for on the PATH of ``environment``.
+        command: The program and its arguments; the program is searched on the PATH of ``environment``.
         environment: All of its environment variables.
         stdin: A descriptor or file, ``subprocess.PIPE`` or ``subprocess.DEVNULL``; likewise the other two.
         keep: Further descriptors that the program inherits under the same numbers.
         on_end: Called once, in a thread, when the program has ended.
-        group: Programs that it ends with.
+        group: Programs that end together with it.
 
     Raises:
-        CannotStart: There is no such program, it cannot be executed, or this machine has no room for a process.
+        CannotStart: There is no such program, it cannot be executed, or this machine cannot start another process.
     """
 
     def __init__(
@@ -104,7 +105,8 @@ class Supervised:
         self._code: int | None = None
         self._killed = False
         self.pid = 0
-        self._asking = threading.RLock()  # the handler of a signal may ask in the middle of asking
+        # Reentrant: the handler of a signal may ask while the main thread is in the middle of asking.
+        self._asking = threading.RLock()
         self._mark = secrets.token_hex(16)
         marked = {**environment, MARK: self._mark}
         request = {"command": [program, *command[1:]], "environment": marked, "keep": list(keep)}
@@ -114,7 +116,7 @@ class Supervised:
             raise CannotStart(f"cannot start {command[0]!r}: {error.strerror}") from None
         try:
             _STARTED.add(self)
-            if group is not None:  # before anything runs: who ends all meanwhile ends this too
+            if group is not None:  # before the program runs: a kill of the group in the meantime then ends it, too
                 group.join(self)
             self.pid = self._begun(json.dumps(request).encode() + b"\n", command[0])
             self._waiter = threading.Thread(target=self._wait, daemon=True, name=f"wait for {self.pid}")
@@ -124,6 +126,7 @@ class Supervised:
             if isinstance(error, RuntimeError):  # no thread could be started
                 raise CannotStart(f"cannot start {command[0]!r}: {error}") from None
             raise
+        # A kill that came before the process id was known could not be sent.
         if self._killed:
             self.kill()
 
@@ -131,6 +134,7 @@ class Supervised:
         self, stdin: Stream, stdout: Stream, stderr: Stream, keep: Sequence[int]
     ) -> subprocess.Popen[bytes]:
         theirs, self._control = _pipe()
+        # The copies of the supervisor's ends are closed here: while this process had them, the pipes would never end.
         with theirs, contextlib.ExitStack() as undo:
             undo.callback(self._control.close)
             self._status, status = _pipe()
@@ -142,13 +146,15 @@ class Supervised:
                     stdout=stdout,
                     stderr=stderr,
                     pass_fds=(theirs.fileno(), status.fileno(), *keep),
+                    # A session of its own: Ctrl-C in the terminal signals the suite, and the suite ends the program.
                     start_new_session=True,
                 )
             undo.pop_all()
         return popen
 
     def _begun(self, request: bytes, name: str) -> int:
-        """Send the request and take the first line of the answer."""
+        """Send the request and read the first line of the answer; returns the program's process id."""
+        # A broken pipe means that the supervisor has ended; reading its answer then reports that.
         with contextlib.suppress(BrokenPipeError):
             while request:
                 request = request[self._control.write(request) :]
@@ -158,9 +164,9 @@ class Supervised:
         raise CannotStart(f"cannot start {name!r}: {rest or 'its supervisor ended'}")
 
     def _line(self, seconds: float) -> tuple[str, str]:
-        """The next line of the supervisor, word and rest; empty where it ends without one, or none comes in time.
+        """The next line of the supervisor as word and rest; both empty if it ends without one, or after the timeout.
 
-        It is woken meanwhile: a program may have stopped it.
+        The supervisor is continued meanwhile, because a program may have stopped it (SIGSTOP).
         """
         poll = select.poll()
         poll.register(self._status, select.POLLIN)
@@ -173,7 +179,7 @@ class Supervised:
         return word, rest
 
     def _forget(self) -> None:
-        """Let go of a program that never was: its supervisor ends at the end of its pipe."""
+        """Clean up after a program that did not start; its supervisor ends when its pipe does."""
         self._control.close()
         self._popen.send_signal(signal.SIGCONT)
         end_foreign(self._popen, KILL_SECONDS)
@@ -185,36 +191,36 @@ class Supervised:
 
     @property
     def stdin(self) -> IO[bytes] | None:
-        """The pipe to the program's standard input, where one was asked for."""
+        """The pipe to the program's standard input, if ``stdin`` was ``subprocess.PIPE``."""
         return self._popen.stdin
 
     @property
     def stdout(self) -> IO[bytes] | None:
-        """The pipe from its standard output, where one was asked for."""
+        """The pipe from the program's standard output, if ``stdout`` was ``subprocess.PIPE``."""
         return self._popen.stdout
 
     @property
     def stderr(self) -> IO[bytes] | None:
-        """The pipe from its standard error, where one was asked for."""
+        """The pipe from the program's standard error, if ``stderr`` was ``subprocess.PIPE``."""
         return self._popen.stderr
 
     @property
     def root(self) -> int:
-        """The process id of the supervisor: every descendant of the program is one of it, whatever it does."""
+        """The process id of the supervisor, an ancestor of every descendant of the program."""
         return self._popen.pid
 
     @property
     def code(self) -> int | None:
-        """How it ended: its exit status, or the negative number of a signal; None while it runs."""
+        """The exit status, or the negative number of the signal that ended the program; None while it runs."""
         return self._code
 
     @property
     def running(self) -> bool:
-        """Whether the program, or anything that it started, may still run."""
+        """True if the program, or any descendant of it, may still run."""
         return not self._ended.is_set()
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait up to ``seconds`` for its end, that of its descendants included; whether it came."""
+        """Wait up to ``seconds`` for the program and all its descendants to end; True if they ended."""
         return self._ended.wait(seconds)
 
     def terminate(self) -> None:
@@ -222,19 +228,20 @@ class Supervised:
         self._ask(b"t")
 
     def kill(self) -> None:
-        """End the program and everything that it started, at once; one that is just starting ends when it has."""
+        """End the program and all its descendants at once; a program that is just starting ends after its start."""
         self._killed = True
         if self.pid:
             self._popen.send_signal(signal.SIGCONT)  # a program may have stopped its supervisor
             self._ask(b"k")
 
     def end(self, *, grace: float = 0.0) -> None:
-        """End everything: SIGTERM first where ``grace`` is above 0, SIGKILL after so many seconds; wait for the end."""
+        """End everything and wait for the end: SIGTERM if ``grace`` is above 0, SIGKILL after that many seconds."""
         if grace > 0 and self.running:
             self.terminate()
             self.wait(grace)
         self.kill()
         if not self.wait(KILL_SECONDS):
+            # Its death closes the pipe that `_wait` reads; that thread then kills the program itself.
             self._popen.kill()
         self._waiter.join()
         _STARTED.discard(self)
@@ -242,18 +249,18 @@ class Supervised:
             self._control.close()
 
     def _ask(self, what: bytes) -> None:
-        with self._asking, contextlib.suppress(OSError, ValueError):  # it has ended, or was let go
+        with self._asking, contextlib.suppress(OSError, ValueError):  # the supervisor has ended, or the pipe is closed
             self._control.write(what)
 
     def _wait(self) -> None:
-        """Take the supervisor's last line, and reap it."""
+        """Read the supervisor's last line, and reap the supervisor."""
         try:
             with self._status:
                 word, rest = self._line(math.inf)
             self._popen.wait()
             if word == "ended" and rest.removeprefix("-").isdecimal():
                 self._code = int(rest)
-            else:  # somebody killed the supervisor
+            else:  # the program, or another process, killed the supervisor
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.pid, signal.SIGKILL)
                 _kill_marked(self._mark)
@@ -265,11 +272,11 @@ class Supervised:
 
 
 _STARTED: Final[weakref.WeakSet[Supervised]] = weakref.WeakSet()
-"""Every program of this process that has been started and not been ended."""
+"""The programs of this process that have been started and not yet ended."""
 
 
 def _kill_marked(mark: str) -> None:
-    """Kill the processes that have inherited a mark: of a program without its supervisor, Linux knows them still."""
+    """Kill the processes that inherited a mark in their environment; Linux publishes it in proc_pid_environ(5)."""
     wanted = f"{MARK}={mark}".encode()
     for place in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
@@ -278,7 +285,10 @@ def _kill_marked(mark: str) -> None:
 
 
 def _leave_to_parent() -> None:
-    """In a fork of this process: the programs are its parent's, and must end with that one."""
+    """In a fork of this process, drop the programs: they belong to the parent and must end with the parent.
+
+    The fork's copies of the control pipes are closed, because the supervisors end when all copies are closed.
+    """
     for process in list(_STARTED):
         process._control.close()  # noqa: SLF001  # this module's own
     _STARTED.clear()
@@ -289,22 +299,25 @@ os.register_at_fork(after_in_child=_leave_to_parent)
 
 @functools.cache
 def _script() -> tuple[str, ...]:
-    """The supervisor as Python takes it: a file, or its source where this package is in an archive, as on Spark."""
+    """The arguments by which Python runs the supervisor: its path, or its source if the package is in an archive.
+
+    The package is in an archive on Spark, for example.
+    """
     script = resources.files("conformance.contain").joinpath("supervisor.py")
     return (str(script),) if isinstance(script, Path) else ("-c", script.read_text(encoding="utf-8"))
 
 
 def open_standard_streams() -> None:
-    """Give the standard streams that are closed a place: no pipe of ours may take their descriptors."""
+    """Open ``/dev/null`` for every closed standard stream, so that no pipe of the suite gets its descriptor."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # open(2) returns the lowest free number, which is this one
 
 
 def end_foreign(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Wait up to ``seconds`` for a process that a library has started, then kill it."""
+    """Wait up to ``seconds`` for a process that was not started here to end, then kill it."""
     try:
         process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -318,7 +331,7 @@ def _pipe() -> tuple[io.FileIO, io.FileIO]:
 
 
 def signal_name(code: int) -> str:
-    """The name of the signal that an exit code means (``SIGSEGV`` for -11); empty for an exit."""
+    """The name of the signal in an exit code (``SIGSEGV`` for -11); empty for the exit code of a normal exit."""
     if code >= 0:
         return ""
     try:
@@ -328,7 +341,7 @@ def signal_name(code: int) -> str:
 
 
 def in_words(code: int | None) -> str:
-    """How a process with this exit code ended, as a clause; None is one that runs."""
+    """The way a process with this exit code ended, as a clause; None stands for a process that still runs."""
     if code is None:
         return "the process is still running"
     return f"the process was ended by {signal_name(code)}" if code < 0 else f"the process exited with status {code}"

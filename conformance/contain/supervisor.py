@@ -1,20 +1,21 @@
-"""The parent of one started program: whatever way the suite ends, the program and all that it started end with it.
+"""The parent of one started program: however the suite ends, the program and all its descendants end with it.
 
-Run by path (inside an archive from its source), ``python -I -S supervisor.py CONTROL STATUS``, with two descriptors of
-pipes; standard library only, so that it starts in milliseconds.
+The script runs by its path (in an archive from its source) as ``python -I -S supervisor.py CONTROL STATUS``, with two
+descriptors of pipes. It uses the standard library only, so that it starts in milliseconds.
 
 On CONTROL it reads one line of JSON, ``{"command": [], "environment": {}, "keep": [descriptor]}``, then single bytes:
-``t`` sends SIGTERM to the program's process group, anything else ends everything. The suite alone holds the other
-end, so the kernel closes it however the suite ends, SIGKILL included, and that ends everything too.
+``t`` sends SIGTERM to the program's process group, any other byte ends everything. Only the suite has the other end of
+the pipe. The kernel closes that end however the suite ends, SIGKILL included, and the closed pipe ends everything, too.
 
-On STATUS it writes lines: ``started PID`` or ``failed REASON``; at the end, when nothing is left, the exit code of
-the program as :mod:`subprocess` counts it (``ended CODE``, negative for a signal).
+On STATUS it writes lines: ``started PID`` or ``failed REASON``, and at the end, when no descendant is left,
+``ended CODE`` with the program's exit code as in :mod:`subprocess` (negative for a signal).
 
-Why a process of its own: a parent-death signal fires when the *thread* that started the program ends, and setting one
-takes a ``preexec_fn``, which is unsafe beside gRPC's threads. A process can also be the subreaper of all descendants
-of the program (Linux, ``prctl(2)``), so that one which left the process group, by ``setsid`` or by forking twice, is
-found. On other systems the process group is all that is ended. If a program kills its supervisor, the suite finds its
-descendants by a mark in their environment (Linux); one that has also cleared its environment escapes.
+It is a process of its own for two reasons. A parent-death signal fires when the *thread* that started the program ends
+(prctl(2), PR_SET_PDEATHSIG), and setting one takes a ``preexec_fn``, which is unsafe in a process with gRPC's threads.
+And a process can be the subreaper of all descendants of the program (Linux, prctl(2), PR_SET_CHILD_SUBREAPER), so that
+it also finds a descendant that left the process group, by ``setsid`` or by forking twice. Other systems do not have
+this: there, only the process group is ended. If a program kills its supervisor, the suite finds the descendants by a
+mark in their environment (Linux); a descendant that has also cleared its environment escapes.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ import sys
 from pathlib import Path
 
 SUBREAPER = 36
-"""``PR_SET_CHILD_SUBREAPER`` of ``linux/prctl.h``."""
+"""``PR_SET_CHILD_SUBREAPER`` of ``linux/prctl.h``; see prctl(2)."""
 PARENT_DEATH_SIGNAL = 1
-"""``PR_SET_PDEATHSIG``, as above."""
+"""``PR_SET_PDEATHSIG`` of ``linux/prctl.h``; see prctl(2)."""
 DEFAULT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD, signal.SIGXFSZ)
-"""Signals that the program gets with their default action: one that is ignored here would be inherited as such."""
+"""Signals that the program gets with their default action: an ignored signal stays ignored in it (execve(2))."""
 
 
 class Supervisor:
-    """Starts one program, passes signals on, and reaps every descendant of it."""
+    """Starts one program, passes signals to it, and reaps every descendant of it."""
 
     def __init__(self, control: int, status: int) -> None:
         self._control = control
@@ -46,7 +47,7 @@ class Supervisor:
         self._wakeup, self._waker = os.pipe()
 
     def run(self) -> None:
-        """Start the program, and return when nothing of it is left."""
+        """Start the program, and return when it and all its descendants have ended."""
         self._prepare()
         request = self._request()
         try:
@@ -58,24 +59,27 @@ class Supervisor:
             self._let_go()
             self._say(f"started {self._leader}")
             self._watch()
-        finally:  # whatever goes wrong here, nothing of the program is left
+        finally:  # no descendant may survive, whatever fails here
             self._end()
         self._say(f"ended {self._code}")
 
     def _prepare(self) -> None:
+        # A signal to all processes of the suite must not end the supervisor before the program has ended.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         os.set_blocking(self._waker, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # only a signal with a handler wakes the loop
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # only a signal with a handler writes to the wakeup descriptor
+        # The loop waits in poll(2): a byte in this pipe ends the wait, even if the signal came just before the call.
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         for descriptor in (self._control, self._status):
             os.set_inheritable(descriptor, False)  # noqa: FBT003  # the library's signature
         if sys.platform == "linux":
-            import ctypes  # noqa: PLC0415  # of no use elsewhere
+            import ctypes  # noqa: PLC0415  # other systems do not need it
 
             prctl = ctypes.CDLL(None).prctl
             prctl(SUBREAPER, 1, 0, 0, 0)
-            # The program may stop us. The end of the suite wakes us then; that of one of its threads does no harm.
+            # The program may stop its supervisor (SIGSTOP). SIGCONT at the end of the suite continues it; the signal
+            # also comes at the end of the suite's thread that started it, where it does no harm.
             prctl(PARENT_DEATH_SIGNAL, signal.SIGCONT, 0, 0, 0)
 
     def _request(self) -> dict:  # type: ignore[type-arg]  # typing would cost a third of the start
@@ -83,20 +87,21 @@ class Supervisor:
         while not line.endswith(b"\n"):
             piece = os.read(self._control, 1 << 16)
             if not piece:
-                os._exit(0)  # the suite ended before it had asked for anything
+                os._exit(0)  # the suite ended before it sent a request
             line += piece
         return json.loads(line)  # type: ignore[no-any-return]
 
     def _start(self, command: list[str], environment: dict[str, str], keep: list[int]) -> None:
         for descriptor in keep:
             os.set_inheritable(descriptor, True)  # noqa: FBT003  # as above
+        # A session of its own makes the program the leader of a new process group, which killpg(3) can signal.
         self._leader = os.posix_spawn(command[0], command, environment, setsid=True, setsigdef=DEFAULT, setsigmask=())
 
     def _let_go(self) -> None:
-        """Close what belongs to the program alone: its pipes have to end when it does."""
+        """Close the program's descriptors: a pipe reports its end only when all processes have closed it (pipe(7))."""
         nothing = os.open(os.devnull, os.O_RDWR)
         ours = {self._control, self._status, self._wakeup, self._waker}
-        for name in os.listdir("/dev/fd"):  # noqa: PTH208  # names are all that is wanted
+        for name in os.listdir("/dev/fd"):  # noqa: PTH208  # only the names are needed
             descriptor = int(name)
             if descriptor <= 2:  # the standard streams
                 os.dup2(nothing, descriptor)
@@ -109,8 +114,9 @@ class Supervisor:
             os.write(self._status, line.encode("utf-8", "backslashreplace") + b"\n")
 
     def _watch(self) -> None:
-        """Return when the program has ended, or everything is to end."""
-        poll = select.poll()  # select() takes no descriptor above 1023, and CONTROL has the suite's number
+        """Return when the program has ended, or when everything has to end."""
+        # select(2) accepts no descriptor above 1023, and CONTROL has the number that it has in the suite.
+        poll = select.poll()
         for descriptor in (self._control, self._wakeup):
             poll.register(descriptor, select.POLLIN)
         while not self._has_ended():
@@ -123,10 +129,10 @@ class Supervisor:
                 self._signal_group(signal.SIGTERM)
 
     def _has_ended(self) -> bool:
-        """Whether the program has ended; orphans that have are reaped on the way.
+        """True if the program has ended; orphans that have ended are reaped.
 
-        The program itself is left to be reaped after its group was killed: until then its id names that group and no
-        other.
+        The program itself stays unreaped until its group has been killed: a zombie keeps its process id, so that the id
+        cannot name another group in the meantime. WNOWAIT of waitid(2) looks at a child without reaping it.
         """
         if not hasattr(os, "waitid"):  # macOS before Python 3.13
             return self._reap(os.WNOHANG) and self._code is not None
@@ -137,7 +143,8 @@ class Supervisor:
         return False
 
     def _end(self) -> None:
-        """Kill the group and every descendant, until there is none."""
+        """Kill the group and every descendant, until none is left."""
+        # Each killed child leaves its own children to this process, the subreaper: the loop repeats until wait fails.
         self._signal_group(signal.SIGKILL)
         while True:
             for child in self._children():
@@ -147,7 +154,7 @@ class Supervisor:
                 return
 
     def _reap(self, options: int = 0) -> bool:
-        """Reap one child; whether there was any. Children of one that has ended are ours now, and seen next."""
+        """Reap one child; True if there was one. The children of an ended child become children of this process."""
         try:
             pid, status = os.waitpid(-1, options)
         except ChildProcessError:
@@ -157,7 +164,7 @@ class Supervisor:
         return True
 
     def _children(self) -> list[int]:
-        """Our direct children. Without a list from the kernel, the program is all that is known."""
+        """The direct children of this process; only the program if the kernel does not list them (proc(5))."""
         listed = Path(f"/proc/self/task/{os.getpid()}/children")
         try:
             return [int(pid) for pid in listed.read_text().split()]
@@ -165,7 +172,7 @@ class Supervisor:
             return [self._leader] if self._code is None else []
 
     def _signal_group(self, number: int) -> None:
-        # Also when the leader was just reaped: while the group has members, no other process gets its id.
+        # Safe even if the leader was just reaped: a new process never gets the id of an existing group (fork(2)).
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._leader, number)
 

@@ -1,8 +1,8 @@
-"""Foreign text, made safe where it enters a record: whoever prints, logs or stores it later need not care.
+"""Untrusted text is made safe when it enters a record, so that code that prints, logs or stores it need not check it.
 
-A target chooses its error messages, its column names and what it prints. Unchecked, such text can end a run (a lone
-surrogate has no UTF-8 form), move the cursor of a terminal, reverse the order of what is read, break XML, or give a
-command to the build that runs the suite. :func:`safe` answers one line in which none of that is left.
+A target chooses its error messages, its column names and its output. Without a check, such text can end a run (a lone
+surrogate has no UTF-8 form), move the cursor of a terminal, reverse the order of displayed text, break XML, or send a
+command to the build service that runs the suite. :func:`safe` returns one line without any of these.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final
 __all__ = ["LIMIT", "keep_safe", "safe", "safe_lines", "safe_values"]
 
 LIMIT: Final = 2000
-"""Characters of a foreign text that are kept: a traceback's last lines, not a dump."""
+"""Characters of an untrusted text that are kept: enough for a traceback's last lines, not for a dump."""
 
 LINES: Final = 200
-"""Lines of a block that are kept, the last ones: a traceback ends with what matters."""
+"""Lines of a block that are kept, from its end: a traceback ends with its most important lines."""
 
 _UNSAFE: Final = re.compile(
     "["
@@ -30,26 +30,26 @@ _UNSAFE: Final = re.compile(
     "]"
 )
 _COMMAND: Final = re.compile(r"^(\s*):(?=:)|#(?=#(?:\[|vso\[|teamcity\[))")
-"""Where a build service looks for commands in what a step prints.
+"""The positions at which a build service looks for commands in the output of a step.
 
-GitHub Actions takes ``::name::`` at the beginning of a line, and ``##[name]`` anywhere
-(https://github.com/actions/runner, ``ActionCommand.cs``); Azure Pipelines takes ``##vso[`` anywhere
-(https://github.com/microsoft/azure-pipelines-agent, ``Command.cs``); TeamCity takes ``##teamcity[`` likewise.
+GitHub Actions accepts ``::name::`` at the beginning of a line, and ``##[name]`` anywhere
+(https://github.com/actions/runner, ``ActionCommand.cs``); Azure Pipelines accepts ``##vso[`` anywhere
+(https://github.com/microsoft/azure-pipelines-agent, ``Command.cs``); TeamCity accepts ``##teamcity[`` anywhere.
 """
 
 
 _CUT: Final = re.compile(r"… \(\d+ more characters\)\Z")
 _CUT_LENGTH: Final = 40
-"""The most characters that the sentence about a cut has."""
+"""The longest note about a cut, in characters."""
 
 
 def safe(text: str, limit: int = LIMIT) -> str:
     r"""``text`` as one line that can be printed, stored and quoted anywhere.
 
-    Control characters, line ends, bidirectional controls, invisible characters and lone surrogates become escapes;
-    what a build service would take for a command is broken up; what is longer than ``limit`` characters is cut, and
-    the cut says how much is missing. Text without any of that comes back unchanged, and so does a result of this
-    function with the same limit: what is written and read back stays as it was.
+    Control characters, line ends, bidirectional controls, invisible characters and lone surrogates become escapes.
+    Commands to a build service are broken up. Text longer than ``limit`` characters is cut, and a note gives the number
+    of missing characters. Text without any of that stays unchanged, and so does a result of this function with the same
+    limit, so that text stays the same when it is written and read back.
 
     >>> safe("no such column\n::error::hello \ud800")
     'no such column\\n::error::hello \\ud800'
@@ -64,7 +64,7 @@ def safe(text: str, limit: int = LIMIT) -> str:
     kept = _made_safe(text[:taken])
     if fits and len(kept) <= max(limit, size):
         return kept
-    while len(kept) > limit:  # escapes are longer than what they stand for
+    while len(kept) > limit:  # an escape is longer than the character that it replaces
         taken = taken * limit // len(kept)
         kept = _made_safe(text[:taken])
     return f"{kept}… ({size - taken} more characters)"
@@ -79,7 +79,7 @@ def _made_safe(text: str) -> str:
 
 
 def safe_lines(text: str, lines: int = LINES) -> str:
-    r"""A block of our own that may quote foreign text, a traceback for one: its lines stay lines, and each is safe.
+    r"""A block of the suite's own text that may quote untrusted text, such as a traceback; each line is made safe.
 
     >>> safe_lines("Traceback:\n::error::x\n\x1b[0m")
     'Traceback:\n\\x3a:error::x\n\\x1b[0m'
@@ -91,9 +91,9 @@ def safe_lines(text: str, lines: int = LINES) -> str:
 
 
 def keep_safe(record: object, *names: str, limit: int = LIMIT) -> None:
-    """Make texts, and tuples of texts, of a frozen record safe: call it in ``__post_init__``.
+    """Make texts, and tuples of texts, of a frozen record safe; a record calls this in ``__post_init__``.
 
-    A record that does so holds safe text only, whoever makes it: the judge, a reader, a log of another version.
+    Such a record contains only safe text, whether the judge, a reader or the log of another version makes it.
     """
     for name in names:
         text = getattr(record, name)
@@ -104,9 +104,9 @@ def keep_safe(record: object, *names: str, limit: int = LIMIT) -> None:
 
 
 def safe_values(value: Any, blocks: Collection[str] = ()) -> Any:
-    """A JSON value from a file that anybody may have written, with every text in it safe.
+    """A JSON value from an untrusted file, with every text in it made safe.
 
-    Texts below the keys ``blocks`` are blocks (:func:`safe_lines`). Keys stay as they are.
+    Texts below the keys ``blocks`` may have several lines (:func:`safe_lines`). Keys are not changed.
     """
     if isinstance(value, str):
         return safe(value)
@@ -124,7 +124,7 @@ def _safe_block(value: Any) -> Any:
 
 
 class _Escapes(dict[str, str]):
-    """The escape of each character that needed one so far."""
+    """The escapes of the characters that have needed one so far."""
 
     def __missing__(self, character: str) -> str:
         number = ord(character)

@@ -1,6 +1,7 @@
-"""What a program may use, watched from outside: its runtime may reserve far more address space than it uses.
+"""Limits on a program's memory and processor time, enforced from outside.
 
-A limit of the kernel's on address space would stop a Java or Go program at its start.
+A limit of the kernel on address space would stop a Java or Go program at its start, because its runtime reserves far
+more address space than it uses.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import psutil
 __all__ = ["Watch"]
 
 INTERVAL: Final = 0.05
-"""Seconds between two looks: a program that fills memory at 4 GB/s is 200 MB over its limit when it is seen."""
+"""Seconds between two checks: a program that fills memory at 4 GB/s exceeds its limit by up to 200 MB."""
 
 
 class Watch:
-    """While this is entered, ``stop`` is called once where the process uses more than it may beyond its beginning.
+    """A context in which ``stop`` is called once if the process exceeds a limit.
 
-    ``memory`` is resident bytes, ``cpu`` seconds of processor time, of the process with its children.
-    :attr:`reason` says which limit was passed; it is empty where none was.
+    ``memory`` limits resident bytes and ``cpu`` seconds of processor time, both of the process with its descendants,
+    and both counted from the start of the context. :attr:`reason` names the exceeded limit; it is empty while no
+    limit is exceeded.
     """
 
     def __init__(self, number: int, *, memory: int, cpu: float, stop: Callable[[], None]) -> None:
@@ -58,7 +60,7 @@ class Watch:
 
 
 def _used(number: int) -> tuple[float, float]:
-    """Resident bytes and processor seconds of a process with its descendants; zeros where it is gone."""
+    """Resident bytes and processor seconds of a process with its descendants; zeros if it has ended."""
     try:
         leader = psutil.Process(number)
         family = [leader, *leader.children(recursive=True)]
@@ -72,5 +74,5 @@ def _used_by(member: psutil.Process) -> tuple[float, float]:
     try:
         times = member.cpu_times()
         return float(member.memory_info().rss), times.user + times.system
-    except psutil.Error:  # it ended meanwhile
+    except psutil.Error:  # it ended in the meantime
         return 0.0, 0.0

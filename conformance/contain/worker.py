@@ -1,7 +1,6 @@
-"""One of our own modules in a process of its own, where foreign bytes are decoded: asked over a channel.
+"""A module of the suite in a process of its own, where untrusted bytes are decoded; it is asked over a channel.
 
-Nothing that comes back is unpickled, and the module is not believed beyond the frames that it sends: it has handled
-foreign bytes, and may be anything by now.
+Its answers are not unpickled and not trusted beyond their framing: the untrusted bytes may have taken over the process.
 """
 
 from __future__ import annotations
@@ -23,42 +22,42 @@ from conformance.contain.text import safe
 __all__ = ["DECODING", "STDERR_TAIL", "Worker", "last_words"]
 
 DECODING: Final[Mapping[str, str]] = {
-    # One thread each: a process of ours reads small tables, and idle thread pools only cost memory and start-up time.
+    # One thread each: such a process reads small tables, and idle thread pools only cost memory and start-up time.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "POLARS_MAX_THREADS": "1",
-    # glibc gives each thread an arena of 64 MiB of address space, which the memory limit would count.
+    # glibc reserves 64 MiB of address space per arena, which count against the memory limit (mallopt(3), M_ARENA_MAX).
     "MALLOC_ARENA_MAX": "2",
     "GRPC_VERBOSITY": "NONE",
-    # Readings must not depend on the caller's warning filters; an error filter would break imports of libraries.
+    # Results must not depend on the caller's warning filters; a filter that raises would break imports of libraries.
     "PYTHONWARNINGS": "",
-    # A panic's message is kept, its backtrace is not wanted in a reading.
+    # The message of a Rust panic is kept; its backtrace would only hide it.
     "RUST_BACKTRACE": "0",
-    # A folder that is called as one of our packages, where the suite was started, is no package of ours.
+    # A directory in the current directory with the name of a package must not be imported in place of the package.
     "PYTHONSAFEPATH": "1",
 }
-"""What every process is given in which foreign bytes are decoded, beside the environment of the suite."""
+"""Environment variables of every process that decodes untrusted bytes, in addition to those of the suite."""
 STDERR_TAIL: Final = 65536
-"""Bytes of standard error that are looked at: the backtrace of an aborting panic is long, and follows its message."""
+"""Bytes of standard error that are searched: the backtrace of an aborting panic is long and follows its message."""
 
 _PACKAGES: Final = str(Path(__file__).resolve().parents[2])
-"""The directory that holds this package."""
+"""The directory that contains this package."""
 
 
 class Worker:
-    """A module of ours, run as ``python -m MODULE DESCRIPTOR ARGUMENT…``; DESCRIPTOR is its end of the channel.
+    """A module of the suite, run as ``python -m MODULE DESCRIPTOR ARGUMENT…``; DESCRIPTOR is its end of the channel.
 
     Args:
         module: The module's import path.
         arguments: Further arguments.
-        environment: Variables beside those of the suite and :data:`DECODING`.
-        python: The interpreter; another one than ours brings its own packages, and gets none of ours but this one.
+        environment: Variables in addition to those of the suite and :data:`DECODING`.
+        python: The interpreter; another one than the suite's uses its own packages, and of the suite's only this one.
         keep: Further descriptors that it inherits under the same numbers.
-        header: Bound in bytes on the header of a frame that it sends.
-        frame: Bound in bytes on the byte strings of one.
+        header: The largest header in bytes of a frame that it sends.
+        frame: The largest size in bytes of all byte strings of such a frame.
 
     Raises:
-        CannotStart: There is no such interpreter, or this machine has no room for a process or a file.
+        CannotStart: There is no such interpreter, or this machine cannot create another process or file.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class Worker:
         frame: int = MAX_FRAME,
     ) -> None:
         python = python or sys.executable
-        # An empty entry is the current directory; a worker has no other word for it.
+        # An empty entry means the current directory; the worker gets its full path.
         path = [entry or str(Path.cwd()) for entry in sys.path] if python == sys.executable else [_PACKAGES]
         open_standard_streams()
         try:
@@ -98,29 +97,29 @@ class Worker:
 
     @property
     def code(self) -> int | None:
-        """How it ended: its exit status, or the negative number of a signal; None while it runs."""
+        """The exit status, or the negative number of the signal that ended the process; None while it runs."""
         return self._process.code
 
     def forget(self) -> None:
-        """Take what it said until now for said; it shares the position in the file."""
+        """Drop the output so far; the process writes on from the start, because both share the file position."""
         self._stderr.seek(0)
         self._stderr.truncate()
 
     def said(self) -> str:
-        """The end of what it said since the last :meth:`forget`."""
+        """The end of the output since the last :meth:`forget`."""
         size = self._stderr.seek(0, os.SEEK_END)
         return os.pread(self._stderr.fileno(), STDERR_TAIL, max(0, size - STDERR_TAIL)).decode(errors="replace")
 
     def wait(self, seconds: float) -> bool:
-        """Wait up to ``seconds`` for its end; whether it came."""
+        """Wait up to ``seconds`` for the end of the process; True if it ended."""
         return self._process.wait(seconds)
 
     def kill(self) -> None:
-        """End it under whoever waits for its answer; they see the channel close."""
+        """End the process, even while another thread waits for its answer; that thread sees the channel close."""
         self._process.kill()
 
     def close(self, *, grace: float = 0.0) -> str:
-        """Close the channel, at which a worker ends, and end it after ``grace`` seconds; returns what it last said."""
+        """Close the channel, at which a worker ends, and kill it after ``grace`` seconds; returns its last output."""
         self.channel.close()
         if grace > 0:
             self._process.wait(grace)
@@ -130,7 +129,7 @@ class Worker:
 
 
 def last_words(text: str) -> str:
-    """The line of a dead process's standard error that says most: a Rust panic's message, else the last line."""
+    """The most informative line of a dead process's standard error: a Rust panic's message, else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     panics = [
         message

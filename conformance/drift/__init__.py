@@ -1,5 +1,6 @@
-"""Drift between versions of pyarrow: the same cases written and read in one environment per version, and compared.
+"""Drift between versions of pyarrow: the same cases are written and read by several versions, and the results compared.
 
-``recipes`` says what is written, ``inputs`` what is read, ``worker`` runs in each version's own interpreter,
-``comparing`` decides what a difference is, ``judging`` whether it matters, ``run`` puts them together.
+Each version runs in an environment of its own. ``recipes`` defines the written cases, ``inputs`` the read ones;
+``worker`` runs in each version's interpreter; ``comparing`` decides which differences there are, ``judging`` whether
+bytes conform, and ``run`` runs a full comparison.
 """

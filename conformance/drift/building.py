@@ -1,10 +1,11 @@
-"""Arrays from a recipe, buffer by buffer, so that every version of pyarrow is given the same memory.
+"""Building of arrays from a recipe, buffer by buffer, so that every version of pyarrow gets the same memory.
 
-Runs inside each version's interpreter: it needs the standard library and pyarrow 14 or newer, nothing of this package.
-Conversion of Python values by pyarrow takes no part, save for views, of which old versions take no buffers.
+The module runs inside each version's interpreter: it needs the standard library and pyarrow 14 or newer, and no other
+module of this package. pyarrow converts no Python values, except for views, because old versions cannot build views
+from buffers.
 
-Every buffer lies between bytes of a known value, so that what a writer takes from beyond a buffer is the same on every
-run; and writing it twice, between different bytes, shows that it does.
+Every buffer is placed between bytes of a known value, so that a writer that copies memory from outside a buffer writes
+the same bytes in every run. Writing twice, between different bytes, detects that.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ __all__ = ["LackingError", "build_batches", "build_schema"]
 
 
 class LackingError(Exception):
-    """This version of pyarrow has not got what the recipe needs; the text names it."""
+    """This version of pyarrow lacks something that the recipe needs; the text names it."""
 
 
 def build_schema(recipe: Mapping[str, Any]) -> pa.Schema:
-    """The schema of a recipe; raises :class:`LackingError` where this version has not got a type."""
+    """The schema of a recipe; raises :class:`LackingError` if this version lacks a type."""
     fields = [_field(field) for field in recipe["fields"]]
     return pa.schema(fields, metadata=_metadata(recipe.get("metadata")))
 
 
 def build_batches(recipe: Mapping[str, Any], schema: pa.Schema, *, around: int = 0) -> list[pa.RecordBatch]:
-    """The record batches of a recipe, in the form that it asks for (``whole`` or ``sliced``).
+    """The record batches of a recipe, in the recipe's form (``whole`` or ``sliced``).
 
-    ``around`` is the byte that lies before and behind every buffer.
+    ``around`` is the byte that fills the memory before and after every buffer.
     """
     _AROUND.set(around)
     return [
@@ -47,7 +48,7 @@ def _batch(recipe: Mapping[str, Any], schema: pa.Schema, columns: Sequence[Any],
     if recipe.get("form", "whole") == "whole":
         arrays = [_array(kind, values, made) for kind, values, made in zip(types, columns, schema.types, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
-    # The same rows, cut out of more: rows repeated in front of them and behind them.
+    # The same rows as a slice of a longer array, with some of the rows repeated before and after them.
     arrays = []
     for kind, values, made in zip(types, columns, schema.types, strict=True):
         front, back = values[:SLICE_FRONT], values[:SLICE_BACK]
@@ -57,7 +58,7 @@ def _batch(recipe: Mapping[str, Any], schema: pa.Schema, columns: Sequence[Any],
 
 _AROUND: Final = contextvars.ContextVar("around", default=0)
 _MARGIN: Final = 64
-"""Bytes before and behind a buffer: the most that is written of a buffer beyond its values is padding to 64."""
+"""Bytes before and after a buffer: a writer copies at most padding to 64 bytes from outside a buffer."""
 
 
 def _buffer(content: bytes) -> pa.Buffer:
@@ -66,7 +67,7 @@ def _buffer(content: bytes) -> pa.Buffer:
 
 
 SLICE_FRONT: Final = 3
-"""Rows before a slice: no multiple of 8, so that validity bitmaps and booleans have to be shifted."""
+"""Rows before a slice: not a multiple of 8, so that validity bitmaps and booleans have to be shifted."""
 SLICE_BACK: Final = 2
 
 
@@ -139,7 +140,7 @@ def _bits(flags: Sequence[bool]) -> bytes:
 
 
 def _packed(kind: Mapping[str, Any], value: Any) -> bytes:
-    """One value of fixed width as its little-endian bytes; a null is zeros."""
+    """One value of fixed width as little-endian bytes; a null becomes zeros."""
     name = kind["kind"]
     if name.startswith("decimal"):
         width = int(name.removeprefix("decimal")) // 8
@@ -208,7 +209,7 @@ def _list(kind: Mapping[str, Any], values: Sequence[Any], made: pa.DataType) -> 
 
 
 def _list_view(kind: Mapping[str, Any], values: Sequence[Any], made: pa.DataType) -> pa.Array:
-    # Backwards, as only a view can: the first list's items stand last in the child.
+    # In reverse order, which only a list view allows: the first list's items are the last of the child.
     child = _items(kind["item"], values[::-1], made.value_type)
     sizes = [len(items or ()) for items in values]
     starts = [sum(sizes[number + 1 :]) for number in range(len(sizes))]
@@ -223,7 +224,7 @@ def _fixed_size_list(kind: Mapping[str, Any], values: Sequence[Any], made: pa.Da
 
 
 def _blank(kind: Mapping[str, Any]) -> Any:
-    """What stands below a null parent: a null where the type has nulls of its own."""
+    """The value below a null parent: null, or for a union, which has no nulls, a null of its first child."""
     return None if "union" not in kind["kind"] else [kind["codes"][0], None]
 
 
@@ -248,7 +249,7 @@ def _map(kind: Mapping[str, Any], values: Sequence[Any], made: pa.DataType) -> p
 
 
 def _union(kind: Mapping[str, Any], values: Sequence[Any], made: pa.DataType) -> pa.Array:
-    """A union's values are pairs of type id and value."""
+    """A union's values are pairs of a type id and a value."""
     codes = kind["codes"]
     ids = bytes(code for code, _ in values)
     dense = kind["kind"] == "dense_union"
@@ -265,7 +266,10 @@ def _union(kind: Mapping[str, Any], values: Sequence[Any], made: pa.DataType) ->
 
 
 def _dictionary(kind: Mapping[str, Any], values: Sequence[Any], made: pa.DataType) -> pa.Array:
-    """Over the type's ``pool``: ``fixed`` all of it, ``growing`` up to the last value used; ``own`` its values."""
+    """A dictionary-encoded array; the type's ``growth`` determines its dictionary.
+
+    ``fixed`` is the full ``pool``, ``growing`` the pool up to the last used value, ``own`` the distinct used values.
+    """
     used = [value for value in values if value is not None]
     if kind["growth"] == "own":
         pool = [value for place, value in enumerate(used) if value not in used[:place]]

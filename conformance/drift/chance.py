@@ -1,4 +1,4 @@
-"""Chance from a seed and a name: the same on every version of Python, for recorded digests depend on it."""
+"""Random numbers from a seed and a name, equal on every version of Python, because recorded digests depend on them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Chance"]
 T = TypeVar("T")
 
 _DIGIT: Final = 32
-"""Bits drawn at a time for a number of any size."""
+"""Bits drawn at a time for a large number."""
 
 
 class Chance:
-    """What drawing needs of chance, over the one generator whose sequence never changes."""
+    """The random functions for drawing recipes, over a generator whose sequence never changes."""
 
     __slots__ = ("_choices",)
 
@@ -24,7 +24,7 @@ class Chance:
         self._choices = Seeded(seed, 0, name)
 
     def random(self) -> float:
-        """A number from 0 to 1, without 1."""
+        """A number from 0 to 1, excluding 1."""
         return self._choices.integer(0, (1 << 53) - 1) / (1 << 53)
 
     def choice(self, options: Sequence[T]) -> T:
@@ -32,11 +32,11 @@ class Chance:
         return self._choices.pick(options)
 
     def randrange(self, count: int) -> int:
-        """An integer from 0 to ``count``, without ``count``."""
+        """An integer from 0 to ``count``, excluding ``count``."""
         return self._choices.integer(0, count - 1)
 
     def randint(self, low: int, high: int) -> int:
-        """An integer of any size from ``low`` to ``high``, both included; its low bits are as good as even."""
+        """An integer of any size from ``low`` to ``high``, including both; nearly uniform, even in its low bits."""
         span, drawn = high - low + 1, 0
         for _ in range((span.bit_length() + 2 * _DIGIT - 1) // _DIGIT):
             drawn = drawn << _DIGIT | self._choices.integer(0, (1 << _DIGIT) - 1)
@@ -47,7 +47,7 @@ class Chance:
         return bytes(self._choices.integer(0, 255) for _ in range(count))
 
     def sample(self, options: Sequence[T], count: int) -> list[T]:
-        """``count`` of the options, none twice, in their order."""
+        """``count`` of the options, none twice, in their original order."""
         left = list(range(len(options)))
         drawn = sorted(left.pop(self.randrange(len(left))) for _ in range(count))
         return [options[place] for place in drawn]

@@ -1,6 +1,6 @@
-"""What a difference between two versions is, and whether it matters.
+"""Decides how the answers of two versions differ, and whether the difference matters.
 
-This module decides on answers; it asks nobody and judges no bytes itself.
+The module compares answers; it runs no version itself.
 """
 
 from __future__ import annotations
@@ -20,45 +20,46 @@ __all__ = ["VersionChange", "VersionDifference", "compare_readings", "compare_wr
 
 
 class VersionChange(enum.StrEnum):
-    """What became of a case from one version to the next, in the order in which a reader should hear of it."""
+    """The change of a case from one version to the next, in the order of a reader's interest."""
 
     CRASH = "crash"
-    """The newer version dies under it."""
+    """The newer version crashes."""
     HANG = "hang"
-    """The newer version does not end."""
+    """The newer version does not end in time."""
     VALUES = "values changed"
     SPILL = "memory published"
-    """The bytes written hold memory from beyond the buffers, and the older version's do not."""
+    """The written bytes contain memory from outside the buffers, and those of the older version do not."""
     NONCONFORMING = "no longer conforms"
-    """The bytes written break a rule that the older version's did not."""
+    """The written bytes break a rule that those of the older version do not break."""
     ACCEPTED = "newly accepted"
     REFUSED = "newly refused"
     TYPE = "read as another type"
     ERROR = "error changed"
-    """Refused by both, in other words or by another class."""
+    """Both versions refuse, with another text or class of error."""
     CURED = "no longer crashes"
     LAYOUT = "layout changed"
-    """Other bytes that say the same and conform."""
+    """Different bytes with the same content, which conform."""
     RECOMPRESSED = "recompressed"
-    """The same bytes once decompressed."""
+    """Bytes that are equal after decompression."""
     EQUAL = "equal"
     ABSENT = "not applicable"
-    """One of the versions has no such type or option."""
+    """One of the versions lacks the type or option."""
 
 
 _ALWAYS: Final = frozenset({VersionChange.CRASH, VersionChange.HANG, VersionChange.SPILL, VersionChange.NONCONFORMING})
 
 QUIET: Final = frozenset({VersionChange.EQUAL, VersionChange.ABSENT, VersionChange.RECOMPRESSED})
-"""Changes that are counted and not listed."""
+"""Changes that are counted but not listed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VersionDifference:
     """One case that two versions treat differently.
 
-    ``case`` is the id to replay it by, ``kind`` its class in the matrix. ``before`` and ``after`` say what each version
-    made of it. ``matters`` says whether a build should fail. ``rules`` are rules that the bytes break, and clauses that
-    fail on them: of those written what is new, of those read the rules alone. ``places`` are where bytes differ.
+    ``case`` is the id by which it is replayed, ``kind`` its class in the matrix. ``before`` and ``after`` are the
+    results of each version in words. ``matters`` is True if a build should fail. ``rules`` contains, for written bytes,
+    the rules that they newly break and the clauses that newly fail, and for read bytes the rules that they break.
+    ``places`` are the positions at which the bytes differ.
     """
 
     case: str
@@ -77,7 +78,7 @@ _BROKE: Final = {"died": VersionChange.CRASH, "hung": VersionChange.HANG}
 
 
 def _ended(old: VersionAnswer, new: VersionAnswer) -> VersionChange | None:
-    """The change where one of the processes ended under the case."""
+    """The change if one of the processes crashed or hung, else None."""
     if new.status in _BROKE:
         return VersionChange.EQUAL if old.status in _BROKE else _BROKE[new.status]
     return VersionChange.CURED if old.status in _BROKE else None
@@ -86,7 +87,7 @@ def _ended(old: VersionAnswer, new: VersionAnswer) -> VersionChange | None:
 # --- writing ----------------------------------------------------------------------------------------
 
 SameValues = Callable[[bytes, bytes], bool]
-"""Whether the versions read the same from two byte strings that one writing gave."""
+"""True if the versions read the same values from two byte strings of one writing."""
 
 
 def compare_writings(
@@ -98,7 +99,7 @@ def compare_writings(
     container: str,
     same: SameValues,
 ) -> VersionDifference:
-    """What became of one writing; ``answers`` are the older version's and the newer's."""
+    """Compare one writing; ``answers`` are those of the older version and of the newer one."""
     old, new = answers
     change = VersionChange.ABSENT if "lacking" in (old.status, new.status) else _ended(old, new)
     rules: tuple[str, ...] = ()
@@ -116,7 +117,7 @@ def compare_writings(
 def _written(
     container: str, old: VersionAnswer, new: VersionAnswer, same: SameValues
 ) -> tuple[VersionChange, tuple[str, ...]]:
-    """The change where one of the versions wrote bytes at least, and what only the new bytes break."""
+    """The change if at least one version wrote bytes, and the rules and clauses that only the new bytes break."""
     if new.status != "written":
         return VersionChange.REFUSED, ()
     if old.data == new.data:
@@ -138,14 +139,14 @@ def _broken(container: str, data: bytes) -> tuple[str, ...]:
 
 
 def _form(container: str, old: VersionAnswer, new: VersionAnswer) -> VersionChange:
-    """The change of bytes that say the same and conform."""
+    """The change between bytes that have the same content and conform."""
     if _CODED.search(new.id) and content_digest(container, old.data) == content_digest(container, new.data):
         return VersionChange.RECOMPRESSED
     return VersionChange.LAYOUT
 
 
 _CODED: Final = re.compile(r"\+(lz4|zstd)\b")
-"""The name of a writing with a codec."""
+"""Matches the name of a writing with a codec."""
 
 
 # --- reading ----------------------------------------------------------------------------------------
@@ -154,11 +155,11 @@ _CODED: Final = re.compile(r"\+(lz4|zstd)\b")
 def compare_readings(
     read: DriftInput, versions: tuple[str, str], old: VersionAnswer, new: VersionAnswer
 ) -> VersionDifference:
-    """What became of reading one input.
+    """Compare the reading of one input.
 
-    Refusing what breaks no rule matters, and so does accepting what breaks one; the other way round both are repairs.
-    What the format lets a reader refuse may be refused.
-    A version that lacks a type has not judged what is wrong with its bytes, so nothing is compared with that.
+    Refusing bytes that break no rule matters, and so does accepting bytes that break one; the opposite changes are
+    improvements. Bytes that the format lets a reader refuse may be refused.
+    A version that lacks a type has not checked the bytes, so that its refusal is not compared.
     """
     change = _ended(old, new) or _read(old, new)
     if not read.valid and old.lacks is not new.lacks and change not in _ALWAYS:
@@ -176,7 +177,7 @@ def compare_readings(
 
 
 _REPORTED: Final = {"lacking": 0, "refused": 0, "unsound": 1, "rows": 2}
-"""How far an answer lets the bytes through: not at all, past reading but not past validation, to the end."""
+"""How far an answer accepts the bytes: not at all, reading but not validation, everything."""
 
 
 def _read(old: VersionAnswer, new: VersionAnswer) -> VersionChange:

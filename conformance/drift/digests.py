@@ -1,7 +1,7 @@
-"""What a version writes, as digests to keep: a run on another machine or another day gives the same ones.
+"""Digests of a version's written bytes, for recording: a run on another machine or another day gives the same digests.
 
-One JSON file per version: case to the digest of its values and of the bytes of each writing. A version does not
-change after its release, so a difference from what was recorded is this suite's, a wheel's or the machine's.
+One JSON file per version maps each case to the digest of its values and of the bytes of each writing. A version does
+not change after its release, so that a difference from its record comes from this suite, a wheel or the machine.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from conformance.drift.versions import DriftError, VersionAnswer
 __all__ = ["Digests", "check_digests", "digests_of", "read_digests", "write_digests"]
 
 FORMAT: Final = 1
-"""Version of the files' form; it rises when a reader of the old form would misread the new one."""
+"""The version of the file format; it increases when a reader of the old format would misread the new one."""
 
 VALUES: Final = "values"
 
 DIGITS: Final = 32
-"""Hexadecimal digits that are kept of a SHA-256: accidents are meant, not attacks."""
+"""Hexadecimal digits kept of a SHA-256: enough to detect accidents, not attacks."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Digests:
-    """Case to ``values`` and the names of its writings, each to a digest.
+    """The digest of each case's ``values`` and of each of its writings.
 
-    A writing with a codec has the digest of its decompressed content; one that was refused its error; one whose type
-    the version lacks, ``lacking``.
+    A writing with a codec has the digest of its decompressed content. In place of a digest, a refused writing has its
+    error, and a writing whose type the version lacks has ``lacking``.
     """
 
     seed: int
@@ -41,7 +41,7 @@ class Digests:
 
 
 def digests_of(seed: int, written: Sequence[VersionAnswer], values: Sequence[VersionAnswer]) -> Digests:
-    """The digests of a version's answers."""
+    """The digests of a version's answers; the cases of ``written`` are those of ``values``."""
     cases: dict[str, dict[str, str]] = {answer.id: {VALUES: answer.digest or answer.status} for answer in values}
     for answer in written:
         case, _, name = answer.id.partition("/")
@@ -58,7 +58,7 @@ def _digest(answer: VersionAnswer, name: str) -> str:
 
 
 def write_digests(folder: Path, version: str, digests: Digests) -> None:
-    """Record the digests of ``version`` in ``folder``, one case a line."""
+    """Record the digests of ``version`` in ``folder``, one line per case."""
     folder.mkdir(parents=True, exist_ok=True)
     head = json.dumps({"format": FORMAT, "pyarrow": version, "seed": digests.seed})[1:-1]
     lines = [f"  {json.dumps(case)}: {json.dumps(one)}" for case, one in sorted(digests.cases.items())]
@@ -67,7 +67,7 @@ def write_digests(folder: Path, version: str, digests: Digests) -> None:
 
 
 def read_digests(folder: Path, version: str) -> Digests:
-    """The recorded digests of ``version``; raises :class:`DriftError` where there are none that can be read."""
+    """The recorded digests of ``version``; raises :class:`DriftError` if they are missing or cannot be read."""
     path = folder / f"{version}.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def read_digests(folder: Path, version: str) -> Digests:
 
 
 def check_digests(version: str, recorded: Digests, now: Digests) -> Iterator[str]:
-    """One sentence for each digest of ``now`` that is not as recorded, and for each case that is gone."""
+    """One sentence for each digest of ``now`` that differs from its record, and for each case that is missing."""
     if recorded.seed != now.seed:
         yield f"{version}: recorded with seed {recorded.seed}, run with seed {now.seed}"
         return

@@ -1,4 +1,4 @@
-"""The values of a recipe: what stands in the columns of a type, drawn from a seed."""
+"""The values of a recipe: the values in the columns of a type, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from conformance.drift.chance import Chance
 __all__ = ["TypeDocument", "Values"]
 
 TypeDocument = dict[str, Any]
-"""A type as recipes write it: its ``kind``, and what that needs."""
+"""A type in a recipe: its ``kind``, and the parameters of that kind."""
 
 
 class Values:
-    """Draws the values of a type: its limits often, so that widths, signs and lengths are felt.
+    """Draws values of a type, limits more often than others, so that errors of width, sign and length show.
 
-    ``seen`` is the part of a growing dictionary that may be used so far.
+    ``seen`` is the share of a growing dictionary that may be used so far.
     """
 
     def __init__(self, chance: Chance) -> None:
@@ -25,7 +25,7 @@ class Values:
         self.seen = 1.0
 
     def column(self, made: TypeDocument, rows: int, nulls: float) -> list[Any]:
-        """``rows`` values, of which the part ``nulls`` is null where the type has nulls of its own."""
+        """``rows`` values; the share ``nulls`` of them is null if the type has nulls of its own."""
         if made.get("runs"):
             return self._runs(made["value"], rows, nulls)
         if made["kind"].endswith("_union"):
@@ -51,22 +51,22 @@ class Values:
         return self.column(made["item"]["type"], self.chance.choice((0, 1, 2, 3)), 0.2)
 
     def text(self, _: TypeDocument) -> str:
-        """Text around the length that a view holds itself, and beyond ASCII."""
+        """Text with lengths around the longest inline value of a view, and with characters beyond ASCII."""
         return self.chance.choice(_TEXTS)
 
     def raw(self, _: TypeDocument) -> dict[str, str]:
-        """Bytes around the length that a view holds itself."""
+        """Bytes with lengths around the longest inline value of a view."""
         return {"hex": self.chance.randbytes(self.chance.choice((0, 1, 12, 13, 40))).hex()}
 
     def double(self, _: TypeDocument) -> dict[str, str]:
-        """A float of any width, the not-finite ones among them."""
+        """A float of any width, including NaN and infinities."""
         if self.chance.random() < 0.1:
             return {"f64": "nan"}
         number = self.chance.choice((0.0, -0.0, 1.5, -2.0, 65504.0, float("inf"), float("-inf"), 2.0**-14))
         return {"f64": struct.pack(">d", number).hex()}
 
     def decimal(self, made: TypeDocument) -> dict[str, str]:
-        """An unscaled integer that its precision can hold, the largest often."""
+        """An unscaled integer that fits the type's precision; the largest is drawn often."""
         most = 10 ** made["precision"] - 1
         return {"decimal": str(self.chance.choice((0, 1, -1, most, -most, self.chance.randint(-most, most))))}
 
@@ -76,7 +76,7 @@ class Values:
         return {"map": [[key, self.column(made["value"]["type"], 1, 0.2)[0]] for key in keys]}
 
     def choice(self, made: TypeDocument) -> list[Any]:
-        """A union's code and the value of the child that it chooses."""
+        """The type id of one of a union's children, and a value of that child."""
         number = self.chance.randrange(len(made["codes"]))
         return [made["codes"][number], self.column(made["fields"][number]["type"], 1, 0.2)[0]]
 
@@ -100,7 +100,7 @@ _RANGES: Final[dict[str, tuple[int, int]]] = {
     "duration": (-(1 << 63), (1 << 63) - 1),
 }
 _DAY: Final = 86_400_000
-"""A date64 is a whole number of days (https://arrow.apache.org/docs/format/Columnar.html)."""
+"""Milliseconds per day: a date64 is a multiple of them (Schema.fbs, table Date)."""
 
 _DRAWN: Final[dict[str, Callable[[Values, TypeDocument], Any]]] = {
     "null": lambda _, __: None,

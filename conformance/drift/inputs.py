@@ -1,6 +1,6 @@
-"""What is read: what the versions wrote, what the reference writes, and both that and mutants with something broken.
+"""The bytes that every version reads: those that the versions wrote, those of the reference writer, and mutants.
 
-Every input is judged by this package before any version reads it: whether a refusal is right depends on that.
+This package judges every input before any version reads it, because that decides whether a refusal is correct.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = ["DriftInput", "catalogue_inputs", "hostile_inputs", "mutated_inputs",
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DriftInput:
-    """Bytes to read: ``kind`` is their class in the matrix, ``broken`` the rules that they break.
+    """Bytes to read: ``kind`` is their class in the matrix, ``broken`` contains the rules that they break.
 
-    ``refusable`` says that a reader may refuse them although they break none.
+    ``refusable`` is True if a reader may refuse the bytes even if they break no rule.
     """
 
     id: str
@@ -41,14 +41,14 @@ class DriftInput:
 
     @property
     def valid(self) -> bool:
-        """Whether the bytes break no rule of the format."""
+        """True if the bytes break no rule of the format."""
         return not self.broken
 
 
 def written_inputs(written: Iterable[tuple[str, str, str, bytes]]) -> list[DriftInput]:
-    """An input for each distinct byte string that a version wrote, named ``CASE/WRITING@VERSION`` by the first.
+    """An input for each distinct byte string that a version wrote, named ``CASE/WRITING@VERSION`` after its first one.
 
-    ``written`` are version, id, container and bytes.
+    The entries of ``written`` are version, id, container and bytes.
     """
     seen: dict[tuple[str, bytes], DriftInput] = {}
     for version, name, container, data in written:
@@ -75,9 +75,9 @@ _OPTIONS: Final[Mapping[str, WriterOptions]] = {
 
 
 def reference_inputs(recipes: Iterable[Recipe]) -> Iterator[DriftInput]:
-    """Each recipe as the reference writes it: plainly, and in one more of the forms that the format leaves open.
+    """Each recipe as the reference writes it: in the plain form, and in one other form that the format allows.
 
-    A recipe that the installed pyarrow cannot build, or the reference does not write, gives none.
+    A recipe is skipped if the installed pyarrow cannot build it, or if the reference does not write it.
     """
     others = [name for name in _OPTIONS if name != "plain"]
     for number, recipe in enumerate(recipes):
@@ -105,14 +105,14 @@ def _written(
 ) -> bytes | None:
     try:
         return write(batches, options, schema=schema)
-    except (TypeError, ValueError):  # what the reference says that it does not write, a replaced dictionary in a file
+    except (TypeError, ValueError):  # the reference refuses to write it, such as a replaced dictionary in a file
         return None
 
 
 def catalogue_inputs() -> Iterator[DriftInput]:
-    """The reference's catalogue: every legal variation, and every mutant with its one lie.
+    """The reference's catalogue: every legal variation, and every mutant with its single fault.
 
-    Variations are legal by the catalogue's word. Lies that only bend the format may be refused.
+    The catalogue itself guarantees that variations are legal. A reader may refuse a mutant that breaks no rule.
     """
     catalogue: list[IpcVariation | IpcMutant] = [*IPC_VARIATIONS.values(), *IPC_MUTANTS.values()]
     for known in catalogue:
@@ -122,13 +122,13 @@ def catalogue_inputs() -> Iterator[DriftInput]:
         required = isinstance(known, IpcVariation) and known.grade == "required"
         for made in known.make():
             broken = broken_rules(known.kind, made.data) if fault else ()
-            name = f"{'fault' if fault else 'legal'}/{known.name}/{made.sample}"
+            name = f"{'lie' if fault else 'legal'}/{known.name}/{made.sample}"
             kind = "lies of the catalogue" if fault else "legal variations"
             yield DriftInput(name, kind, known.kind, made.data, broken, refusable=not required)
 
 
 def hostile_inputs() -> Iterator[DriftInput]:
-    """Bytes that are known to hurt readers; whatever is wrong with them or not, they may be refused."""
+    """Bytes that are known to harm readers; a reader may refuse them whether they break a rule or not."""
     for hostile in HOSTILE.values():
         if hostile.kind != "tensor":
             data = hostile.make()
@@ -137,7 +137,7 @@ def hostile_inputs() -> Iterator[DriftInput]:
 
 
 def mutated_inputs(seed: int, bases: Sequence[DriftInput], numbers: Iterable[int]) -> Iterator[DriftInput]:
-    """The mutants ``numbers`` of ``bases``: one change each, most of them in metadata, where the structure is."""
+    """The mutants ``numbers`` of ``bases``, with one change each; most changes are in the metadata."""
     for number in numbers if bases else ():
         base = Chance(seed, f"mutant {number}").choice(bases)
         data = mangled(base.data, seed, number)

@@ -1,4 +1,4 @@
-"""Whether bytes conform, and what they say whatever a codec made of them: by this package's own reading alone."""
+"""Judging of bytes, and digests of their content that do not depend on a codec, both with this package's own reader."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ __all__ = ["broken_rules", "content_digest", "failing_clauses"]
 
 
 def read(container: str, data: bytes) -> StreamReading | FileReading:
-    """Our own reading of a stream or of a file."""
+    """Read a stream or a file with this package's own reader."""
     return read_stream(data) if container == "stream" else read_file(data)
 
 
 def broken_rules(container: str, data: bytes) -> tuple[Rule, ...]:
-    """The rules of the format that the bytes break, each once, in order of its code."""
+    """The rules of the format that the bytes break, each once, sorted by code."""
     return tuple(sorted({fault.rule for fault in read(container, data).violations}))
 
 
 def failing_clauses(container: str, data: bytes) -> tuple[str, ...]:
-    """The clauses of level MUST that the bytes fail, as the contract on streams and files judges them."""
+    """The clauses of level MUST that the bytes fail under the contract on streams and files."""
     verdicts = sound(judge_ipc(data, Kind(container)))
     failed = {verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL}
     return tuple(sorted(clause for clause in failed if CLAUSES[clause].level is Level.MUST))
 
 
 def content_digest(container: str, data: bytes) -> str:
-    """A digest of everything that the bytes say with their buffers decompressed, but not of where they lie.
+    """A digest of the content of the bytes with decompressed buffers, without their positions.
 
-    Two versions of a codec compress the same buffer to different bytes, and so place it and what follows elsewhere.
+    Two versions of a codec compress the same buffer to different lengths, so that it and later buffers are moved.
     """
     reading = read(container, data)
     digest = hashlib.sha256()

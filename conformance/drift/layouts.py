@@ -1,6 +1,6 @@
-"""Where two byte strings differ that say the same: place by place, each with what permits the difference.
+"""Finds the positions at which two byte strings with the same content differ, each with the rule that permits it.
 
-Both are dissected; what has the same label is compared. Messages are told apart by their number.
+Both byte strings are dissected, and regions with the same label are compared. Labels contain the message's number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.wire.dissect import Region, dissect
 __all__ = ["LabelledDifference", "differing_places"]
 
 MOST: Final = 12
-"""Places that are told of one difference: what every message has in common is seen in the first."""
+"""Positions listed per difference: the first messages show a difference that all messages have."""
 
 _COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 _FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
@@ -26,10 +26,10 @@ _FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LabelledDifference:
-    """One labelled place that differs; ``start`` to ``end`` are its bytes in the new form, or in the old if ``gone``.
+    """One labelled region that differs; ``start`` to ``end`` are its bytes in the new form, or in the old if ``gone``.
 
-    ``permitted`` says what lets a writer choose here, and where that is written; empty where only the judgement of
-    all rules says so.
+    ``permitted`` names the freedom that the format gives a writer here, with its source; it is empty if no sentence of
+    the format mentions it, so that only the judging of all rules permits the difference.
     """
 
     label: str
@@ -45,9 +45,9 @@ class LabelledDifference:
 
 
 def differing_places(container: str, old: bytes, new: bytes) -> tuple[LabelledDifference, ...]:
-    """The first places that differ between ``old`` and ``new``; one at least where the bytes differ at all.
+    """The first differences between ``old`` and ``new``; at least one if the bytes differ at all.
 
-    Padding, which follows from all else, stands last.
+    Differences in padding come last, because they follow from the others.
     """
     found = list(_compare(dict(_labelled(container, old)), dict(_labelled(container, new))))
     if not found and old != new:
@@ -58,7 +58,7 @@ def differing_places(container: str, old: bytes, new: bytes) -> tuple[LabelledDi
 
 
 OUTSIDE: Final = -1
-"""In place of a message's number: the magic and the footer of a file."""
+"""The number in place of a message's for the magic and the footer of a file."""
 
 _Key = tuple[int, str, str, int]
 _Held = tuple[Region, bytes]
@@ -77,7 +77,7 @@ def _labelled(container: str, data: bytes) -> Iterator[tuple[_Key, _Held]]:
 
 
 def _part(region: Region, metadata_end: int) -> str:
-    """The region's path; of padding, which has none, the part of the message in which it lies."""
+    """The region's path; for padding, which has none, the part of the message that contains it."""
     if region.kind is not RegionKind.PADDING:
         return region.path
     return "metadata" if region.start < metadata_end else "body"
@@ -111,7 +111,7 @@ def _label(key: _Key) -> str:
 
 
 def _value(region: Region, content: bytes) -> str | bytes:
-    """What is compared: references and the places in vtables follow from where objects stand, and say nothing."""
+    """The value for comparison; references and vtable entries depend on positions only, so that they are left out."""
     if region.value.startswith(("→", "at ")):
         return region.value.partition(" ")[2].partition(" ")[2] if region.value.startswith("→") else "present"
     return content
@@ -122,7 +122,7 @@ def _shown(region: Region, content: bytes) -> str:
 
 
 def _permission(region: Region) -> str:
-    """What lets a writer choose at this place; empty where no sentence of the format does."""
+    """The sentence of the format that lets a writer choose here; empty if there is no such sentence."""
     return next((words for fits, words in _PERMISSIONS if fits(region)), "")
 
 

@@ -1,8 +1,8 @@
-"""What is written: small tables of every type and form, drawn from a seed, in words that no version of pyarrow reads.
+"""The cases to write: small tables of every type and form, drawn from a seed, in a form that needs no pyarrow.
 
-A recipe is a JSON document: its values are plain values (:mod:`conformance.wire.plain`), save a union's, which are
-pairs of type id and value. :mod:`conformance.drift.building` makes the same memory of it everywhere.
-A case is a recipe and the writings to make of it, each a container with options.
+A recipe is a JSON document. Its values are plain values (:mod:`conformance.wire.plain`), except for a union's, which
+are pairs of type id and value. :mod:`conformance.drift.building` builds the same memory from it in every version.
+A case is a recipe with its writings; a writing is a container with options.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Field = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Writing:
-    """One way to write a recipe: ``container`` is ``stream`` or ``file``; ``options`` are those of the IPC vocabulary.
+    """One way to write a recipe: ``container`` is ``stream`` or ``file``; ``options`` are named like those of IPC.
 
-    ``codec``, ``version``, ``legacy``, ``deltas``, ``unify``, ``allow_64bit``, and ``table`` for a table written in
-    one call where others write batch by batch.
+    They are ``codec``, ``version``, ``legacy``, ``deltas``, ``unify``, ``allow_64bit``, and ``table``, which writes a
+    table in one call and not batch by batch.
     """
 
     container: str
@@ -32,14 +32,14 @@ class Writing:
 
     @property
     def name(self) -> str:
-        """Its place in an id: ``stream``, ``file+zstd``, ``stream+legacy+V4`` …"""
+        """The writing's part of an id: ``stream``, ``file+zstd``, ``stream+legacy+V4`` …"""
         parts = [str(value) if isinstance(value, str) else name for name, value in self.options.items() if value]
         return "+".join((self.container, *parts))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Recipe:
-    """A case to write: ``kind`` is its class in the matrix, ``document`` what the workers build, ``writings`` how."""
+    """A case to write: ``kind`` is its class in the matrix, ``document`` the recipe that workers build."""
 
     id: str
     kind: str
@@ -48,7 +48,7 @@ class Recipe:
 
 
 ROWS: Final = (0, 1, 7, 8, 9, 64, 65)
-"""Around the bytes and words of a validity bitmap, where off-by-one errors live."""
+"""Row counts around the bytes and words of a validity bitmap, where off-by-one errors occur."""
 
 _PLAIN: Final[tuple[TypeDocument, ...]] = (
     {"kind": "null"},
@@ -152,7 +152,7 @@ _DICTIONARY: Final = tuple(
 
 
 def _sample(chance: Chance, *, dictionary: bool) -> tuple[Writing, ...]:
-    """The two plain writings, and others by chance; every option of dictionaries where there are any."""
+    """The two plain writings, for dictionaries all writings with their options, and a sample of the others."""
     more = _DICTIONARY if dictionary else ()
     return (_STREAM, _FILE, *more, *chance.sample(_SAMPLED, 3))
 
@@ -165,7 +165,7 @@ def _document(fields: list[Field], batches: list[list[Any]], rows: list[int], **
 
 
 def _columns(chance: Chance, kinds: Sequence[TypeDocument], *, batches: int, form: str) -> dict[str, Any]:
-    """A table of columns of ``kinds``: rows, nulls and whether a column may be null by chance."""
+    """A table with columns of ``kinds``; its rows, its nulls and the columns' nullability are random."""
     values, columns = Values(chance), []
     rows = [chance.choice(ROWS) for _ in range(batches)]
     nulls = [chance.choice((0.0, 0.3, 0.3, 1.0)) for _ in kinds]
@@ -254,11 +254,11 @@ CLASSES: Final[Mapping[str, tuple[int, Callable[[Chance, int], list[TypeDocument
     "run-end": (18, _made_of(_run_ends)),
     "dictionary": (36, _encoded),
 }
-"""Class to how many recipes of it make a full run, and how the columns of its n-th are drawn."""
+"""For each class, the number of recipes in a full run, and the function that draws the column types of its n-th one."""
 
 
 def draw_recipes(seed: int, *, share: float = 1.0) -> Iterator[Recipe]:
-    """The recipes of a seed: the same ones always; ``share`` of each class, at least three, for a shorter run."""
+    """The recipes of a seed, always the same ones; a ``share`` of each class, at least three, makes a shorter run."""
     for kind, (count, kinds) in CLASSES.items():
         for place in range(max(3, round(count * share))):
             chance = Chance(seed, f"{kind} {place}")
@@ -269,7 +269,7 @@ def draw_recipes(seed: int, *, share: float = 1.0) -> Iterator[Recipe]:
 
 
 def _schemas(seed: int) -> Iterator[Recipe]:
-    """What stands in schemas beside types: no columns, no batches, metadata, extension types, equal and odd names."""
+    """Recipes for other parts of schemas: no columns, no batches, metadata, extension types, unusual names."""
     chance = Chance(seed, "schema")
     number = _field("n", {"kind": "int32"})
     extended = [_extension(name, text, made) for name, text, made in _EXTENSIONS]
@@ -312,5 +312,5 @@ _EXTENSIONS: Final[tuple[tuple[str, str, TypeDocument], ...]] = (
     ("arrow.uuid", "", {"kind": "utf8"}),
     ("example.unknown", "x", {"kind": "int64"}),
 )
-"""Canonical extension types (https://arrow.apache.org/docs/format/CanonicalExtensions.html) on their storage; the last
-two are one on a wrong storage and one that nobody has registered."""
+"""Canonical extension types (https://arrow.apache.org/docs/format/CanonicalExtensions.html) on their storage types; the
+last two are one on a wrong storage type and one that is not registered anywhere."""

@@ -1,6 +1,6 @@
-"""A whole comparison: every version writes, every version reads what any of them wrote and more; steps are compared.
+"""A full comparison: every version writes, and every version reads the written bytes and other inputs.
 
-A step is a pair of neighbouring versions. Versions run beside each other, each in its own process.
+A step is a pair of neighbouring versions, whose results are compared. The versions run in parallel processes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from conformance.drift.versions import DriftError, Version, VersionAnswer, ask
 __all__ = ["MUTANTS", "Drift", "DriftPlan", "run_drift"]
 
 MUTANTS: Final = 5000
-"""Mutants of a full run."""
+"""The number of mutants in a full run."""
 
 Say = Callable[[str], None]
 Step = tuple[str, str]
@@ -42,10 +42,10 @@ Step = tuple[str, str]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DriftPlan:
-    """What is tried: the seed, the part of the recipes, how many mutants, and the one case, if it is only one.
+    """The cases of a run: the seed, the share of the recipes, the number of mutants, and the case of a replay.
 
-    ``kinds`` are the classes of recipes, all where none is named; ``catalogue`` says whether the reference's legal
-    variations, mutants and hostile bytes are read, ``reading`` whether anything is but what the versions wrote.
+    ``kinds`` are the classes of recipes, all if it is empty. ``catalogue`` includes the reference's legal variations,
+    mutants and hostile bytes; without ``reading``, only the bytes that the versions wrote are read.
     """
 
     seed: int = 0
@@ -58,19 +58,20 @@ class DriftPlan:
 
     @property
     def options(self) -> str:
-        """The options that a command needs to draw the same cases, where they are not the default."""
+        """The command-line options that draw the same cases; those with default values are left out."""
         seed = f" --seed {self.seed}" if self.seed else ""
         return seed + (f" --share {self.share:g}" if self.share != 1.0 else "")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Drift:
-    """What came of it.
+    """The result of a run.
 
-    ``counts`` is step to class to change to number of cases. ``differences`` are all but the quiet ones; ``saved``
-    holds their bytes by file name. ``inputs`` counts what was read. By version: ``lacking`` is what it lacks to the
-    number of cases, ``spills`` the writings that published memory from beyond the buffers, ``broken`` the rules that
-    its bytes break to the writings that do, ``misread`` the writings that it does not read back as they were meant.
+    ``counts`` maps step, class and change to a number of cases. ``differences`` contains all differences except the
+    quiet ones; ``saved`` their bytes by file name. ``inputs`` counts the read inputs by class. The others are by
+    version: ``lacking`` counts cases by the feature that the version lacks; ``spills`` lists the writings that contain
+    memory from outside the buffers; ``broken`` lists, by rule, the writings that break it; and ``misread`` lists the
+    writings that the version does not read back with their values.
     """
 
     plan: DriftPlan
@@ -89,24 +90,24 @@ class Drift:
 
     @property
     def steps(self) -> list[Step]:
-        """The pairs of versions that were compared, in order."""
+        """The compared pairs of versions, in order."""
         return list(pairwise(self.versions))
 
     def replay(self, difference: VersionDifference) -> str:
-        """The command that shows a difference again."""
+        """The command that reproduces a difference."""
         versions = f"--from {difference.old} --to {difference.new}"
         return f"conformance drift {versions}{self.plan.options} --case {shlex.quote(difference.case)}"
 
     @property
     def matters(self) -> bool:
-        """Whether anything changed that should fail a build."""
+        """True if any difference should fail a build."""
         return any(difference.matters for difference in self.differences)
 
 
 def run_drift(versions: Sequence[Version], plan: DriftPlan, *, say: Say = lambda _: None) -> Drift:
-    """Compare ``versions``, from old to new, on what ``plan`` says; ``say`` is told each stage.
+    """Compare ``versions``, from old to new, on the cases of ``plan``; ``say`` is called with a line per stage.
 
-    Raises :class:`DriftError` where a version's worker does not run, or no case is called as the plan says.
+    Raises :class:`DriftError` if a version's worker does not run, or if there is no case with the plan's id.
     """
     return _Run(versions, plan, say).result()
 
@@ -130,7 +131,7 @@ class _Run:
         self.saved: dict[str, bytes] = {}
 
     def choose(self, case: str) -> None:
-        """Leaves only what the case ``case`` needs of the recipes and writings."""
+        """Drop all recipes and writings that the case ``case`` does not need."""
         found = _WRITTEN.fullmatch(case)
         self.pairs = [
             pair for pair in self.pairs if found and _writing_id(*pair) == f"{found['recipe']}/{found['writing']}"
@@ -182,7 +183,7 @@ class _Run:
             asked = [threads.submit(ask, version, jobs, group=group) for version in self.versions]
             try:
                 return [answers.result() for answers in asked]
-            except BaseException:  # an interrupt, or a version that does not run: the others are not waited for
+            except BaseException:  # an interrupt, or a version that does not run: do not wait for the others
                 threads.shutdown(wait=False, cancel_futures=True)
                 group.kill()
                 raise
@@ -190,7 +191,7 @@ class _Run:
     # --- writing ------------------------------------------------------------------------------------
 
     def write(self) -> tuple[list[list[VersionAnswer]], list[list[VersionAnswer]]]:
-        """Each version's answers to every writing, and to what each recipe means."""
+        """Each version's answers to every writing, and to the values of each recipe."""
         self.say(f"{len(self.pairs)} writings in each of {len(self.versions)} versions")
         writings = [
             {
@@ -215,7 +216,10 @@ class _Run:
         self.keep(found, answers[1].data, answers[0].data)
 
     def same_values(self, step: Step) -> Callable[[bytes, bytes], bool]:
-        """Whether the newer version reads the same from both, and the older one where it reads both."""
+        """A function that is True if both versions read the same values from two byte strings.
+
+        The older version is compared only if it reads both.
+        """
 
         def same(old: bytes, new: bytes) -> bool:
             before, after = (self.read_by[step[1]][_key(data)] for data in (old, new))
@@ -229,8 +233,8 @@ class _Run:
     # --- reading ------------------------------------------------------------------------------------
 
     def inputs(self, written: Sequence[Sequence[VersionAnswer]]) -> list[DriftInput]:
-        """Everything that is read, each byte string once."""
-        self.say("judging what is to be read")
+        """All inputs, each byte string once."""
+        self.say("judging the inputs")
         found = written_inputs(
             (version.name, answer.id, writing.container, answer.data)
             for version, answers in zip(self.versions, written, strict=True)
@@ -260,9 +264,10 @@ class _Run:
             self.read_by[version.name] = {_key(one.data): answer for one, answer in zip(inputs, answers, strict=True)}
         return readings
 
-    # --- what came of it ----------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------------
 
     def keep(self, found: VersionDifference, data: bytes, before: bytes = b"") -> None:
+        """Count a difference and, unless its change is quiet, list it and save its bytes."""
         kinds = self.counts.setdefault((found.old, found.new), {})
         changes = kinds.setdefault(found.kind, {})
         changes[found.change] = changes.get(found.change, 0) + 1
@@ -277,7 +282,7 @@ class _Run:
     def broken(
         self, inputs: Sequence[DriftInput], written: Sequence[Sequence[VersionAnswer]]
     ) -> dict[str, dict[str, list[str]]]:
-        """Version to the rules that its bytes break, each with the writings that do."""
+        """For each version, the rules that its bytes break, each with the writings that break it."""
         rules = {_key(one.data): one.broken for one in inputs if one.broken}
         found: dict[str, dict[str, list[str]]] = {}
         for version, answers in zip(self.versions, written, strict=True):
@@ -288,7 +293,7 @@ class _Run:
         return found
 
     def misread(self, version: str, written: Sequence[VersionAnswer], values: Sequence[VersionAnswer]) -> list[str]:
-        """The writings of a version that the same version does not read back with the values that were written."""
+        """The writings of a version from which the same version does not read the values that were written."""
         meant = {answer.id: answer.digest for answer in values}
         return [
             answer.id

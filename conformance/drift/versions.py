@@ -1,4 +1,4 @@
-"""The versions that are compared, each with an interpreter of its own, and asking their workers."""
+"""The compared versions, each with an interpreter of its own, and the call of their workers."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from conformance.targets.spec import EnvironmentSpec, TargetKind, TargetSpec
 __all__ = ["INSTALLED", "DriftError", "Version", "VersionAnswer", "ask", "find_version", "ordered"]
 
 INSTALLED: Final = "installed"
-"""The name for the pyarrow that this suite runs under."""
+"""The name of the pyarrow under which this suite runs."""
 
 WORKER: Final = Path(__file__).with_name("worker.py")
 
 _NUMBER: Final = re.compile(r"\d+(\.\d+){1,2}")
 _NUMPY_2: Final = 17
-"""The first version whose wheels are all made for numpy 2; before it, numpy 1 is installed beside pyarrow."""
+"""The first version whose wheels are all built for numpy 2; earlier versions get numpy 1."""
 
 SECONDS: Final = 900.0
-"""Deadline of all jobs of one version together; the worker bounds each job by its own."""
+"""The deadline of all jobs of one version together; the worker limits each job itself."""
 
 
 class DriftError(Exception):
-    """Versions cannot be compared: the message says which, and why."""
+    """Versions cannot be compared; the message names the version and the reason."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Version:
-    """A version of pyarrow: its number, the interpreter that has it, and the script that speaks for it."""
+    """A version of pyarrow: its number, the interpreter that has it, and the worker script."""
 
     name: str
     python: Path
@@ -50,9 +50,9 @@ class Version:
 
 
 def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
-    """The version ``name`` (``24.0.0``, or ``installed``), its environment made where it is not there yet.
+    """The version ``name`` (``24.0.0``, or ``installed``); its environment is created if it does not exist yet.
 
-    Raises :class:`DriftError` where the name is no version, or the environment cannot be made.
+    Raises :class:`DriftError` if the name is not a version, or if the environment cannot be created.
     """
     if name == INSTALLED:
         return Version(name, Path(sys.executable))
@@ -69,16 +69,16 @@ def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
 
 
 def ordered(names: Iterable[str]) -> list[str]:
-    """Version names from old to new, none twice; the installed one last."""
+    """Version names from old to new, without duplicates; the installed one is last."""
     return sorted(set(names), key=lambda name: [int(part) for part in name.split(".") if part.isdigit()] or [1 << 30])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VersionAnswer:
-    """What one version made of one job; the fields that its status does not have are empty.
+    """The result of one job with one version; fields that do not apply to its status are empty.
 
-    ``status`` is ``written``, ``rows``, ``refused``, ``unsound``, ``lacking``, ``died`` or ``hung``. ``spilled`` says
-    that the bytes written hold memory from beyond the buffers.
+    ``status`` is ``written``, ``rows``, ``refused``, ``unsound``, ``lacking``, ``died`` or ``hung``. ``spilled`` is
+    True if the written bytes contain memory from outside the buffers.
     """
 
     id: str
@@ -97,14 +97,14 @@ class VersionAnswer:
 
     @property
     def lacks(self) -> bool:
-        """Whether the version itself says that it has no such feature, and so judges nothing."""
+        """True if the version reports that it lacks the feature, so that it has not checked the bytes."""
         return self.status == "lacking" or (
             self.status == "refused" and any(pattern.search(f"{self.error}: {self.text}") for pattern in _LACKS)
         )
 
     @property
     def said(self) -> str:
-        """The answer in one line: the error with its text, or what was read or written."""
+        """The answer in one line: the error with its text, or the amount that was read or written."""
         if self.status == "written":
             return f"wrote {len(self.data)} bytes"
         if self.status == "rows":
@@ -122,16 +122,16 @@ _LACKS: Final = tuple(
             r"^ArrowNotImplementedError: ",
             r"Unrecognized type: \d+$",  # a member of the union Type that is newer than the library
             r"Library only supports .* decimal values",
-            r"^KeyError: \d+$",  # a type that pyarrow's C++ part has, and its Python part has not
+            r"^KeyError: \d+$",  # a type that pyarrow's C++ part has and its Python part lacks
         ),
     )
 )
 
 
 def ask(version: Version, jobs: Sequence[Mapping[str, Any]], *, group: Group | None = None) -> list[VersionAnswer]:
-    """The answers of ``version`` to ``jobs``, in order; its worker ends where ``group`` is killed.
+    """The answers of ``version`` to ``jobs``, in order; killing ``group`` ends the worker.
 
-    Raises :class:`DriftError` where its worker itself does not run, or does not answer all of them in time.
+    Raises :class:`DriftError` if the worker itself does not run, or does not answer all jobs in time.
     """
     with tempfile.TemporaryDirectory(prefix="drift-") as folder:
         asked, answered = Path(folder, "jobs"), Path(folder, "answers")
@@ -156,7 +156,7 @@ def _run(version: Version, asked: Path, answered: Path, group: Group | None) -> 
     if done.code is None:
         raise DriftError(f"pyarrow {version.name}: its worker did not end within {SECONDS:g} s")
     if done.code:
-        said = safe((done.stderr.splitlines() or ["it said nothing"])[-1])
+        said = safe((done.stderr.splitlines() or ["it printed nothing"])[-1])
         raise DriftError(f"pyarrow {version.name}: its worker ended with status {done.code}: {said}")
 
 
@@ -168,7 +168,7 @@ _FOREIGN: Final = (
     "ARROW_PRE_1_0_METADATA_VERSION",
 )
 _ENVIRONMENT: Final = {
-    # One allocator for all: mimalloc and jemalloc round sizes, and differ between wheels.
+    # One allocator for all versions: mimalloc and jemalloc round sizes, and wheels differ in which one they have.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -193,7 +193,7 @@ def _answer(line: Mapping[str, Any]) -> VersionAnswer:
 
 
 _VOLATILE: Final = ((re.compile(r"0x[0-9a-fA-F]{6,}"), "0x…"), (re.compile(r"(?<![\w.])/[\w.+-]+(?:/[\w.+-]+)+"), "/…"))
-"""Addresses, and paths of the machine that built or runs the library."""
+"""Text that changes from run to run: addresses, and paths of the machine that built or runs the library."""
 
 
 def _normal(text: str) -> str:

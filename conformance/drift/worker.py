@@ -1,22 +1,22 @@
-"""The process that writes and reads with one version of pyarrow; whatever kills it costs one job.
+"""The process that writes and reads with one version of pyarrow; a crash costs only one job.
 
-Run by path in that version's interpreter: ``python -P worker.py JOBS ANSWERS``. Both are files of JSON lines, one
-answer for each job, in order. A job has an ``id`` and an ``op``:
+It is run by its path in that version's interpreter: ``python -P worker.py JOBS ANSWERS``. Both are files of JSON lines,
+with one answer per job, in order. A job has an ``id`` and an ``op``:
 
 ``{"op": "values", "recipe": …}``
-    Builds the recipe, and answers the digest of its plain values.
+    Builds the recipe, and answers with the digest of its plain values.
 ``{"op": "write", "recipe": …, "container": "stream", "options": {…}}``
-    Writes it: ``{"status": "written", "data": BASE64, "spilled": false}``. ``spilled`` says that the bytes follow what
-    lies around the buffers in memory.
+    Writes it: ``{"status": "written", "data": BASE64, "spilled": false}``. ``spilled`` is true if the bytes depend on
+    the memory around the buffers.
 ``{"op": "read", "container": "stream", "data": BASE64}``
     Reads the bytes: ``{"status": "rows", "digest": …, "types": […], "rows": …}``.
 
 Other statuses: ``refused`` (``class`` and ``text`` of the error, ``stage``), ``unsound`` (read without an error, then
-refused by full validation), ``lacking`` (this version has no such type or option), ``died`` (``signal``; ``alone``
-says whether the job kills a fresh process) and ``hung``.
+refused by full validation), ``lacking`` (this version lacks the type or option), ``died`` (``signal``; ``alone``
+is true if the job kills a fresh process, too) and ``hung``.
 
-The keeper imports pyarrow once and forks a child for each block of jobs, so that a child begins with a clean heap and
-costs milliseconds. Needs the standard library, numpy, pyarrow 14 or newer, and this package as a directory.
+The keeper imports pyarrow once and forks a child for each block of jobs, so that a child starts with a clean heap
+within milliseconds. The module needs the standard library, numpy, pyarrow 14 or newer, and this package as a directory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-# At the end: beside an installed package stand the packages of another environment, another pyarrow among them.
+# At the end of the path: next to an installed package are the packages of its environment, including another pyarrow.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 import pyarrow as pa
@@ -44,21 +44,21 @@ from conformance.drift.building import LackingError, build_batches, build_schema
 from conformance.wire.plain import PlainError, plain_table
 
 BLOCK: Final = 64
-"""Jobs per child: enough to make the fork cheap, few enough that one does not suffer from many before it."""
+"""Jobs per child: enough to make the fork cheap, few enough that earlier jobs hardly affect a later one."""
 SECONDS: Final = 20.0
-"""Processor time of a job. Hardly one takes more than milliseconds."""
+"""Processor time of a job in seconds. Hardly any job takes more than milliseconds."""
 PATIENCE: Final = 6
-"""How many times that a job may take by the clock: the machine may have other things to do."""
+"""The factor from a job's processor time to its time by the clock: the machine may be busy."""
 MEMORY: Final = 1 << 30
-"""Bytes that a child may map beyond what it maps when it begins: hostile lengths have to fail, not to swap."""
+"""Bytes that a child may map beyond its initial ones: hostile lengths have to fail instead of filling the memory."""
 VALUES: Final = 1 << 16
-"""Values of a column that are made plain; a run's few bytes can announce billions."""
+"""Values of a column that are converted to plain values; a few bytes of a run can declare billions."""
 CHUNK: Final = 5
-"""Rows to which a table's batches are cut, so that every later batch is a slice."""
+"""Rows per batch of a table, so that every batch but the first is a slice."""
 POISON: Final = 0xAA
-"""What lies around the buffers when a recipe is written for the second time; the first time it is zeros."""
+"""The byte around the buffers when a recipe is written for the second time; the first time it is zero."""
 TEXT: Final = 2000
-"""Characters of an error that are kept."""
+"""Characters kept of an error."""
 
 Job = Mapping[str, Any]
 
@@ -67,18 +67,18 @@ Job = Mapping[str, Any]
 
 
 def do(job: Job) -> dict[str, Any]:
-    """The answer to a job, without its id; every exception becomes one."""
+    """The answer to a job, without its id; an exception becomes an answer, too."""
     try:
         return _OPERATIONS[job["op"]](job)
     except LackingError as error:
         return {"status": "lacking", "text": str(error)}
     except _Refused as refused:
         return {"status": refused.status, "stage": refused.stage, **_reported(refused.error)}
-    except Exception as error:  # noqa: BLE001  # what a library raises is the answer
+    except Exception as error:  # noqa: BLE001  # any exception of a library is an answer
         return {"status": "refused", "stage": "build", **_reported(error)}
 
 
-class _Refused(Exception):  # noqa: N818  # carries another exception to its place in the answer
+class _Refused(Exception):  # noqa: N818  # only carries another exception to the function that answers
     def __init__(self, error: Exception, stage: str, status: str = "refused") -> None:
         super().__init__(stage)
         self.error = error
@@ -158,7 +158,7 @@ def _read(job: Job) -> dict[str, Any]:
 
 
 def _digest(schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> str:
-    """A digest of the plain values; where there are too many of them, the words for that."""
+    """A digest of the plain values; a text in its place if there are too many values."""
     try:
         table = plain_table(batches, limit=VALUES)
     except PlainError as error:
@@ -175,14 +175,14 @@ _OPERATIONS: Final = {"values": _values, "write": _write, "read": _read}
 
 
 class _Child(Fork):
-    """A fork that answers the jobs of a block; waiting for an answer from it is bounded."""
+    """A fork that answers the jobs of a block, with a limit on the time of each answer."""
 
     def __init__(self, jobs: Sequence[Job], *, seconds: float, memory: int) -> None:
         super().__init__(lambda channel: _serve(jobs, channel, seconds=seconds, memory=memory))
         self._seconds = seconds
 
     def answer(self) -> dict[str, Any]:
-        """The next answer, or how the child ended instead of giving it; then it is gone."""
+        """The next answer, or the way in which the child ended instead; the child is gone then."""
         hung = {"status": "hung", "text": f"no answer within {self._seconds:g} s"}
         try:
             return dict(self.channel.receive(seconds=PATIENCE * self._seconds).header)
@@ -205,7 +205,8 @@ def _serve(jobs: Sequence[Job], channel: Channel, *, seconds: float, memory: int
 def answers(jobs: Sequence[Job], *, seconds: float = SECONDS, memory: int = MEMORY) -> list[dict[str, Any]]:
     """One answer per job, in order.
 
-    A job under which a child ended is asked again in a child of its own: ``alone`` says whether it ended that one too.
+    If a job ended its child and other jobs came before it, it is run again in a child of its own: ``alone`` is true if
+    that child ended, too.
     """
     found: list[dict[str, Any]] = []
     while len(found) < len(jobs):
@@ -234,8 +235,8 @@ def _again(job: Job, answer: dict[str, Any], *, first: bool, seconds: float, mem
 
 
 def main() -> None:
-    """Answer the jobs of one file in another; the first line of the answers says which versions answered."""
-    with open(sys.argv[1], encoding="utf-8") as lines:  # noqa: PTH123  # a script's plain words
+    """Answer the jobs of one file in another file, whose first line names the versions of pyarrow and Python."""
+    with open(sys.argv[1], encoding="utf-8") as lines:  # noqa: PTH123  # a script with few imports
         jobs = [json.loads(line) for line in lines]
     with open(sys.argv[2], "w", encoding="utf-8") as out:  # noqa: PTH123
         out.write(json.dumps({"pyarrow": pa.__version__, "python": sys.version.split()[0]}) + "\n")

@@ -1,8 +1,8 @@
-"""Targets: driving one implementation and recording every byte of it.
+"""Targets: running one implementation under test and recording every byte of it.
 
-A target is one TOML file. :func:`load_target` reads it, :func:`prepare` makes what it needs to run,
+A target is one TOML file. :func:`load_target` reads it, :func:`prepare` creates its environment, and
 :func:`open_target` starts it; then :meth:`Target.drive` turns a case into an exchange.
-Nothing here judges: what a target does wrong is recorded, and the clauses look at the record.
+This package does not judge: it records a target's faults, and the clauses judge the record.
 """
 
 from conformance.targets.environment import prepare

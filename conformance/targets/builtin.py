@@ -1,4 +1,4 @@
-"""Serializers that come with the suite: the ones in the libraries that it uses anyway."""
+"""Serializers that are included in the suite, from libraries that the suite requires anyway."""
 
 from __future__ import annotations
 

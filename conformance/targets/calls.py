@@ -1,8 +1,8 @@
-"""Making one gRPC call and keeping all of it: request and response bytes, metadata, status, how it ended.
+"""Makes a gRPC call and records all of it: request and response bytes, metadata, status, and how it ended.
 
-The stubs are raw: nothing is decoded here, so nothing that a decoder forgives can be lost.
-What this module decides is how a call *ended* (:class:`~conformance.records.CallEnd`): a status that the client
-library makes up itself, for a deadline, a dead connection or a message beyond our limit, is no answer of the target.
+The stubs are raw: nothing is decoded here, so that no decoder can hide a fault.
+This module decides how a call *ended* (:class:`~conformance.records.CallEnd`). A status that the client library
+generates itself, for a deadline, a dead connection or a message beyond the limit, is not an answer of the target.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from conformance.records import Call, CallEnd, MetadataEntry
 
 __all__ = ["CallBudget", "Caller", "open_channel", "speaks_http2"]
 
-# What grpcio says where no status came from the peer. Wordings of grpc-core since 1.50; a test pins them to the
-# installed version by killing a server under a call.
+# The texts of grpcio when no status came from the peer. They are those of grpc-core since 1.50; a test compares them
+# with the installed version by killing a server during a call.
 _LOST: Final = ("Socket closed", "failed to connect", "onnection reset", "Broken pipe", "GOAWAY", "Connection refused")
 _NO_HTTP: Final = "Failed parsing HTTP/2"
-"""What it says where the peer sent bytes that are no HTTP/2, under one of several statuses of its own."""
+"""The text of grpcio if the peer sent bytes that are not HTTP/2; it comes with one of several status codes."""
 
 _PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _SETTINGS: Final = 4
 _NO_SETTINGS: Final = bytes([0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0])
-"""The head of a SETTINGS frame, which is all of one without settings (RFC 9113, section 4.1)."""
+"""A SETTINGS frame without settings consists of its header only (RFC 9113, section 4.1)."""
 
 EARLY_SECONDS: Final = 0.05
-"""How much before our deadline the library's timer, or a server that watches the deadline itself, may fire."""
+"""Seconds by which the library's timer, or a server that watches the deadline, may fire before the deadline."""
 
 EXIT_SECONDS: Final = 0.5
-"""How long a process may take to be seen dead after its connection broke."""
+"""Seconds within which a process has to be seen dead after its connection broke."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CallBudget:
-    """The most that one call may be answered with, and how long it may take in seconds."""
+    """The limits of one call: its time in seconds, its number of responses, and their bytes."""
 
     seconds: float
     responses: int
@@ -48,22 +48,22 @@ class CallBudget:
 
 
 def open_channel(endpoint: str, *, message_limit: int) -> grpc.Channel:
-    """An insecure channel to ``endpoint`` that takes messages of up to ``message_limit`` bytes."""
+    """An insecure channel to ``endpoint`` that accepts messages of up to ``message_limit`` bytes."""
     options = [
         ("grpc.max_receive_message_length", message_limit),
         ("grpc.max_send_message_length", -1),
-        ("grpc.enable_retries", 0),  # a second attempt would hide what the first one met
+        ("grpc.enable_retries", 0),  # a second attempt would hide the result of the first
         ("grpc.enable_http_proxy", 0),
-        ("grpc.use_local_subchannel_pool", 1),  # a restarted server is met with a connection of its own
+        ("grpc.use_local_subchannel_pool", 1),  # a restarted server gets a new connection
     ]
     return grpc.insecure_channel(endpoint, options=options)
 
 
 def speaks_http2(endpoint: str, seconds: float) -> bool:
-    """Whether a server at ``endpoint`` answers the preface of HTTP/2 with its settings, within ``seconds`` a step.
+    """True if a server at ``endpoint`` answers the HTTP/2 preface with its settings, with ``seconds`` for each step.
 
-    That is what a gRPC channel calls ready (RFC 9113, section 3.4). Asked by hand, because a channel is watched by a
-    thread of the library that prints a traceback where the channel is closed meanwhile.
+    A gRPC channel becomes ready in the same way (RFC 9113, section 3.4). It is not used here, because a thread of the
+    library watches a channel, and prints a traceback if the channel is closed in the meantime.
     """
     host, _, port = endpoint.rpartition(":")
     try:
@@ -76,10 +76,10 @@ def speaks_http2(endpoint: str, seconds: float) -> bool:
 
 
 class Caller:
-    """Makes calls on one channel; ``began`` is the exchange's zero on the monotonic clock.
+    """Makes calls on one channel; ``began`` is the start of the exchange on the monotonic clock.
 
-    ``last_words`` says how the target's process ended, waiting up to the given seconds to see it; None where it runs
-    or is not ours.
+    ``last_words`` returns how the target's process ended, after waiting up to the given seconds for its end; None if it
+    still runs or was not started by the suite.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Caller:
         self._last_words = last_words
 
     def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
-        """Make the call that ``call`` asks for (its step, label, method and request) and return it as it went."""
+        """Make the call that ``call`` describes (step, label, method and request), and return it with its result."""
         started = time.monotonic()
         stub = self._channel.unary_unary(proto.SERVICE + call.method, bytes, bytes)
         try:
@@ -109,7 +109,7 @@ class Caller:
         return self._ended(call, done, (answer,), started=started, budget=budget)
 
     def stream(self, call: Call, *, routing: str, budget: CallBudget, take: int | None = None) -> Call:
-        """Make a server-streaming call, as :meth:`unary`; cancel it on purpose after ``take`` responses."""
+        """Make a server-streaming call like :meth:`unary`; it is cancelled on purpose after ``take`` responses."""
         started = time.monotonic()
         stub = self._channel.unary_stream(proto.SERVICE + call.method, bytes, bytes)
         running: Any = stub(call.request, timeout=budget.seconds, metadata=_headers(routing))
@@ -136,7 +136,7 @@ class Caller:
     def _ended(
         self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: CallBudget
     ) -> Call:
-        """Tell a status of the target's from one that the client library made up."""
+        """The call with its end: the target's own status, or one that the client library generated."""
         code, details = status.code(), status.details() or ""
         if code is grpc.StatusCode.DEADLINE_EXCEEDED and time.monotonic() - started >= budget.seconds - EARLY_SECONDS:
             said = f"no end within {budget.seconds:.3g} s, {len(responses)} responses came"
@@ -152,7 +152,7 @@ class Caller:
         )
 
     def _death(self, code: grpc.StatusCode, details: str) -> str:
-        """Why the target counts as dead after a status that is not OK; empty where it does not."""
+        """The reason why the target counts as dead after a status that is not OK; empty if it is alive."""
         lost = _NO_HTTP in details or (
             code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST)
         )
@@ -188,7 +188,7 @@ class Caller:
 
 
 def _headers(routing: str) -> tuple[tuple[str, str], ...]:
-    """The routing header of the generated clients; a server has to accept calls with and without it."""
+    """The routing header that the generated clients send; a server has to accept calls with and without it."""
     return (("x-goog-request-params", routing),)
 
 

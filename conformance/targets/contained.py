@@ -1,4 +1,4 @@
-"""A Python serializer as its owner sees it: called in a process that may end or hang, which costs the case at hand."""
+"""A Python serializer in a process of its own: if the process ends or hangs, only the current case is affected."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["ContainedTarget"]
 START: Final = 180.0
 """Seconds for the process to import the suite's own libraries on a busy machine."""
 READY: Final = 60.0
-"""Seconds for the process to take a case and make its table, to which large tables add."""
+"""Seconds for the process to receive a case and make its table; large tables get more."""
 BYTES_PER_SECOND: Final = 2 << 20
-"""The slowest serializing that still counts as such: a table's size divided by it is added to the deadline."""
+"""The slowest accepted serializing: a table's size divided by it is added to the deadline."""
 
 
-class _Lost(Exception):  # noqa: N818  # an event, not an error of the caller's
-    """The runner is gone, or is no longer to be trusted: why in words, and whether its time was up."""
+class _Lost(Exception):  # noqa: N818  # an event, not an error of the caller
+    """The runner has ended or cannot be trusted any more; the text is the reason, ``hung`` is True after a deadline."""
 
     def __init__(self, text: str, *, hung: bool = False) -> None:
         super().__init__(text)
@@ -40,9 +40,9 @@ class _Lost(Exception):  # noqa: N818  # an event, not an error of the caller's
 class ContainedTarget:
     """A serializer under test in a process of its own.
 
-    Cases share that process until one of them ends it. Raises :class:`~conformance.targets.TargetError` where the
-    target file's entry is wrong, :class:`~conformance.targets.TargetUnavailable` where its import ends the process or
-    does not come back.
+    Cases share that process until one of them ends it. Raises :class:`~conformance.targets.TargetError` if the entry
+    in the target file is wrong, and :class:`~conformance.targets.TargetUnavailable` if importing it ends the process or
+    does not return.
     """
 
     def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
@@ -60,10 +60,10 @@ class ContainedTarget:
         self._ready()
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Have the case's table serialized and record the messages, or what came instead of them.
+        """Let the process serialize the case's table, and record the messages or the way in which that failed.
 
-        A case on which the process ends after others were put to it is tried once more in a fresh one: one of those
-        may have been at fault.
+        If the process ends in a case after others, the case is tried once more in a fresh process, because an earlier
+        case may be the cause.
         """
         exchange = Exchange(case.id, self.name, now=time.time_ns() // 1000)
         place = place_of(case)
@@ -85,14 +85,14 @@ class ContainedTarget:
             return dataclasses.replace(exchange, calls=tuple(calls))
 
     def close(self) -> None:
-        """End the process and everything that the serializer has started."""
+        """End the process and all its descendants."""
         worker, self._worker = self._worker, None
         self._open = False
         if worker is not None:
             worker.close()
 
     def _drive(self, worker: Worker, case: Case, table: pa.Table, *, place: SerializedSteps, calls: list[Call]) -> None:
-        """Add the case's calls to ``calls``, each as soon as it is known; raises _Lost."""
+        """Append the case's calls to ``calls``, each as soon as it is known; raises :class:`_Lost`."""
         extra = table.nbytes / BYTES_PER_SECOND
         ready = READY * self._multiplier + extra
         self._send(worker, {"drive": to_json(case)}, seconds=ready)
@@ -113,7 +113,7 @@ class ContainedTarget:
             calls.append(call)
 
     def _ready(self) -> Worker:
-        """The process, with the serializer imported."""
+        """The process, with the serializer imported; raises :class:`TargetUnavailable` or :class:`TargetError`."""
         worker = self._worker
         if worker is not None and self._open:
             return worker
@@ -153,7 +153,7 @@ class ContainedTarget:
             raise self._broken(worker, f"the connection to its process broke: {error}") from None
 
     def _answer(self, worker: Worker, *kinds: str, seconds: float, doing: str) -> Frame:
-        """The next frame, of one of ``kinds``; raises _Lost."""
+        """Receive the next frame, which must be of one of ``kinds``; raises :class:`_Lost`."""
         try:
             frame = worker.channel.receive(seconds=seconds)
         except TimeoutError:
@@ -168,7 +168,7 @@ class ContainedTarget:
         return frame
 
     def _broken(self, worker: Worker, text: str, *, hung: bool = False) -> _Lost:
-        """End the process, whose connection is of no use any more."""
+        """End the process, whose connection is unusable; returns the error to raise."""
         said = _said(worker)
         self.close()
         return _Lost(text + said, hung=hung)
@@ -180,7 +180,7 @@ def _said(worker: Worker) -> str:
 
 
 def _next(calls: list[Call], place: SerializedSteps) -> Call:
-    """The call that follows ``calls``, as it is before it is made."""
+    """The call that follows ``calls``, before it is made."""
     if not calls:
         return Call(place.session, "schema", "SerializeSchema", b"")
     return Call(place.read, f"batch/{len(calls) - 1}", "SerializeBatch", b"")

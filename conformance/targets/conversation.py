@@ -1,9 +1,9 @@
-"""Carrying out the steps of a case as calls, one after another or together, exactly as the records describe them.
+"""Carries out the steps of a case as calls, one after another or concurrently, exactly as the case describes them.
 
-This module decides which calls a step means and what later steps refer to; it judges no answer. It decodes answers
-only as far as it has to in order to go on: stream names, children of a split, row counts (:mod:`.places`).
-A conversation ends early where a call hung, died or went over its budget: what comes after would cost a deadline
-each and show nothing about the target but the same defect.
+This module decides which calls a step needs and which names later steps refer to; it does not judge answers. It decodes
+an answer only as far as the next step requires: stream names, children of a split, row counts (:mod:`.places`).
+A conversation ends early if a call hung, crashed the target or exceeded its budget: each later call would cost a
+deadline and show the same defect again.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from conformance.targets.places import Extent, extent_of
 __all__ = ["Conversation", "ConversationPlan"]
 
 MAX_STREAMS: Final = 1000
-"""Streams of one session that are read: the service's own cap (proto, ``max_stream_count``)."""
+"""The number of streams of one session that are read: the service's own limit (proto, ``max_stream_count``)."""
 
 MAX_TOGETHER: Final = 64
-"""Calls at one time; a step that asks for more gets them in turns."""
+"""The number of concurrent calls; a step with more calls makes the others afterwards."""
 
 BROKEN: Final = frozenset({CallEnd.DEADLINE, CallEnd.OVER_BUDGET, CallEnd.CRASH})
-"""Ends after which a target is not asked anything further in this case."""
+"""Ends of a call after which the case's other calls are not made."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConversationPlan:
-    """What a conversation needs to know of its case's table and limits.
+    """The parameters of a conversation that come from its case's table and limits.
 
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
-    ``until`` the case's deadline on the monotonic clock, ``append`` inserts the next rows.
+    ``until`` is the case's deadline on the monotonic clock, and ``append`` inserts the next rows.
     """
 
     names: Names
@@ -55,7 +55,7 @@ class ConversationPlan:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Session:
-    """A session that was created: its streams, and how many rows it has to show (None where a restriction decides)."""
+    """A created session: its streams, and its row count (None if a restriction decides that)."""
 
     name: str
     streams: tuple[str, ...]
@@ -63,7 +63,7 @@ class _Session:
 
 
 class Conversation:
-    """One case's steps, put to a server through ``caller``; afterwards ``calls`` and ``skipped`` tell what happened."""
+    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result."""
 
     def __init__(self, case: Case, caller: Caller, plan: ConversationPlan) -> None:
         self.calls: list[Call] = []
@@ -79,11 +79,11 @@ class Conversation:
 
     @property
     def broken(self) -> bool:
-        """Whether the last call left the target in a state that the next case must not inherit."""
+        """True if a call left the target in a state that must not affect the next case."""
         return bool(self.calls) and any(call.end in BROKEN for call in self.calls)
 
     def run(self) -> None:
-        """Carry out every step, as far as the target lets us."""
+        """Carry out every step, until the end or until a call shows the target broken."""
         for index, step in enumerate(self._case.steps):
             match step:
                 case CreateSession():
@@ -146,12 +146,13 @@ class Conversation:
             self._keep(dataclasses.replace(call, end=CallEnd.OVER_BUDGET))
 
     def _made(self, wanted: list[tuple[Call, str, str]], step: ReadRows) -> Iterator[tuple[Call, str]]:
-        """The calls as they went, in the order asked for; all of them at the same time where the step says so."""
+        """The finished calls in the order of ``wanted``; made concurrently if the step says so."""
         if not step.together or len(wanted) < 2:
             for call, routing, stream in wanted:
                 yield self._stream(call, routing, step.take), stream
             return
         crew = min(len(wanted), MAX_TOGETHER)
+        # The barrier makes the calls start at the same moment, not one thread after the other.
         start = threading.Barrier(crew)
 
         def make(number: int) -> Call:
@@ -165,7 +166,7 @@ class Conversation:
                 yield made, stream
 
     def _streams(self, session: str, stream: str, name: str) -> Iterator[tuple[str, str]]:
-        """The (label, stream name) pairs that a step means; none where the session or stream does not exist."""
+        """The (label, stream name) pairs of a step; none if the session or stream does not exist."""
         known = self._sessions.get(session)
         if name:
             own = {"session": known.name, "stream": next(iter(known.streams), "")} if known else {}
@@ -178,7 +179,7 @@ class Conversation:
                     yield f"{session}/{number}", full
 
     def _is_empty(self, step: ReadRows) -> bool:
-        """Whether the step reads all streams of a session that has none: that is a whole read, without a call."""
+        """True if the step reads all streams of a session without streams: a complete read that makes no call."""
         session = self._sessions.get(step.session)
         return step.stream == "*" and session is not None and not session.streams
 
@@ -193,7 +194,7 @@ class Conversation:
         return offset.isdecimal() and int(offset) == 0
 
     def _rows_of(self, stream: str) -> int | None:
-        """How many rows the case says that ``stream`` holds, where it is the only stream of an unrestricted session."""
+        """The row count that the case gives ``stream``; None if a restriction or further streams decide it."""
         owners = (session.rows for session in self._sessions.values() if stream in session.streams)
         return next(owners, None)
 
@@ -210,7 +211,7 @@ class Conversation:
         return self._caller.stream(call, routing=routing, budget=budget, take=take)
 
     def _remaining(self) -> CallBudget | None:
-        """One call's budget, cut to what is left of the case's; None where its time is used up."""
+        """The budget of one call, limited to the rest of the case's budget; None if the case's time is used up."""
         plan = self._plan
         seconds = min(plan.budget.seconds, plan.until - time.monotonic())
         if seconds <= 0:
@@ -228,7 +229,7 @@ class Conversation:
 
 
 def _answer(call: Call) -> Any:
-    """The decoded answer of a unary call that succeeded; None where it did not, or is no such message."""
+    """The decoded answer of a unary call; None if the call failed or the answer is not such a message."""
     if call.status != "OK" or not call.responses:
         return None
     try:

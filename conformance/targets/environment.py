@@ -1,7 +1,7 @@
-"""What a target needs to run, in a directory of its own: made by one command, found again by what it is made of.
+"""The environment of a target, in a directory of its own that is named after the environment's definition.
 
-This module decides where that directory is, what is put there and whether it is complete; it starts no target.
-A directory counts as made when its record was written, which happens last: an interrupted making is begun anew.
+This module decides where that directory is, what is installed there and whether it is complete; it starts no target.
+A directory is complete when its record exists, which is written last: an interrupted installation starts again.
 """
 
 from __future__ import annotations
@@ -32,32 +32,33 @@ from conformance.targets.spec import EnvironmentSpec, Start, TargetSpec
 __all__ = ["Environment", "ask_version", "command_environment", "fill", "find", "prepare"]
 
 CACHE: Final = Path(".conformance") / "envs"
-"""Where environments are made, below the current directory, unless ``CONFORMANCE_CACHE`` names another place."""
+"""The directory of all environments, below the current directory; ``CONFORMANCE_CACHE`` names another one."""
 
 RECORD: Final = "made.json"
 
 VERSION_SECONDS: Final = 30.0
-"""How long a ``version_command`` may take: it starts an interpreter and imports one package."""
+"""Seconds for a ``version_command``, which starts an interpreter and imports one package."""
 
 VERSION_CHARACTERS: Final = 200
-"""How much of what a ``version_command`` prints is a version."""
+"""Characters of a ``version_command``'s output that are used as the version."""
 
 INTERPRETER: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
-"""Variables of our own interpreter. A target that runs under it needs them; into a target's own environment they would
-leak our packages."""
+"""Variables of the suite's own interpreter. A target that runs under it needs them; in a target's own environment they
+would make the suite's packages importable."""
 
 INHERITED: Final = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
-"""Variables of the suite's environment that every started target gets: what programs need to run at all, and nothing
-that could be a secret. ``[start] inherit`` names more of them."""
+"""Variables of the suite's environment that every started target gets: those that programs need to run at all, and none
+that could contain a secret. ``[start] inherit`` names further ones."""
 
 Say = Callable[[str], None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Environment:
-    """A target's surroundings: the directory of its executables, a home, and its version.
+    """The directories of a target's executables, home and TOML file, and its version.
 
-    ``home`` is where ``prepare`` has put copied files; :mod:`.homes` replaces it by one that a start may write to.
+    ``home`` is the directory of the files that ``prepare`` copied; :mod:`.homes` replaces it by one that a start may
+    write to.
     """
 
     bin: Path
@@ -67,12 +68,12 @@ class Environment:
 
 
 def platform_name() -> str:
-    """This machine as ``platforms`` of a target file names it: ``linux-x86_64`` for one."""
+    """The name of this machine in ``platforms`` of a target file, for example ``linux-x86_64``."""
     return f"{sys.platform}-{platform.machine().lower()}"
 
 
 def directory(spec: TargetSpec) -> Path:
-    """The directory of the target's environment; it changes with everything that the environment is made of."""
+    """The directory of the target's environment; its name changes with the environment's definition."""
     made_of = json.dumps(
         [to_json(spec.environment or EnvironmentSpec()), sysconfig.get_python_version(), platform_name()],
         sort_keys=True,
@@ -83,7 +84,7 @@ def directory(spec: TargetSpec) -> Path:
 
 
 def find(spec: TargetSpec) -> Environment:
-    """The target's environment; raises :class:`TargetUnavailable` where it has not been made."""
+    """The target's environment; raises :class:`TargetUnavailable` if it has not been created."""
     root = directory(spec)
     if spec.environment is not None:
         _check_platform(spec)
@@ -93,10 +94,10 @@ def find(spec: TargetSpec) -> Environment:
 
 
 def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
-    """Make the target's environment where it is not there yet, and return its directory.
+    """Create the target's environment if it does not exist yet, and return its directory.
 
-    ``say`` is told each step. Raises :class:`TargetUnavailable` with the reason where a tool, the network or this
-    platform does not serve.
+    ``say`` is called with a line per step. Raises :class:`TargetUnavailable` with the reason if a tool, the network or
+    this platform prevents it.
     """
     root = directory(spec)
     if spec.environment is None:
@@ -117,7 +118,7 @@ def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
 
 
 def fill(template: str, environment: Environment, **more: str) -> str:
-    """``template`` with the placeholders of an environment, and ``more``, filled in."""
+    """``template`` with the placeholders of an environment, and those of ``more``, replaced."""
     values = {
         "python": sys.executable,
         "home": str(environment.home),
@@ -128,7 +129,7 @@ def fill(template: str, environment: Environment, **more: str) -> str:
 
 
 def command_environment(spec: TargetSpec, environment: Environment, **more: str) -> dict[str, str]:
-    """The environment variables of the target's process: a few of ours, those that it may inherit, and its own."""
+    """The environment variables of the target's process: a few of the suite's, those it may inherit, and its own."""
     start = spec.start or Start(())
     patterns = (*INHERITED, *start.inherit, *(INTERPRETER if spec.environment is None else ()))
     inherited = {
@@ -152,7 +153,7 @@ def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> No
         binaries.mkdir(parents=True, exist_ok=True)
         go = shutil.which("go")
         if go is None:
-            raise TargetUnavailable(f"{spec.name} is built by go install, and there is no go command here")
+            raise TargetUnavailable(f"{spec.name} is built by go install, but this machine has no go command")
         for module in wanted.go:
             _run([go, "install", module], say, until=until, environment={"GOBIN": str(binaries)})
     for copied in wanted.copy:
@@ -162,7 +163,7 @@ def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> No
 def _copy(spec: TargetSpec, source: str, target: str, root: Path, say: Say) -> None:
     found = sorted((root / "venv").glob(f"lib/python*/site-packages/{source}"))
     if not found:
-        raise TargetError(f"{spec.file}: target.environment.copy: no installed package holds a file {source!r}")
+        raise TargetError(f"{spec.file}: target.environment.copy: no installed package contains a file {source!r}")
     destination = (root / "home" / target).resolve()
     if not destination.is_relative_to((root / "home").resolve()):
         raise TargetError(f"{spec.file}: target.environment.copy: {target!r} lies outside the target's home")
@@ -172,7 +173,7 @@ def _copy(spec: TargetSpec, source: str, target: str, root: Path, say: Say) -> N
 
 
 def _run(command: Sequence[str], say: Say, *, until: float, environment: Mapping[str, str] | None = None) -> None:
-    """Run one command of the making within what is left of its time."""
+    """Run one command of the installation within the rest of its time; raises :class:`TargetUnavailable`."""
     say(" ".join(command))
     inherited = {key: value for key, value in os.environ.items() if key not in INTERPRETER}
     shown = " ".join(command[:4])
@@ -196,7 +197,10 @@ def _check_platform(spec: TargetSpec) -> None:
 
 
 def ask_version(spec: TargetSpec, environment: Environment) -> str:
-    """The first line that the version command prints; empty where there is none, or it fails."""
+    """The first line that the version command prints; empty if there is no command or it prints nothing.
+
+    Raises :class:`TargetUnavailable` if the command cannot be started, or does not end in time.
+    """
     if not spec.version_command:
         return ""
     command = [fill(part, environment) for part in spec.version_command]

@@ -1,7 +1,7 @@
-"""How a case's table is handed to a serializer, in this process or in a program.
+"""Prepares a case's table for a serializer, in this process or in a program.
 
-A serializer has no sessions: a case can be put to it where one of its sessions asks for the whole table in Arrow,
-uncompressed, as it stands. This module decides which session that is and how the table is cut into batches.
+A serializer has no sessions: a case can be put to it if one of its sessions asks for the full table as Arrow,
+uncompressed and unrestricted. This module selects that session and cuts the table into batches.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from conformance.records import Case, CreateSession, ReadRows, Recipe, Step
 __all__ = ["NO_PLACE", "SerializedSteps", "batches_of", "place_of"]
 
 NO_PLACE: Final = "a serializer takes no requests, and no session of the case reads the whole table as Arrow"
-"""Why a case cannot be put to a serializer."""
+"""The reason why a case cannot be put to a serializer."""
 MAX_BATCH_ROWS: Final = 4096
-"""Rows of a batch; more would only make the same bytes longer."""
+"""The number of rows of a batch; more would only make the same bytes longer."""
 _WHOLE: Final = 1 << 29
-"""The seed from which on a recipe's table is handed over whole: seven eighths of those that are drawn."""
+"""Recipes with this seed or a larger one keep their table in one batch: seven eighths of the drawn recipes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SerializedSteps:
-    """The steps of a case that a serializer's messages stand for: its session and the read of it."""
+    """The steps of a case to which a serializer's messages belong: a session and the read of it."""
 
     session: int
     read: int
 
 
 def place_of(case: Case) -> SerializedSteps | None:
-    """The first session that asks for the plain table and the read of it; None where the case has none."""
+    """The first session that asks for the plain table, with the read of it; None if the case has no such session."""
     return _place_in(case.steps)
 
 
@@ -56,11 +56,11 @@ def _place_in(steps: tuple[Step, ...]) -> SerializedSteps | None:
 
 
 def batches_of(table: pa.Table, recipe: Recipe | None = None) -> list[pa.RecordBatch]:
-    """The table as record batches, none of more than :data:`MAX_BATCH_ROWS` rows; without rows it is an empty one.
+    """The table as record batches of at most :data:`MAX_BATCH_ROWS` rows; a table without rows gives one empty batch.
 
-    Two rows are two batches, so that slices with an offset are among them. Of drawn recipes, whose seeds have 32 bits,
-    this holds for every eighth; the other tables stay whole, as what writers are mostly handed is. It follows from the
-    recipe, so that fewer rows or columns do not change it.
+    A table of several rows is divided into at least two batches, so that there are slices with an offset. Of the drawn
+    recipes, whose seeds have 32 bits, this applies to every eighth; the other tables stay in one batch, the usual input
+    of a writer. The choice depends on the recipe only, so that removing rows or columns does not change it.
     """
     if table.num_rows == 0:
         return [pa.RecordBatch.from_pylist([], schema=table.schema)]

@@ -1,7 +1,7 @@
-"""The home of a started target: made for one start, removed when that ends, so that no run sees what another one left.
+"""The home of a started target: created for one start and removed after it, so that runs do not affect each other.
 
-What the target's file copies is copied anew; a file system that shares blocks (btrfs, xfs) shares them here.
-A start that was killed cannot remove its home: the next one does, for the lock of such a home is free.
+The files that the target's TOML file copies are copied into it; a file system that can share blocks (btrfs, xfs) does.
+A killed run cannot remove its homes. The next start does: the lock of such a home is free.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from conformance.targets.spec import TargetSpec
 __all__ = ["fresh_home"]
 
 _NAME: Final = re.compile(r"[0-9a-f]{8}")
-"""A short name: a socket's path may have 108 bytes on Linux, and targets make sockets in their homes."""
+"""A short name: the path of a socket has at most 108 bytes on Linux (unix(7)), and targets put sockets there."""
 
 BLOCK: Final = 1 << 30
-"""Bytes that the system is asked to copy at once."""
+"""Bytes per call of copy_file_range(2)."""
 
 
 @contextlib.contextmanager
 def fresh_home(spec: TargetSpec, environment: Environment) -> Iterator[Environment]:
-    """``environment`` with a home of its own, which is removed on leaving; unchanged where nothing asks for a home.
+    """``environment`` with a home of its own, which is removed on leaving; unchanged if the target uses no home.
 
     Raises:
-        TargetUnavailable: the home cannot be made; the text names the file and the reason.
+        TargetUnavailable: the home cannot be created; the text names the file and the reason.
     """
     if not _asks(spec):
         yield environment
@@ -75,19 +75,19 @@ def _copy(source: Path, target: Path) -> None:
             with source.open("rb") as one, target.open("wb") as other:
                 while os.copy_file_range(one.fileno(), other.fileno(), BLOCK):
                     pass
-        except (AttributeError, OSError):  # another system than Linux, or a file system that does not do it
+        except (AttributeError, OSError):  # not Linux, or a file system without copy_file_range
             shutil.copyfile(source, target)
 
 
 def _sweep(homes: Path) -> None:
-    """Remove the homes of starts that were killed."""
+    """Remove the homes of killed starts."""
     for left in homes.iterdir():
         if _NAME.fullmatch(left.name) and not is_locked(left):
             _remove(left)
 
 
 def _remove(home: Path) -> None:
-    """Remove a home, with the directories in it that its target has closed to us; what cannot go stays."""
+    """Remove a home, including directories whose permissions the target took away; undeletable files stay."""
     for folder, _, _ in os.walk(home):
         with contextlib.suppress(OSError):
             Path(folder).chmod(0o700)

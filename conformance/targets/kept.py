@@ -1,4 +1,4 @@
-"""A server or program that is kept from case to case, and started again where it has gone."""
+"""A server or program that is kept between cases, and started again after it was discarded."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ R = TypeVar("R", bound=_Running)
 
 
 class Kept(Generic[R]):
-    """What ``start`` started, kept until it is discarded; one that does not start again is not tried a third time.
+    """The result of ``start``, kept until it is discarded; after a failed second start there is no third.
 
-    ``noun`` names it in the text that says so.
+    ``noun`` names it in the error message.
 
     Raises:
-        TargetUnavailable: It did not start, the first time included.
+        TargetUnavailable: The first start failed.
     """
 
     def __init__(self, noun: str, start: Callable[[], R]) -> None:
@@ -33,16 +33,16 @@ class Kept(Generic[R]):
         self.now: R | None = start()
 
     def discard(self, *, grace: float) -> None:
-        """End it, with so many seconds to end by itself."""
+        """End it, after ``grace`` seconds in which it may end by itself."""
         if self.now is not None:
             self.now.close(grace=grace)
         self.now = None
 
     def ready(self) -> R:
-        """What runs, started again where it was discarded.
+        """The running server or program, started again if it was discarded.
 
         Raises:
-            TargetUnavailable: It did not start again, now or before.
+            TargetUnavailable: A second start failed, in this call or an earlier one.
         """
         if self._gone:
             raise TargetUnavailable(self._gone)

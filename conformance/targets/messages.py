@@ -1,6 +1,6 @@
-"""The request messages that a case's steps ask for, and the routing header that goes with each.
+"""The request messages of a case's steps, each with its routing header.
 
-A field that the step leaves empty is left unset: several servers tell an unset field from an empty one.
+A field that the step leaves empty is not set, because several servers distinguish an unset field from an empty one.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from conformance.records import CreateSession, RecordError
 __all__ = ["Names", "create_request", "read_request", "split_request"]
 
 _DAY = 86_400_000_000
-_PAST = 30 * _DAY  # time travel ends after seven days at most (DOCS: "time travel window")
+_PAST = 30 * _DAY  # time travel covers seven days at most (DOCS: "time travel window")
 _FUTURE = _DAY // 24
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Names:
-    """Where a case's table stands; resource names of a step are templates over these three."""
+    """The position of a case's table; the resource names of a step are templates over these three names."""
 
     project: str
     dataset: str
     table: str
 
     def fill(self, template: str, **more: str) -> str:
-        """``template`` with ``{project}``, ``{dataset}``, ``{table}`` and ``more`` filled in."""
+        """``template`` with ``{project}``, ``{dataset}``, ``{table}`` and the names of ``more`` replaced."""
         for key, value in {**dataclasses.asdict(self), **more}.items():
             template = template.replace("{" + key + "}", value)
         return template
@@ -42,7 +42,7 @@ class Names:
 def create_request(step: CreateSession, names: Names, *, now: int, before_append: int) -> tuple[bytes, str]:
     """The CreateReadSessionRequest of ``step`` and its routing header.
 
-    ``now`` and ``before_append`` are microseconds since the Unix epoch; the latter lies between seed and first append.
+    ``now`` and ``before_append`` are microseconds since the Unix epoch; the latter is between seed and first append.
     """
     table = names.fill(step.table) or names.resource
     request = proto.CreateReadSessionRequest(
@@ -90,7 +90,7 @@ def split_request(stream: str, fraction: float) -> tuple[bytes, str]:
 
 
 def _number(name: str, numbers: Mapping[str, int], key: str) -> int:
-    """An enum's number by its name; a number as text stands for itself, so that a case can ask for an unknown one."""
+    """An enum's number by its name; a number as text stands for itself, so that a case can use an unknown one."""
     if name in numbers:
         return numbers[name]
     if name.isdecimal():

@@ -1,4 +1,4 @@
-"""From a target file to something that can be driven, whatever its kind."""
+"""Opens a target of any kind from its target file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["Target", "open_target"]
 class Target(Protocol):
     """One implementation under test, ready to be driven by one thread at a time.
 
-    ``name`` and ``version`` are what reports say, ``capabilities`` what it declares to be able to do;
-    ``remarks`` are sentences about the target as a whole that no single case can carry.
+    Reports show ``name`` and ``version``. ``capabilities`` are those that the target declares; ``remarks`` are
+    sentences about the target as a whole, which belong to no single case.
     """
 
     @property
@@ -30,21 +30,21 @@ class Target(Protocol):
 
     @property
     def version(self) -> str:
-        """The target's version, empty where nothing tells it."""
+        """The target's version; empty if it is unknown."""
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What the target declares."""
+        """The capabilities that the target declares."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was noticed about the target beside its cases."""
+        """Observations about the target that belong to no case."""
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Put ``case`` to the target; ``table`` holds its rows. Never raises for what the target does."""
+        """Put ``case`` to the target; ``table`` contains its rows. No fault of the target makes this raise."""
 
     def close(self) -> None:
-        """End what was started; :func:`open_target` does it."""
+        """End the started processes; :func:`open_target` calls this."""
 
 
 @contextlib.contextmanager
@@ -53,11 +53,11 @@ def open_target(
 ) -> Iterator[Target]:
     """Start (or connect to) the target that ``spec`` describes, and end it afterwards.
 
-    ``multiplier`` stretches every deadline; ``alone`` says that this process may be lost, so that a Python
-    serializer is called in it rather than in one of its own.
+    ``multiplier`` stretches every deadline. With ``alone``, a Python serializer is called in this process and not in
+    one of its own, because the caller accepts that it may end this process.
 
     Raises:
-        TargetUnavailable: the target cannot run here, its environment has not been made, or it does not start.
+        TargetUnavailable: the target cannot run here, its environment has not been created, or it does not start.
     """
     target = _open(spec, project=project, multiplier=multiplier, alone=alone)
     try:
@@ -67,7 +67,7 @@ def open_target(
 
 
 def _open(spec: TargetSpec, *, project: str, multiplier: float, alone: bool) -> Target:
-    """Import only what the kind needs: judging a serializer does not take grpcio."""
+    """Open the target, importing only the modules of its kind: a serializer, for example, does not need grpcio."""
     found = environment.find(spec)
     with fresh_home(spec, found) as asked:
         found = dataclasses.replace(found, version=spec.version or environment.ask_version(spec, asked))

@@ -1,10 +1,10 @@
-"""Where in a stream a symbolic offset lies, worked out from an earlier whole read of the same stream.
+"""The row of a symbolic offset in a stream, computed from an earlier read of the full stream.
 
-Nothing but the protobuf counters is decoded: ``row_count`` of each response, and where a target leaves it 0, the
-deprecated counter inside the payload. Where that is 0 too, the rows per response are unknown; then the end is known
-only if the stream has to hold exactly the rows that the case put into the table (one stream, no restriction),
-and the places within a response are known only if there was a single one.
-A place that stays unknown, or that the stream does not have, is None: the step does not apply.
+Only the protobuf counters are decoded: ``row_count`` of each response or, if a target leaves it 0, the deprecated
+counter inside the payload. If that is 0, too, the rows per response are unknown. Then the end is known only if the
+stream must contain exactly the rows that the case put into the table (one stream, no restriction), and positions within
+a response are known only if there was a single response.
+If a position is unknown, or the stream does not have it, the result is None and the step does not apply.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["Extent", "extent_of"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Extent:
-    """A stream's rows as a whole read showed them: ``counts`` per response, ``total``; None where unknown."""
+    """A stream's rows in a read of the full stream: ``counts`` per response and the ``total``; None if unknown."""
 
     counts: tuple[int, ...] | None
     total: int | None
 
     def place(self, offset: str) -> int | None:
-        """The row that a symbolic ``offset`` means, None where the stream has no such place."""
+        """The row of a symbolic ``offset``; None if it is unknown or the stream does not have it."""
         if offset == "inside":
             return self._inside()
         if offset == "boundary":
@@ -40,7 +40,7 @@ class Extent:
         return self.total + {"end": 0, "end+1": 1, "end+100": 100}[offset]
 
     def _inside(self) -> int | None:
-        """The middle row of the longest response: as far as can be from either of its ends."""
+        """The middle row of the longest response, as far as possible from both of its ends."""
         if not self.counts or max(self.counts) < 2:
             return None
         longest = self.counts.index(max(self.counts))
@@ -49,7 +49,7 @@ class Extent:
 
 
 def extent_of(responses: Sequence[bytes], *, rows: int | None) -> Extent:
-    """The extent that a whole read's ``responses`` show; ``rows`` is what the stream has to hold, where known."""
+    """The extent according to the ``responses`` of a full read; ``rows`` is the required row count, if known."""
     counts = [_count(data) for data in responses]
     known = [count for count in counts if count is not None]
     if len(known) == len(counts):

@@ -1,9 +1,8 @@
-"""A program in any language as a target: started once, asked over stdin and stdout, replaced where it breaks.
+"""A program in any language as a target: started once, asked over stdin and stdout, and replaced if it breaks.
 
-What the messages look like is ``protocol.schema.json``'s matter, how they get through the pipes
-:mod:`conformance.contain.lines`'s.
-This module decides what a case becomes in them, and that a program which hung, died or spoke out of turn is started
-anew for the next case.
+``protocol.schema.json`` defines the messages, and :mod:`conformance.contain.lines` sends them through the pipes.
+This module decides which messages a case needs. It starts the program again for the next case if it hung, crashed or
+sent output without a question.
 """
 
 from __future__ import annotations
@@ -37,30 +36,30 @@ PROTOCOL: Final = LineProtocol("conformance.targets")
 """The messages, as the published schema defines them."""
 
 VERSION: Final = 1
-"""The version of the messages; a program that speaks another one says so in its hello and is refused."""
+"""The version of the messages; a program with another version reports it in its hello and is refused."""
 
 BYTES_PER_SECOND: Final = 2 << 20
-"""The slowest serializing that still counts as such: a table's size divided by it is added to the deadline."""
+"""The slowest accepted serializing: a table's size divided by it is added to the deadline."""
 
 NAME: Final = 200
-"""Characters of a program's version, and of a capability, that are kept."""
+"""Characters kept of a program's version and of each capability."""
 
 EXIT_SECONDS: Final = 0.5
-"""How long a program whose output ended may take to be seen dead."""
+"""Seconds within which a program has to be seen dead after its output ended."""
 
 MAX_HELLO: Final = 1 << 20
-"""Bound in bytes on the answer to hello."""
+"""The largest answer to hello in bytes."""
 
 HELLO_VALUES: Final = 10_000
-"""Bound on the values in the answer to hello: capabilities are a few words."""
+"""The largest number of values in the answer to hello: capabilities are a few words."""
 
 EXPANSION: Final = 16
-"""How much larger than in memory a table may come in messages of base64."""
+"""The largest accepted ratio of a table's size in messages of base64 to its size in memory."""
 
 
 @dataclasses.dataclass(slots=True)
 class _RunningProgram:
-    """One start of the program, and what it said of itself."""
+    """One start of the program, with its answer to hello."""
 
     process: Child
     pipes: Pipes
@@ -71,7 +70,7 @@ class _RunningProgram:
     def close(self, *, grace: float) -> None:
         self.pipes.close()
         if grace > 0:
-            self.process.wait_for_exit(grace)  # the end of its input is the first, polite request
+            self.process.wait_for_exit(grace)  # a program ends by itself at the end of its input
         self.process.stop(grace=grace)
         self.home.close()
 
@@ -93,7 +92,7 @@ class ProgramTarget:
         self.remarks += self._probe()
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Have the case's table serialized and record the messages, or what came instead of them."""
+        """Let the program serialize the case's table, and record the messages or the way in which that failed."""
         exchange = Exchange(case.id, self.name, now=time.time_ns() // 1000)
         place = place_of(case)
         if place is None:
@@ -110,7 +109,7 @@ class ProgramTarget:
         return dataclasses.replace(exchange, calls=tuple(calls))
 
     def close(self) -> None:
-        """End the program: its input ends, then the two steps of every process."""
+        """End the program: first its input ends, then it is stopped with the steps for every process."""
         self._kept.discard(grace=self._grace)
 
     @property
@@ -139,7 +138,7 @@ class ProgramTarget:
         return running
 
     def _greeted(self, process: Child) -> _RunningProgram:
-        """Exchange the first messages; the process is stopped where it does not answer them."""
+        """Exchange the first messages; raises :class:`TargetUnavailable`, with the process stopped, without answer."""
         pipes = Pipes(process.stdin, process.stdout)
         hello = {"op": "hello", "id": 1, "protocol": VERSION, "suite": __version__}
         try:
@@ -150,13 +149,13 @@ class ProgramTarget:
             said = process.last_words()
             _RunningProgram(process, pipes, {}).close(grace=0)
             raise TargetUnavailable(f"{self.name} did not answer hello: {error}; {said}") from None
-        except BaseException:  # an interrupt: what was started is ended
+        except BaseException:  # an interrupt must not leave the started process behind
             _RunningProgram(process, pipes, {}).close(grace=0)
             raise
         return _RunningProgram(process, pipes, welcome)
 
     def _probe(self) -> tuple[str, ...]:
-        """Ask for a capability that does not exist: a program that serves it does not look at what it is asked for."""
+        """Ask for a capability that does not exist; a remark if the program does not answer that it is unsupported."""
         running = self._ready()
         madeup = "made-up-" + hashlib.sha256(self.name.encode()).hexdigest()[:8]
         table = pa.table({"a": pa.array([], pa.int64())})
@@ -177,7 +176,7 @@ class ProgramTarget:
     def _serialize(
         self, running: _RunningProgram, case: Case, table: pa.Table, place: SerializedSteps
     ) -> tuple[list[Call], bool]:
-        """The calls of one case, and whether the program can still be trusted with the next."""
+        """The calls of one case, and True if the program cannot be used for the next case."""
         began = time.monotonic()
         rows = to_json_rows(table, case.table.columns) if running.welcome["input"] != "arrow" else []
         columns = [to_json(column) for column in case.table.columns]
@@ -209,7 +208,7 @@ class ProgramTarget:
         return calls, False
 
     def _ask(self, running: _RunningProgram, body: dict[str, Any], table: pa.Table) -> dict[str, Any]:
-        """Raises LostError, ProtocolError."""
+        """Ask the program to serialize; the answer. Raises :class:`LostError` and :class:`ProtocolError`."""
         running.asked += 1
         request = {"op": "serialize", "id": running.asked, **body}
         limits = self._spec.limits
@@ -225,7 +224,7 @@ class ProgramTarget:
 def _body(
     running: _RunningProgram, batches: list[pa.RecordBatch], schema: pa.Schema, *, columns: list[Any], rows: list[Any]
 ) -> dict[str, Any]:
-    """The batches of a table in the forms that the program asked for."""
+    """The batches of a table in the forms that the program requested."""
     body: dict[str, Any] = {"columns": columns, "batches": [batch.num_rows for batch in batches]}
     wanted = running.welcome["input"]
     if wanted in ("arrow", "both"):
@@ -240,7 +239,7 @@ def _body(
 
 
 def _messages(answer: dict[str, Any]) -> list[bytes]:
-    """The schema message and the batch messages of an answer; empty where it carries none."""
+    """The schema message and the batch messages of an answer; empty if it has none."""
     if answer["status"] != "ok":
         return []
     named = [("schema", answer["schema"]), *((f"batches[{at}]", text) for at, text in enumerate(answer["batches"]))]

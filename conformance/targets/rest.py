@@ -1,7 +1,7 @@
-"""A small REST client for seeding: JSON in, JSON out, a deadline and a size limit on everything, no retries.
+"""A small REST client for seeding: JSON in both directions, limits on time and size, no retries.
 
-It decides nothing about tables. Retries are left out on purpose: a refusal is an answer, and a server that answers
-500 must cost one request, not a client library's whole retry budget.
+It does not know tables. It makes no retries on purpose: a refusal is an answer, and a server that answers 500 must cost
+one request and not the retry budget of a client library.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from conformance.targets.transport import HttpClient, HttpError, HttpResponse
 __all__ = ["RestClient", "RestError"]
 
 ANSWER_BYTES: Final = 4 << 20
-"""Bytes of an answer that nothing needs to explain: a stack trace as HTML, an error for each of 5000 rows."""
+"""Bytes that any answer may have, whatever its rows: a stack trace as HTML, an error for each of 5000 rows."""
 EXPANSION: Final = 4
-"""How often an answer may be as large as the rows that it shows: ``"1",`` comes back as ``{"v": "1"},``."""
+"""The largest ratio of an answer to the rows in it: ``"1",`` comes back as ``{"v": "1"},``."""
 MAX_ANSWER: Final = 48 << 20
-"""Bytes of any answer: pages are asked for at 8 MiB, so only one huge row comes near."""
+"""The largest answer in bytes: pages are requested with 8 MiB, so that only one huge row comes near."""
 SHOWN: Final = 500
 """Characters of a server's text that go into a message."""
 
 
 class RestError(Exception):
-    """A request failed: ``status`` is its HTTP status, None where there was no answer; the text says what came."""
+    """A request failed: ``status`` is its HTTP status, None without an answer; the text describes the failure."""
 
     def __init__(self, text: str, *, status: int | None = None) -> None:
         super().__init__(text)
@@ -38,10 +38,10 @@ class RestError(Exception):
 
 
 class RestClient:
-    """Requests to one BigQuery REST surface at ``base`` (``http://host:port``), each within ``deadline`` seconds.
+    """Requests to one BigQuery REST API at ``base`` (``http://host:port``), each within ``deadline`` seconds.
 
     ``sent`` counts the bytes of all bodies so far. The text of every :class:`RestError` is safe to print.
-    Raises :class:`~conformance.targets.errors.TargetError` where ``base`` is no such address.
+    Raises :class:`~conformance.targets.errors.TargetError` if ``base`` is not such an address.
     """
 
     def __init__(self, base: str, *, deadline: float) -> None:
@@ -54,14 +54,14 @@ class RestClient:
     ) -> dict[str, Any]:
         """GET ``path`` and return the JSON object, before ``until`` on the monotonic clock; raises :class:`RestError`.
 
-        ``shown`` is the size in bytes of the rows that the answer shows, as they were sent.
+        ``shown`` is the size in bytes of the rows in the answer, as they were sent.
         """
         query = f"?{urllib.parse.urlencode(params)}" if params else ""
         where, answer, limit = self._call("GET", path, query=query, until=until, explained=shown)
         return _object(where, answer, limit)
 
     def post(self, path: str, body: Mapping[str, Any], *, until: float = math.inf) -> dict[str, Any]:
-        """POST ``body`` as JSON and return the JSON object, empty where no body came; raises :class:`RestError`."""
+        """POST ``body`` as JSON and return the JSON object, empty without a body; raises :class:`RestError`."""
         data = json.dumps(body, ensure_ascii=False).encode()
         self.sent += len(data)
         where, answer, limit = self._call("POST", path, data=data, until=until, explained=len(data))
@@ -72,7 +72,7 @@ class RestClient:
         self._call("DELETE", path)
 
     def refusal(self, path: str, *, deadline: float) -> str:
-        """Why GET ``path`` is not answered with a 2xx status within ``deadline`` seconds, empty where it is."""
+        """The reason why GET ``path`` has no 2xx answer within ``deadline`` seconds; empty if it has one."""
         where = f"GET {path}"
         try:
             answer = self._http.exchange("GET", path, until=time.monotonic() + deadline, limit=None)
@@ -94,7 +94,7 @@ class RestClient:
         until: float = math.inf,
         explained: int = 0,
     ) -> tuple[str, HttpResponse, int]:
-        """The request in words, its answer of success, and the limit that the answer had."""
+        """Make a request; returns its description, its successful answer, and the size limit of that answer."""
         until = min(until, time.monotonic() + self._deadline)
         limit = min(MAX_ANSWER, ANSWER_BYTES + EXPANSION * explained)
         where = f"{method} {path}"
@@ -112,7 +112,7 @@ def _object(where: str, answer: HttpResponse, limit: int) -> dict[str, Any]:
     if not answer.body.strip():
         raise RestError(f"{where}: expected a JSON object but the body is empty")
     try:
-        # A cell takes eight bytes at least, and counts as two values.
+        # A cell has at least eight bytes and counts as two values.
         return parse_object(answer.body, values=VALUES + (limit - ANSWER_BYTES) // 4)
     except ForeignJsonError as error:
         raise RestError(f"{where}: {safe(str(error))}") from None
@@ -126,7 +126,7 @@ def _redirect(answer: HttpResponse) -> str:
 
 
 def _message(body: bytes) -> str:
-    """The message of a Google-style error body, else the start of the body."""
+    """The message in an error body of Google's form, else the start of the body."""
     try:
         said = parse_object(body)["error"]["message"]
     except (ForeignJsonError, KeyError, TypeError):

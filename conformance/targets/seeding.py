@@ -1,10 +1,10 @@
-"""Putting a case's table into a server and proving that it is in there, before anything is asked of the Storage API.
+"""Puts a case's table into a server and verifies it there, before any request to the Storage API.
 
-What goes wrong here is never a read failure: a refusal, a changed value or a missing row is :class:`CannotSeed`, and
-the case is *untestable* for that reason.
+A failure here is never a read failure: a refusal, a changed value or a missing row raises :class:`CannotSeed`, and the
+case is *untestable* for that reason.
 
-What is verified: the row count, and the values of the first rows that ``tabledata.list`` returns, in any order,
-as far as REST has exact texts for them (:mod:`.values`). What is not: further rows of a big table.
+The verification covers the row count, and the values of the first rows that ``tabledata.list`` returns, in any order,
+as far as REST has exact texts for them (:mod:`.values`). It does not cover the further rows of a large table.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from conformance.targets.values import Instants, Unreadable, case_value, listed_
 __all__ = ["SeededTable", "Seeder"]
 
 MAX_VERIFIED_ROWS: Final = 1000
-"""Rows whose values are compared: enough to see a value that is changed on the way in, cheap for big tables."""
+"""The number of rows whose values are compared: enough to see a changed value, cheap for large tables."""
 
 REQUEST_BYTES: Final = 8 << 20
-"""Size at which a request of rows is sent: insertAll takes at most 10 MB (BigQuery quotas, "streaming inserts")."""
+"""The size of a request with rows: insertAll accepts at most 10 MB (BigQuery quotas, "streaming inserts")."""
 
 QUERY_MILLISECONDS: Final = 60_000
-"""How long jobs.query is asked to wait for a statement; our own deadline on the request is what binds."""
+"""The wait that jobs.query is asked for; the request's own deadline is shorter."""
 
 Row = dict[str, Any]
 
@@ -64,11 +64,11 @@ class Seeder:
         withheld: int,
         until: float = math.inf,
     ) -> SeededTable:
-        """Make a fresh table for ``case_id`` and fill it with all rows but the last ``withheld``.
+        """Make a fresh table for ``case_id`` and fill it with all rows except the last ``withheld``.
 
         The paths of the target file are tried in order, each with a table of its own, all of them before ``until`` on
         the monotonic clock.
-        Raises :class:`CannotSeed` where the target refuses, or gives back something else than was put in.
+        Raises :class:`CannotSeed` if the target refuses, or returns other rows than those that were inserted.
         """
         self._make_dataset(until)
         refusals: list[str] = []
@@ -114,7 +114,7 @@ class Seeder:
             raise CannotSeed("INSERT did not complete while jobs.query waited for it")
 
     def post(self, path: str, body: Row, *, until: float) -> Row:
-        """POST, where every failure means that the case cannot be seeded."""
+        """POST; every failure means that the case cannot be seeded and raises :class:`CannotSeed`."""
         _check_time(until)
         try:
             return self._client.post(path, body, until=until)
@@ -122,7 +122,7 @@ class Seeder:
             raise CannotSeed(str(error), answered=error.status is not None) from None
 
     def get(self, path: str, params: dict[str, str], *, until: float, shown: int) -> Row:
-        """GET an answer that shows ``shown`` bytes of rows, likewise."""
+        """GET an answer that shows ``shown`` bytes of rows; raises :class:`CannotSeed` like :meth:`post`."""
         _check_time(until)
         try:
             return self._client.get(path, params=params, until=until, shown=shown)
@@ -130,7 +130,7 @@ class Seeder:
             raise CannotSeed(str(error), answered=error.status is not None) from None
 
     def drop(self, names: Names) -> None:
-        """Delete a table; what a target makes of that is no matter of a case."""
+        """Delete a table; a failure is ignored, because it does not belong to the case."""
         try:
             self._client.delete(self.path(names))
         except RestError:
@@ -157,7 +157,7 @@ class Seeder:
         self._has_dataset = True
 
     def _fresh(self, case_id: str) -> str:
-        """A table name of its own for each drive of a case, the same in each run against a fresh server."""
+        """A new table name for each drive of a case, the same in each run against a fresh server."""
         digest = hashlib.sha256(case_id.encode()).hexdigest()[:8]
         slug = re.sub(r"[^a-zA-Z0-9]+", "_", case_id)[:40].strip("_")
         name = "_".join(filter(None, ("t", slug, digest, self._token)))
@@ -167,7 +167,7 @@ class Seeder:
 
 @dataclasses.dataclass(slots=True)
 class SeededTable:
-    """A case's table in the target; ``inserted`` of its ``rows`` are in, which took ``sent`` bytes."""
+    """A case's table in the target; the first ``inserted`` of its ``rows`` are in it, and took ``sent`` bytes."""
 
     seeder: Seeder
     names: Names
@@ -178,7 +178,7 @@ class SeededTable:
     sent: int = 0
 
     def create(self, until: float) -> None:
-        """Create the table by its schema."""
+        """Create the table with its schema; raises :class:`CannotSeed`."""
         reference = {"projectId": self.names.project, "datasetId": self.names.dataset, "tableId": self.names.table}
         schema = {"fields": [rest_schema(column) for column in self.columns]}
         try:
@@ -187,7 +187,7 @@ class SeededTable:
             raise self._with_columns(error) from None
 
     def append(self, count: int, *, until: float = math.inf) -> None:
-        """Insert the next ``count`` rows, before ``until`` on the monotonic clock."""
+        """Insert the next ``count`` rows, before ``until`` on the monotonic clock; raises :class:`CannotSeed`."""
         rows = self.rows[self.inserted : self.inserted + count]
         if rows:
             try:
@@ -200,7 +200,7 @@ class SeededTable:
         return CannotSeed(f"{error} (columns: {_types(self.columns)})", answered=error.answered)
 
     def verify(self, until: float = math.inf) -> None:
-        """Raise :class:`CannotSeed` unless REST shows the rows that were put in."""
+        """Raise :class:`CannotSeed` unless REST shows the inserted rows."""
         page = _page(self.rows)
         parameters = {"maxResults": str(page), "formatOptions.useInt64Timestamp": "true"}
         answer = self.seeder.get(f"{self.seeder.path(self.names)}/data", parameters, until=until, shown=self.sent)
@@ -223,7 +223,7 @@ class SeededTable:
         return cells
 
     def _compare(self, listed: list[list[Any]], until: float) -> None:
-        """Each listed row has to be one of those put in, each of them used once."""
+        """Raise :class:`CannotSeed` unless each listed row is one of the inserted rows, each used once."""
         rows = self.rows[: self.inserted]
         complaint: CannotSeed | None = None
         for instants in Instants:
@@ -245,7 +245,7 @@ class SeededTable:
         raise complaint
 
     def _complaint(self, wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> CannotSeed:
-        """Name the first column whose values differ; rows whose cells were mixed up are named as such."""
+        """The error for the first column whose values differ, or for rows whose cells are mixed up."""
         for column, want, came in zip(self.columns, wanted, seen, strict=True):
             strange = Counter(came) - Counter(want)
             if strange:
@@ -269,7 +269,7 @@ def _readable(
     instants: Instants,
     until: float,
 ) -> list[Hashable] | None:
-    """The column's values as ``read`` makes them comparable, None where it cannot do so exactly with one of them."""
+    """The column's values, converted by ``read`` for comparison; None if one of them has no exact value."""
     comparable: list[Hashable] = []
     try:
         for value in values:
@@ -286,7 +286,7 @@ def _check_time(until: float) -> None:
 
 
 def _chunks(rows: Sequence[Row], limit: int) -> Iterator[Sequence[Row]]:
-    """``rows`` in runs of at most ``limit`` and about :data:`REQUEST_BYTES`, at least one row each."""
+    """``rows`` in runs of at most ``limit`` rows and about :data:`REQUEST_BYTES`, with at least one row each."""
     start, size = 0, 0
     for at, row in enumerate(rows):
         weight = len(json.dumps(row))
@@ -298,7 +298,7 @@ def _chunks(rows: Sequence[Row], limit: int) -> Iterator[Sequence[Row]]:
 
 
 def _page(rows: Sequence[Row]) -> int:
-    """How many rows to list: as many as their size allows, judged by the first ones."""
+    """The number of rows to list: as many as their size allows, estimated from the first ones."""
     sample = list(itertools.islice(rows, 10))
     weight = max(1, sum(len(json.dumps(row)) for row in sample) // max(1, len(sample)))
     return max(1, min(MAX_VERIFIED_ROWS, REQUEST_BYTES // weight))

@@ -1,7 +1,7 @@
-"""A serializer in this process as a target: two Python functions, a schema to bytes and a batch to bytes.
+"""A serializer in this process as a target: two Python functions, from a schema to bytes and from a batch to bytes.
 
-What the functions raise or return is recorded. One that does not return, or that ends this process, is its owner's
-affair: :mod:`.contained` calls the functions in a process that may be lost.
+The results and exceptions of the functions are recorded. This module does not protect against a function that never
+returns or ends the process: :mod:`.contained` calls the functions in a process that may be lost.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["Serializer", "SerializerTarget"]
 
 
 class Serializer(Protocol):
-    """What ``entry`` of a target file names: anything with these two functions, a module for one.
+    """The object that ``entry`` of a target file names: anything with these two functions, such as a module.
 
-    Each returns one encapsulated message. ``NotImplementedError`` says that the type is not supported,
+    Each function returns one encapsulated message. ``NotImplementedError`` means that the type is not supported,
     ``ValueError`` and ``TypeError`` that the table is refused; other exceptions count as defects.
     """
 
@@ -38,7 +38,7 @@ class Serializer(Protocol):
 
 
 class SerializerTarget:
-    """A serializer under test, called by whoever calls :meth:`drive`."""
+    """A serializer under test, called in the thread that calls :meth:`drive`."""
 
     def __init__(self, spec: TargetSpec, environment: Environment) -> None:
         self.name = spec.name
@@ -49,16 +49,16 @@ class SerializerTarget:
         self._serializer = _load(spec)
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Serialize the case's table and record the messages, or the error raised."""
+        """Serialize the case's table and record the messages, or the exception."""
         now = time.time_ns() // 1000
         if place_of(case) is None:
             return Exchange(case.id, self.name, now=now, untestable=NO_PLACE)
         return Exchange(case.id, self.name, tuple(self.calls(case, table)), now=now)
 
     def calls(self, case: Case, table: pa.Table) -> Iterator[Call]:
-        """The calls that serialize the case's table, each as it was made; the first one that fails is the last.
+        """The calls that serialize the case's table, each as soon as it is made; a failing call is the last.
 
-        None for a case that has no place for a serializer.
+        There are no calls if the case has no steps for a serializer.
         """
         place = place_of(case)
         if place is None:
@@ -95,7 +95,7 @@ class SerializerTarget:
 
 
 class _Answer(NamedTuple):
-    """What a call came to, as :class:`Call` has it."""
+    """The result of one function call, in the fields of :class:`Call`."""
 
     responses: tuple[bytes, ...] = ()
     status: str = "OK"
@@ -106,7 +106,7 @@ class _Answer(NamedTuple):
 def _answer(function: Callable[[Any], Any], argument: object, method: str, *, limit: int) -> _Answer:
     try:
         value = function(argument)
-    except BaseException as error:  # noqa: BLE001  # whatever it is, it is the serializer's answer
+    except BaseException as error:  # noqa: BLE001  # any exception is the serializer's answer
         return _Answer(status=_status(error), details=_words(error))
     try:
         view = memoryview(value)
@@ -120,16 +120,16 @@ def _answer(function: Callable[[Any], Any], argument: object, method: str, *, li
 
 
 def _words(error: BaseException) -> str:
-    """The name and text of an exception; a text that cannot be had is left out."""
+    """The name and text of an exception; a text that raises an exception itself is left out."""
     name = type(error).__name__
     try:
         return f"{name}: {error}"
-    except BaseException as second:  # noqa: BLE001  # the text is made by foreign code, too
+    except BaseException as second:  # noqa: BLE001  # the code under test makes the text, too
         return f"{name}, whose text raised {type(second).__name__}"
 
 
 def _status(error: BaseException) -> str:
-    """The gRPC status that a server would answer with in place of this exception."""
+    """The gRPC status of a server's answer in place of this exception."""
     if isinstance(error, NotImplementedError):  # pyarrow's ArrowNotImplementedError is one as well
         return "UNIMPLEMENTED"
     return "INVALID_ARGUMENT" if isinstance(error, ValueError | TypeError) else "INTERNAL"
@@ -154,6 +154,6 @@ def _load(spec: TargetSpec) -> Serializer:
         found = getattr(found, part)
     for needed in ("serialize_schema", "serialize_batch"):
         if not callable(getattr(found, needed, None)):
-            raise TargetError(f"{where}: expected a function {needed} in {spec.serializer.entry!r}, and there is none")
+            raise TargetError(f"{where}: expected a function {needed} in {spec.serializer.entry!r}, which has none")
     serializer: Serializer = found
     return serializer

@@ -1,8 +1,9 @@
 """A BigQueryRead server as a target: started or found at an endpoint, seeded over REST, driven over gRPC.
 
-This module decides when a server is started, restarted and given up; how a case's table gets in is
-:mod:`.seeding`'s, what its steps mean :mod:`.conversation`'s, how a call ended :mod:`.calls`'s matter.
-A server that hung, died or flooded us in one case is replaced before the next one: a defect costs its own case only.
+This module decides when a server is started, restarted and given up. :mod:`.seeding` puts a case's table into it,
+:mod:`.conversation` carries out the steps, and :mod:`.calls` decides how a call ended.
+A server that hung, crashed or sent too much in one case is replaced before the next, so that a defect affects only its
+own case.
 """
 
 from __future__ import annotations
@@ -39,27 +40,30 @@ __all__ = ["ServerTarget"]
 HOST: Final = "127.0.0.1"
 
 BYTES_PER_SECOND: Final = 2 << 20
-"""The slowest transfer that still counts as one: a table's size divided by it is added to each call's deadline."""
+"""The slowest accepted transfer: a table's size divided by it is added to each call's deadline."""
 
 EXPANSION: Final = 16
-"""How much larger than in memory a table may come over the wire; a boolean as Avro, or one row a message, come near."""
+"""The largest accepted ratio of a table's size in responses to its size in memory.
+
+Booleans as Avro, or one row per message, come near it.
+"""
 
 SPARE_RESPONSES: Final = 1000
-"""Responses permitted beyond two per row: enough to see a defect of empty responses, and the end of them."""
+"""Responses permitted beyond two per row: enough to record a defect of empty responses with its end."""
 
 PROBE_SECONDS: Final = 1.0
-"""How long one look at a server that is starting may take."""
+"""Seconds for one check of a starting server."""
 
 CONNECT_SECONDS: Final = 5.0
-"""How long a server that is said to run already may take to accept a connection."""
+"""Seconds for a running server to accept a connection."""
 
 MARGIN_SECONDS: Final = 0.02
-"""Distance between seed, snapshot instant and first append: servers keep times in milliseconds, some in ticks."""
+"""Seconds between seed, snapshot instant and first append: servers store times in milliseconds, some in ticks."""
 
 
 @dataclasses.dataclass(slots=True)
 class _RunningServer:
-    """One server: its connections, and its process where it is ours."""
+    """One server: its connections, and its process if the suite started it."""
 
     endpoint: str
     channel: grpc.Channel
@@ -69,7 +73,7 @@ class _RunningServer:
     home: ExitStack = dataclasses.field(default_factory=ExitStack)
 
     def last_words(self, seconds: float) -> str | None:
-        """How the process ended, waiting ``seconds`` to see it; None where it runs or is not ours."""
+        """How the process ended, after waiting ``seconds`` for it; None if it runs or the suite did not start it."""
         if self.process is None or not self.process.wait_for_exit(seconds):
             return None
         return self.process.last_words()
@@ -83,7 +87,7 @@ class _RunningServer:
 
 
 class ServerTarget:
-    """A server under test. One thread drives it at a time; :meth:`close` ends what was started."""
+    """A server under test. One thread drives it at a time; :meth:`close` ends the started processes."""
 
     def __init__(self, spec: TargetSpec, environment: Environment, *, project: str, multiplier: float) -> None:
         self.name = spec.name
@@ -100,7 +104,7 @@ class ServerTarget:
         self._shared = Kept("server", self._open)
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Put ``case`` to the server and record everything; what the target does wrong is in the exchange."""
+        """Put ``case`` to the server and record everything; faults of the target are in the exchange."""
         exchange = Exchange(case.id, self.name, project=self._project, dataset=self._spec.seed.dataset, now=_now())
         if case.isolated and self._spec.endpoint is not None:
             said = "the case needs a server process of its own, and this target is one that runs already"
@@ -117,7 +121,7 @@ class ServerTarget:
             return dataclasses.replace(exchange, untestable=str(error))
 
     def close(self) -> None:
-        """Stop the server that was started, and close the connections."""
+        """Stop the server if the suite started it, and close the connections."""
         self._shared.discard(grace=self._grace)
 
     @property
@@ -125,7 +129,7 @@ class ServerTarget:
         return self._spec.start.grace if self._spec.start is not None else 0.0
 
     def _ready(self) -> _RunningServer:
-        """The shared server, started anew where the last one has ended."""
+        """The shared server, started again if the last one has ended."""
         shared = self._shared.now
         if shared is not None and shared.process is not None and not shared.process.running:
             self._shared.discard(grace=0)
@@ -213,19 +217,19 @@ class ServerTarget:
         return running
 
     def _started(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
-        """Wait for a process to serve; it is stopped where it does not."""
+        """Wait until a process serves; raises :class:`TargetUnavailable`, with the process stopped, if it does not."""
         spec = self._spec
         try:
             return self._reached(process, asked, until)
         except TargetUnavailable as error:
             process.stop(grace=0)
             raise TargetUnavailable(f"{spec.name} did not start: {error}") from None
-        except BaseException:  # an interrupt, at whatever moment: what was started is ended
+        except BaseException:  # an interrupt at any moment must not leave the started process behind
             process.stop(grace=0)
             raise
 
     def _reached(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
-        """The server that ``process`` is, once it answers; ``asked`` are the ports that it was given, 0 for its own."""
+        """The server in ``process``, once it answers; ``asked`` are the ports given to it, 0 for its own choice."""
         ready = self._spec.ready
         rest = asked["rest"] or _declared(process, ready.rest_event, until)
         served = asked["grpc"] or _declared(process, ready.grpc_event, until)
@@ -240,7 +244,8 @@ class ServerTarget:
 
     def _connect(self, endpoint: str, rest: str, *, process: Child | None) -> _RunningServer:
         client = RestClient(rest, deadline=self._deadlines.seed)
-        # A server that outlives us holds tables of other runs; a clock may jump back, and shards start at one instant.
+        # A server that runs longer than the suite has tables of other runs. The token is random, because a clock may be
+        # set back and several shards may start at one instant.
         token = "" if process is not None else secrets.token_hex(8)
         seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
         channel = open_channel(endpoint, message_limit=self._spec.limits.message)
@@ -248,7 +253,7 @@ class ServerTarget:
 
 
 def _refusal(endpoint: str) -> str:
-    """Why no connection to ``host:port`` can be made, empty where one can; gRPC would go on trying to the deadline."""
+    """The reason why no connection to ``host:port`` can be made; empty if one can. gRPC would retry to its deadline."""
     host, _, port = endpoint.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
@@ -286,14 +291,17 @@ def _wait_until_ready(running: _RunningServer, ready: Ready, *, until: float) ->
 
 
 def _check_ports(process: Child, ports: Iterable[int]) -> None:
-    """Make sure that it is *our* server that was reached: gRPC lets two processes share a port without a word."""
+    """Check that the reached server is the started one: with SO_REUSEPORT, two processes can share a port (socket(7)).
+
+    Raises :class:`TargetUnavailable` if another process listens on one of ``ports``.
+    """
     for port in ports:
         if not process.listens_on(port):
             raise TargetUnavailable(f"port {port} is served by another process than the one that was started")
 
 
 def _instant_after_seed(steps: Iterable[Step]) -> int:
-    """An instant between seed and first append; time is let pass on both sides where a step asks for it."""
+    """An instant between seed and first append; waits on both sides of it if a step refers to it."""
     if not any(isinstance(step, CreateSession) and step.snapshot == "before-append" for step in steps):
         return _now()
     pause = threading.Event()

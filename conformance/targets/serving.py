@@ -1,17 +1,17 @@
-"""The process in which the functions of a Python serializer are called: it may end, hang or be spoilt.
+"""The process that calls the functions of a Python serializer, and that may end, hang or be corrupted.
 
-Started by :class:`conformance.targets.contained.ContainedTarget` with one end of a socket pair. The first process
-imports what the suite needs and forks a *runner*, which imports the serializer; where the runner ends, the first
-process says how and forks the next, which starts in milliseconds. Frames that the runner takes, and its answers:
+:class:`conformance.targets.contained.ContainedTarget` starts it with one end of a socket pair. The first process
+imports the suite's modules and forks a *runner*, which imports the serializer. If the runner ends, the first process
+reports how, and forks the next runner within milliseconds. The frames that the runner accepts, with its answers:
 
 ``{"open": true}`` with the pickled target file and environment
-    ``{"importing": true}``, then ``{"opened": true}`` or ``{"unusable": why}``.
+    ``{"importing": true}``, then ``{"opened": true}`` or ``{"unusable": reason}``.
 ``{"drive": case}``
-    ``{"ready": true}`` once the case's table is there, then ``{"call": call}`` with its responses for each call when
-    it has been made, then ``{"done": true}``.
+    ``{"ready": true}`` when the case's table is made, then ``{"call": call}`` with its responses after each call,
+    then ``{"done": true}``.
 
-A runner's end is a frame ``{"died": signal name or exit status}`` from the first process. What the serializer prints
-goes to the standard error of both.
+The first process reports a runner's end as ``{"died": signal name or exit status}``. The serializer's output goes to
+the standard error of both processes.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from conformance.targets.serializer import SerializerTarget
 __all__ = ["main"]
 
 OUTPUT_BYTES: Final = 1 << 30
-"""Bound in bytes on a file that the serializer may write, the one behind its standard output included."""
+"""The largest size in bytes of a file that the serializer writes, including the one behind its standard output."""
 MEMORY: Final = 4 << 30
-"""Bytes that a runner may map beyond its libraries: several copies of the largest table, and slack."""
+"""Bytes that a runner may map beyond its libraries: several copies of the largest table, with a margin."""
 
 
 def main() -> None:
-    """Fork runners on the socket whose number is the argument, until its other end is closed."""
+    """Fork runners on the socket whose descriptor is the argument, until the other end is closed."""
     no_core_dump()
     limit_files(OUTPUT_BYTES)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
@@ -54,7 +54,7 @@ def main() -> None:
 
 def _run(channel: Channel) -> None:
     frame = channel.receive()
-    while "open" not in frame.header:  # a case that was put to the runner before, which had just ended
+    while "open" not in frame.header:  # a case that was sent to the runner before this one, which has just ended
         frame = channel.receive()
     spec, environment = pickle.loads(frame.blobs[0])  # noqa: S301  # from the process that started this one
     channel.send({"importing": True})

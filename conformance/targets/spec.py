@@ -1,8 +1,8 @@
-"""A target as its TOML file describes it: what it is, how it runs, what it can do, what is known to be wrong with it.
+"""The content of a target's TOML file: what the target is, how it runs, its capabilities and its known failures.
 
 This module decides which keys exist and which go together; it starts nothing.
-The file is read as strictly as a case: an unknown key, a missing one or a wrong type is refused in one sentence,
-because a misspelt deadline must never be read as no deadline.
+The file is read strictly: an unknown key, a missing one or a wrong type is refused in one sentence, because a misspelt
+deadline must never be read as no deadline.
 """
 
 from __future__ import annotations
@@ -40,40 +40,40 @@ __all__ = [
 PLACEHOLDERS: Final = {
     "python": "the interpreter that runs the suite",
     "host": "the address to bind, 127.0.0.1",
-    "grpc_port": "the gRPC port to bind; 0 where [ready] grpc_event names the event that tells the bound one",
-    "rest_port": "the REST port to bind; 0 where [ready] rest_event names the event that tells the bound one",
+    "grpc_port": "the gRPC port to bind; 0 if [ready] grpc_event names the event that reports the bound one",
+    "rest_port": "the REST port to bind; 0 if [ready] rest_event names the event that reports the bound one",
     "project": "the project that the cases read from",
     "home": "a directory made for this start of the target, and removed when it ends",
     "env_bin": "the directory of executables made from [environment]",
     "here": "the directory of the TOML file",
 }
-"""What a command or an environment value may name in braces."""
+"""The names that a command or an environment value may contain in braces."""
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 LONGEST_FILE: Final = 4 << 20
-"""Bytes of a target file: room for 10,000 expected failures."""
+"""The largest target file in bytes: enough for 10,000 expected failures."""
 LONGEST_LIST: Final = 10_000
-"""Entries of any list in it."""
+"""The largest number of entries of a list in it."""
 DAY: Final = 86_400.0
-"""Seconds that anything may take at most: what is longer is a mistake, and some clocks do not count so far."""
+"""The longest time in seconds: a longer one is a mistake, and some clocks cannot represent it."""
 GREATEST_MESSAGE: Final = (1 << 31) - 1
-"""Bytes of a message that gRPC can be told to accept: it holds the limit in 32 bits."""
+"""The largest message limit in bytes that gRPC accepts: it stores the limit in 32 bits."""
 GREATEST_LIMIT: Final = 1 << 40
 
 
 LEAST: Final = 0.001
-"""Seconds that something may take at least: no clock of ours is finer."""
+"""The shortest time in seconds: no clock of the suite is finer."""
 
 
 def _check_range(where: str, value: float, least: float, most: float, unit: str) -> None:
-    """Refuse a number outside its range; ``nan`` is outside every range."""
+    """Raise :class:`RecordError` for a number outside its range; ``nan`` is outside every range."""
     if not least <= value <= most:
         raise RecordError(where, f"{unit} from {least:g} to {most:.15g}", value)
 
 
 class TargetKind(enum.StrEnum):
-    """How a target is driven."""
+    """The ways of driving a target."""
 
     SERVER = "server"
     """A BigQueryRead server over gRPC, seeded over REST."""
@@ -84,21 +84,21 @@ class TargetKind(enum.StrEnum):
 
 
 class SeedPath(enum.StrEnum):
-    """How rows get into a server's tables; the table itself is always made by REST ``tables.insert``."""
+    """The ways of putting rows into a server's tables; REST ``tables.insert`` always makes the table itself."""
 
     REST = "rest"
-    """``tabledata.insertAll``, the one path that every known emulator serves."""
+    """``tabledata.insertAll``, the only path that every known emulator serves."""
     SQL = "sql"
     """``jobs.query`` with ``INSERT … VALUES`` and typed literals, for targets without insertAll."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Start:
-    """How to start the target: ``command`` and ``environment`` are templates over :data:`PLACEHOLDERS`.
+    """The start of a target: ``command`` and ``environment`` are templates over :data:`PLACEHOLDERS`.
 
-    ``grace`` is how many seconds the process has to end after SIGTERM before it is killed.
-    ``inherit`` are globs for variables of the suite's own environment that the process gets as well: without any, it
-    gets ``PATH``, ``HOME``, the locale and a few like them, and so no token that the caller has. ``["*"]`` is all.
+    ``grace`` is the number of seconds between SIGTERM and SIGKILL when the process is stopped.
+    ``inherit`` are globs for further variables of the suite's environment that the process gets. Without them it gets
+    ``PATH``, ``HOME``, the locale and a few others, and so none of the caller's tokens. ``["*"]`` stands for all.
     """
 
     command: tuple[str, ...]
@@ -112,10 +112,10 @@ class Start:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ready:
-    """When a started server counts as ready: every probe named here has answered.
+    """The conditions under which a started server counts as ready: every probe given here has answered.
 
-    ``grpc_event`` and ``rest_event`` name JSON lines on stdout or stderr (``{"event": NAME, "port": N}``) that tell
-    the port bound; then the command is given port 0.
+    ``grpc_event`` and ``rest_event`` name JSON lines on stdout or stderr (``{"event": NAME, "port": N}``) that report
+    the bound port; the command is then given port 0.
     ``rest_path`` is a path (a template) that answers 2xx once REST serves.
     ``grpc`` waits for a gRPC connection.
     """
@@ -144,12 +144,12 @@ class CopiedFile:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EnvironmentSpec:
-    """What a target needs to run, made by ``prepare`` in a directory of its own.
+    """The environment of a target, which ``prepare`` creates in a directory of its own.
 
-    ``python`` are pinned requirements installed into a virtual environment; ``constraints`` pin what they pull in.
+    ``python`` are pinned requirements for a virtual environment; ``constraints`` pin their dependencies.
     ``go`` are ``module@version`` arguments of ``go install``. ``copy`` files are put under ``{home}``.
-    ``platforms`` (``linux-x86_64`` …) are where it can run at all; none named means everywhere.
-    ``deadline`` bounds the making, in seconds.
+    ``platforms`` (``linux-x86_64`` …) are those on which it can run; none means all.
+    ``deadline`` limits the installation, in seconds.
     """
 
     python: tuple[str, ...] = ()
@@ -165,9 +165,9 @@ class EnvironmentSpec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Seed:
-    """How a case's table is put into a server: by which paths, in which dataset, and how many rows a request.
+    """The seeding of a server with a case's table: the paths, the dataset, and the number of rows per request.
 
-    ``paths`` are tried in order until one of them brings the rows in unchanged.
+    ``paths`` are tried in order until one of them inserts the rows unchanged.
     """
 
     paths: tuple[SeedPath, ...] = (SeedPath.REST,)
@@ -182,7 +182,7 @@ class Seed:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SerializerSpec:
-    """Where the serializer is: ``entry`` is ``module:object``; ``path`` directories are importable as well."""
+    """The position of a serializer: ``entry`` is ``module:object``; modules in ``path`` can be imported, too."""
 
     entry: str
     path: tuple[str, ...] = ()
@@ -190,10 +190,11 @@ class SerializerSpec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Seconds allowed for one thing each; a run's multiplier stretches all of them.
+    """Time limits in seconds; a run's multiplier stretches all of them.
 
-    ``start`` until ready; ``call`` for one gRPC call or one program request, to which large tables add;
-    ``seed`` for one REST request; ``case`` for seeding a case, and again for all its calls; large tables add to it.
+    ``start`` is the time until the target is ready, ``call`` that of one gRPC call or program request, ``seed`` that of
+    one REST request, and ``case`` that of seeding a case and again that of all its calls. Large tables add to ``call``
+    and ``case``.
     """
 
     start: float = 60.0
@@ -206,18 +207,18 @@ class Deadlines:
             _check_range(f"target.deadlines.{field.name}", getattr(self, field.name), LEAST, DAY, "seconds")
 
     def stretched(self, multiplier: float) -> Deadlines:
-        """These deadlines times ``multiplier``, each a day at most."""
+        """These deadlines times ``multiplier``, each at most a day."""
         stretched = (getattr(self, field.name) * multiplier for field in dataclasses.fields(self))
         return Deadlines(*(min(max(seconds, LEAST), DAY) for seconds in stretched))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limits:
-    """What a target may send at most, on top of what the case's table explains.
+    """The largest amounts that a target may send, in addition to the size of the case's table.
 
-    ``message`` bounds one message and ``case`` everything kept of one case, in bytes; ``call`` is the margin of one
-    call over its table's own size. The proto caps a response at 128 MB, so none of them meets a target that obeys; a
-    message is in memory twice while it arrives.
+    ``message`` limits one message, and ``case`` everything kept of one case, in bytes; ``call`` is the margin of one
+    call over its table's own size. The proto limits a response to 128 MB, so that no limit affects a target that obeys
+    it. A message is in memory twice while it arrives.
     """
 
     message: int = 160 << 20
@@ -232,7 +233,7 @@ class Limits:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExpectedFailure:
-    """A failure that the target's owner knows of: clause and case globs, the reason class, and why it is tolerated."""
+    """A failure that is known to the target's owner: clause and case globs, the reason class, and a note."""
 
     clause: str
     reason: str
@@ -243,9 +244,9 @@ class ExpectedFailure:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """One target file. ``file`` is where it was read from; the tables below are described by their classes.
+    """One target file. ``file`` is its path; the classes of the other fields describe the file's tables.
 
-    ``version`` is what the reports say; ``version_command`` prints it where it is not fixed by the file.
+    ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it.
     """
 
     name: str
@@ -285,20 +286,20 @@ def load_target(path: str | Path) -> TargetSpec:
         raise TargetError(
             f"{file}: expected UTF-8 text but byte {error.start} is {error.object[error.start]:#04x}"
         ) from None
-    except ValueError as error:  # of the parser, or of an integer that has more digits than Python reads
+    except ValueError as error:  # from the parser, or from an integer with more digits than Python reads
         raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
         spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
         _check(spec, data)
     except RecordError as error:
         raise TargetError(f"{file}: {safe(str(error))}") from None
-    except (OverflowError, ValueError):  # a number in hexadecimal has no greatest one
+    except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits
         raise TargetError(f"{file}: expected numbers of at most 64 bits but got a greater one") from None
     return spec
 
 
 def _text(file: Path) -> str:
-    """What is in the file, which may be one that never ends."""
+    """The text of the file; raises :class:`TargetError` for a large file, even an endless one such as a device."""
     with file.open("rb") as opened:
         content = opened.read(LONGEST_FILE + 1)
     if len(content) > LONGEST_FILE:
@@ -323,7 +324,7 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
 
 
 def _check_kind(spec: TargetSpec) -> None:
-    """Tables that belong to another kind are refused: they would be read by nobody."""
+    """Refuse tables that belong to another kind, because nothing would read them."""
     has = {"start": spec.start, "endpoint": spec.endpoint, "serializer": spec.serializer}
     given = {name for name, table in has.items() if table is not None}
     allowed = {
@@ -343,7 +344,7 @@ def _check_kind(spec: TargetSpec) -> None:
 
 
 def _lists(spec: TargetSpec) -> Iterable[tuple[str, Sequence[object]]]:
-    """The lists of a file whose entries are each there once."""
+    """The lists of a file in which each entry may occur only once."""
     yield "target.capabilities", spec.capabilities
     yield "target.seed.paths", spec.seed.paths
     failures = [(entry.clause, entry.case, entry.reason) for entry in spec.expected_failures]
@@ -376,7 +377,7 @@ def _templates(spec: TargetSpec) -> Iterable[tuple[str, str]]:
 
 
 def _placeholders(where: str, text: str) -> list[str]:
-    """The names in a template, each of them alone in its braces: a width or an attribute is code of the file's."""
+    """The names in a template, each alone in its braces; a format or conversion would be code of the file's author."""
     if "\0" in text:
         raise RecordError(where, "text without NUL, which no command line can hold", text)
     try:

@@ -1,6 +1,6 @@
-"""Rows as GoogleSQL, for targets that take no insertAll: one ``INSERT … VALUES`` statement a chunk.
+"""Rows as GoogleSQL, for targets without insertAll: one ``INSERT … VALUES`` statement per chunk.
 
-Every value is written with its type, so that nothing is left to a server's coercion rules.
+Every value is written with its type, so that it does not depend on a server's coercion rules.
 Source: https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#literals
 """
 
@@ -22,7 +22,7 @@ def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Map
     listed = ", ".join(_name(column.name) for column in columns)
     values = (", ".join(literal(column, row.get(column.name)) for column in columns) for row in rows)
     table = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
-    # Names and values come from our own case files, each written as a literal of its type.
+    # The names and values come from the suite's case files, each written as a literal of its type.
     return f"INSERT INTO {table} ({listed}) VALUES " + ", ".join(f"({row})" for row in values)  # noqa: S608
 
 
@@ -66,7 +66,7 @@ def _name(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A string literal; JSON's escapes are GoogleSQL's too, but for those of characters beyond the first plane."""
+    """A string literal; JSON's escapes are also GoogleSQL's, except those of characters beyond the first plane."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -1,11 +1,11 @@
-"""One HTTP/1.1 exchange at a time, under one absolute deadline and a bound on every byte that is taken.
+"""One HTTP/1.1 exchange at a time, with one absolute deadline and a limit on the number of received bytes.
 
 h11 parses: it refuses malformed status lines, headers, lengths and chunks. This module owns the socket, the clock and
-the counts, so that a server can neither drip past the deadline nor fill the memory. It follows no redirect, uses no
-proxy, repeats nothing, and knows no JSON.
+the counters, so that a server can neither exceed the deadline by sending slowly nor fill the memory. It follows no
+redirect, uses no proxy, repeats no request, and does not parse JSON.
 
-The deadline starts with the first connection attempt; only the system's resolver, where the base names a host, has
-time limits of its own.
+The deadline starts with the first connection attempt; the system's resolver, which is used if the base has a host name,
+has time limits of its own.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from conformance.targets.errors import TargetError
 __all__ = ["HttpClient", "HttpError", "HttpResponse"]
 
 HEAD_BYTES: Final = 16 << 10
-"""Bytes of one status line with its headers, or of one chunk's size with its extensions (Apache: 8 KiB a line)."""
+"""Bytes of a status line with its headers, or of a chunk's size with its extensions (Apache: 8 KiB per line)."""
 PIECE: Final = 16 << 10
-"""Bytes taken from the socket at a time: the time that h11 takes for a malformed head grows with its square."""
+"""Bytes per read from the socket: h11's time for a malformed head grows with the square of its size."""
 HEAD_ONLY: Final = 1 << 20
-"""Bytes that may come where only the head is wanted: interim answers before it, a part of the body after it."""
+"""Bytes allowed when only the head is needed: interim answers before it, a part of the body after it."""
 SHOWN: Final = 300
 """Characters of a server's text that go into a message."""
 
 _ZLIB_OR_GZIP: Final = 32 + zlib.MAX_WBITS
 _CODINGS: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _UNQUOTED: Final = "!#$%&'()*+,/:;=?@[]~"
-"""What a path may hold as it is: it may be quoted already, and carry a query."""
+"""Characters that a path keeps unquoted: it may be quoted already, and it may contain a query."""
 
 
 class HttpError(Exception):
-    """An exchange came to no answer that can be used; the text says why, and is safe to print."""
+    """An exchange produced no usable answer; the text gives the reason and is safe to print."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What came: ``location`` is the header of that name as it is, ``body`` is decoded, empty where it was not read."""
+    """An answer: ``location`` is the raw header, ``body`` the decoded body, empty if it was not read."""
 
     status: int
     location: str
@@ -57,7 +57,7 @@ class HttpResponse:
 class HttpClient:
     """Exchanges with the server at ``base`` (``http://host:port[/path]``) over one connection that is kept alive.
 
-    ``headers`` go with every request. Raises :class:`TargetError` where ``base`` is no such address.
+    ``headers`` are sent with every request. Raises :class:`TargetError` if ``base`` is not such an address.
     """
 
     def __init__(self, base: str, *, headers: Mapping[str, str] | None = None) -> None:
@@ -81,11 +81,10 @@ class HttpClient:
     def exchange(
         self, method: str, path: str, *, json: bytes | None = None, until: float, limit: int | None
     ) -> HttpResponse:
-        """Send one request and take its answer, all before ``until`` on the monotonic clock.
+        """Send one request and receive its answer, all before ``until`` on the monotonic clock.
 
-        The answer may have ``limit`` bytes as they come beside its head, and as many decoded; where ``limit`` is None
-        its body is left unread. The connection is dropped after a failure, after a status of 500 or more, and where the
-        server says so.
+        The answer may have ``limit`` bytes after its head, and as many after decoding; if ``limit`` is None, its body
+        is not read. The connection is closed after a failure, after a status of 500 or more, and if the server says so.
         Raises :class:`HttpError`.
         """
         seconds = max(0.0, until - time.monotonic())
@@ -109,7 +108,7 @@ class HttpClient:
         return answer
 
     def close(self) -> None:
-        """Close the connection; a further exchange makes a new one."""
+        """Close the connection; a further exchange opens a new one."""
         if self._connection is not None:
             self._connection.socket.close()
             self._connection = None
@@ -145,7 +144,7 @@ class HttpClient:
 
 
 class _Connection:
-    """A socket and the state of HTTP on it. ``taken`` counts the bytes of the answer at hand."""
+    """A socket with its HTTP state. ``taken`` counts the received bytes of the current answer."""
 
     def __init__(self, connected: socket.socket) -> None:
         self.socket = connected
@@ -156,12 +155,12 @@ class _Connection:
 
     @property
     def reusable(self) -> bool:
-        """Whether request and answer are over, both sides want to go on, and nothing came that was not asked for."""
+        """True if request and answer are complete, both sides keep the connection, and no further bytes came."""
         done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
         return done and self._http.trailing_data == (b"", False)
 
     def silent(self) -> bool:
-        """Whether the server has neither closed the connection since, nor sent what nobody asked for."""
+        """True if the server has neither closed the connection since, nor sent further bytes."""
         self.socket.settimeout(0)
         try:
             self.socket.recv(1)
@@ -172,22 +171,22 @@ class _Connection:
         return False
 
     def send(self, request: list[h11.Event], *, until: float) -> None:
-        """Send ``request``; the bytes of its answer are counted from here on."""
+        """Send ``request``; from here on, the bytes of its answer are counted."""
         if self._http.our_state is h11.DONE:
             self._http.start_next_cycle()
         self._until, self.taken = until, 0
         data = b"".join(self._http.send(event) or b"" for event in request)
         self.socket.settimeout(_left(until))
         try:
-            self.socket.sendall(data)  # its timeout is for all of the data
+            self.socket.sendall(data)  # the timeout of sendall covers all of the data
         except (BrokenPipeError, ConnectionResetError):
-            self._http.send_failed()  # a server may refuse a request, say so, and close before all of it is sent
+            self._http.send_failed()  # a server may answer with a refusal and close before it has read the request
 
     def receive(self, limit: int | None) -> HttpResponse:
-        """The answer, its body decoded; where ``limit`` is None without its body."""
+        """Receive the answer with its body decoded; without its body if ``limit`` is None."""
         self._limit = HEAD_ONLY if limit is None else limit
         while not isinstance(head := self._event(), h11.Response):
-            pass  # 1xx: as many as the server likes within deadline and limit
+            pass  # interim answers (1xx): any number of them within deadline and limit
         headers: dict[str, list[str]] = {}
         for name, value in head.headers:
             headers.setdefault(name.decode("ascii"), []).append(value.decode("latin-1"))
@@ -220,7 +219,7 @@ class _Connection:
 
 
 class _Body:
-    """A body that comes in pieces: ``decoded`` is what it holds, at most ``limit`` bytes."""
+    """A body that arrives in pieces: ``decoded`` is its content, at most ``limit`` bytes."""
 
     def __init__(self, codings: str, limit: int) -> None:
         self.decoded = bytearray()
@@ -239,7 +238,7 @@ class _Body:
             return
         self._open = True
         while data:
-            if self._inflate.eof:  # gzip data may have several members
+            if self._inflate.eof:  # gzip data may consist of several members (RFC 1952, section 2.2)
                 self._inflate = zlib.decompressobj(_ZLIB_OR_GZIP)
             try:
                 self.decoded += self._inflate.decompress(data, self._limit + 1 - len(self.decoded))

@@ -1,8 +1,8 @@
-"""Cells in the forms of BigQuery's REST API: what insertAll takes, and what tabledata.list gives back.
+"""Cells in the forms of BigQuery's REST API: those that insertAll accepts, and those that tabledata.list returns.
 
-The second direction exists to protect the Storage API from blame: a value that was changed on its way *in* must not
-count against what reads it *out*. So it compares exactly where REST has an exact text, and gives up (never guesses)
-where a text is free in form: a column with such a text is compared by its NULLs alone.
+The second direction protects the Storage API from blame: a value that was changed while it was *inserted* must not
+count against *reading*. The comparison is therefore exact for types with an exact text in REST. It never guesses: if
+the form of a type's text is free, only the NULLs of its columns are compared.
 
 Sources: https://cloud.google.com/bigquery/docs/reference/rest/v2/tabledata (insertAll, list; ``useInt64Timestamp``),
 https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types (canonical texts of INTERVAL and RANGE).
@@ -32,33 +32,33 @@ _LONG_TEXTS: Final = frozenset({BqType.STRING, BqType.BYTES, BqType.JSON, BqType
 _SHORT_TEXT: Final = 200
 """Characters of a number, an instant or a range: a BIGNUMERIC has 78, a RANGE of timestamps about 70."""
 _JSON_DEPTH: Final = 100
-"""Levels of a JSON value that is compared; BigQuery takes 500, which Python's stack does not."""
+"""Levels of a JSON value that is compared; BigQuery accepts 500, too many for Python's stack."""
 _JSON_VALUES: Final = 100_000
 _EXACT_DOUBLES: Final = 1 << 51
-"""Microseconds up to which a double of seconds tells each microsecond from the next."""
+"""Microseconds up to which a double of seconds can represent each microsecond."""
 _UNBOUNDED: Final = frozenset({"UNBOUNDED", "NULL"})
 
 
 class Instants(enum.StrEnum):
-    """How a server writes instants, which REST leaves open in part; a seed that fits one of them is accepted."""
+    """The forms of instants, which REST leaves open in part; a table that fits one of them is accepted."""
 
     MICROS = "micros"
-    """Whole numbers are microseconds, as ``useInt64Timestamp`` asks for; other numbers are seconds."""
+    """Whole numbers are microseconds, as ``useInt64Timestamp`` requests; other numbers are seconds."""
     SECONDS = "seconds"
     """Whole numbers are seconds: the server ignores ``useInt64Timestamp``."""
     DOUBLES = "doubles"
-    """As micros, but through a double of seconds: instants beyond its reach are compared by their sign alone."""
+    """As micros, but via a double of seconds: instants that it cannot represent are compared by their sign alone."""
 
 
-class Unreadable(ValueError):  # noqa: N818  # says what the text is
-    """A REST text whose exact value we do not know how to read."""
+class Unreadable(ValueError):  # noqa: N818  # describes the text
+    """A REST text without a known way to its exact value."""
 
 
-# --- the way in -----------------------------------------------------------------------------------
+# --- inserting ------------------------------------------------------------------------------------
 
 
 def rest_schema(column: Column) -> dict[str, Any]:
-    """The TableFieldSchema of ``column``; numbers are strings there, as int64 is in Google's JSON."""
+    """The TableFieldSchema of ``column``; its numbers are strings, because Google's JSON writes int64 as strings."""
     field: dict[str, Any] = {"name": column.name, "type": column.type.value, "mode": column.mode.value}
     if column.fields:
         field["fields"] = [rest_schema(child) for child in column.fields]
@@ -69,7 +69,7 @@ def rest_schema(column: Column) -> dict[str, Any]:
 
 
 def rest_value(column: Column, value: Any) -> Any:
-    """``value`` (the JSON form of a case's cell) as insertAll takes it."""
+    """``value`` (the JSON form of a case's cell) in the form for insertAll."""
     if column.mode is Mode.REPEATED:
         return [_rest_item(column, item) for item in value or ()]
     return None if value is None else _rest_item(column, value)
@@ -98,13 +98,13 @@ def interval_text(value: Mapping[str, int]) -> str:
     return f"{'-' if months < 0 else ''}{years}-{month} {days} {time}"
 
 
-# --- the way back ---------------------------------------------------------------------------------
+# --- listing --------------------------------------------------------------------------------------
 
 
 def case_value(column: Column, value: Any, instants: Instants = Instants.MICROS) -> Hashable:
-    """``value`` of a case in a form that compares equal exactly where BigQuery's values are equal.
+    """``value`` of a case in a form that compares equal exactly if BigQuery's values are equal.
 
-    Raises :class:`Unreadable` where that would cost too much: JSON of a hundred levels.
+    Raises :class:`Unreadable` if that would cost too much, for example for JSON of a hundred levels.
     """
     if column.mode is Mode.REPEATED:
         return tuple(_case_item(column, item, instants) for item in value or ())
@@ -128,7 +128,7 @@ def _case_text(kind: BqType, value: Any, instants: Instants) -> Hashable:
 def listed_value(column: Column, cell: Any, instants: Instants = Instants.MICROS) -> Hashable:
     """The value in a tabledata.list ``cell`` (``{"v": …}``), in the form of :func:`case_value`.
 
-    Raises :class:`Unreadable` where the text has no form that we know.
+    Raises :class:`Unreadable` if the text has no known form.
     """
     value = cell["v"] if isinstance(cell, Mapping) and "v" in cell else cell
     if column.mode is Mode.REPEATED:
@@ -173,7 +173,7 @@ def _range(kind: BqType, text: str, instants: Instants) -> Hashable:
 
 def _float(value: Any) -> Hashable:
     number = float(value)
-    return repr(number)  # tells -0.0 from 0.0, and NaN equals itself
+    return repr(number)  # distinguishes -0.0 from 0.0, and makes NaN equal to itself
 
 
 def _bytes(text: str) -> bytes:
@@ -228,14 +228,14 @@ def _interval(text: str) -> Hashable:
 
 
 def _number(text: str) -> Fraction:
-    """A number exactly, unless its exponent is absurd: 1e999999999 has as many digits."""
+    """The exact number; refuses large exponents, because 1e999999999 has as many digits."""
     if not _NUMBER.fullmatch(text):
         raise Unreadable("expected a number with an exponent of four digits or fewer")
     return Fraction(text)
 
 
 def _json(text: str) -> Hashable:
-    """A JSON text up to white space, key order and the spelling of numbers."""
+    """A JSON text without regard to white space, key order and the spelling of numbers."""
     try:
         return _frozen(parse_json(text.encode(), depth=_JSON_DEPTH, values=_JSON_VALUES, numbers=_number))
     except ForeignJsonError as error:
@@ -266,7 +266,7 @@ _ALIKE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     BqType.BIGNUMERIC: _number,
     BqType.JSON: _json,
 }
-"""Types that a case and ``tabledata.list`` write so much alike that one function reads both."""
+"""Types whose texts in a case and in ``tabledata.list`` are so similar that one function reads both."""
 
 _CASE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     **_ALIKE,

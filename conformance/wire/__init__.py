@@ -1,10 +1,10 @@
-"""Bytes to structure, trusting nothing: a strict reader of Arrow's encapsulated messages.
+"""A strict reader of Arrow's encapsulated messages: it turns untrusted bytes into a structure and a list of faults.
 
-``read_schema`` and ``read_batch`` take bytes that should hold one message and say what they hold and what is wrong;
-they never raise on the bytes. ``read_stream`` does so for a whole IPC stream and its dictionaries, ``read_file`` for a
-file and its footer, ``read_tensor`` for dense and sparse tensors; ``sniff`` guesses which of these some bytes are.
-``batch_to_arrow`` decodes with this package's own reading of the bytes. ``dissect`` explains every byte. Which
-faults matter to whom is decided by :mod:`conformance.contract`.
+``read_schema`` and ``read_batch`` read bytes that should be one message, and return its content and its faults; no
+bytes make them raise. ``read_stream`` does the same for a full IPC stream with its dictionaries, ``read_file`` for a
+file with its footer, and ``read_tensor`` for dense and sparse tensors. ``sniff`` guesses which of these some bytes are.
+``batch_to_arrow`` decodes a batch without pyarrow's IPC reader. ``dissect`` explains every byte. The package does not
+decide which faults break which contract; :mod:`conformance.contract` does.
 
 >>> import pyarrow as pa
 >>> batch = pa.RecordBatch.from_pydict({"x": [1, None, 3]})

@@ -1,8 +1,9 @@
-"""The judge's own decoding: verified buffers to pyarrow arrays, without any IPC reader.
+"""Decoding of verified buffers to pyarrow arrays, without any IPC reader.
 
-Arrays are built buffer by buffer, so that what a target's bytes say is read by this package alone; pyarrow only gives
-the values a shape that others can compare. What the bytes leave open under slots that nobody can see - an index, a
-view that leads nowhere - is replaced on the way, so that an array is sound all over.
+The arrays are built buffer by buffer, so that only this package interprets a target's bytes. pyarrow merely gives the
+values a form that others can compare. The format leaves some bytes undefined in slots that are not visible, for example
+an index or a view under a null. If they point nowhere, the decoder replaces them, so that every slot of an array is
+safe to follow.
 """
 
 from __future__ import annotations
@@ -27,17 +28,22 @@ from conformance.wire.types import Field
 __all__ = ["Lookup", "batch_to_arrow", "column_to_arrow", "no_dictionaries"]
 
 Lookup = Callable[[Field, pa.DataType], pa.Array | None]
-"""The dictionary that an encoded field's indices point into, as an array of the given type; None where it has none."""
+"""Returns the dictionary of an encoded field as an array of the given type; None if none is defined."""
 
 
 def no_dictionaries(field: Field, made: pa.DataType) -> pa.Array | None:
-    """The lookup of a batch that is decoded by itself."""
+    """Lookup for a batch that is decoded without a stream; raises :class:`UnsupportedHereError` for every field."""
     del made
     raise UnsupportedHereError(f"{field.name!r} is dictionary-encoded, and the dictionary is another message")
 
 
 def batch_to_arrow(batch: BatchMessage, lookup: Lookup = no_dictionaries) -> pa.RecordBatch:
-    """``batch`` as a :class:`pyarrow.RecordBatch`, of the schema that it was read with."""
+    """``batch`` as a :class:`pyarrow.RecordBatch` of the schema that it was read with.
+
+    Raises:
+        UndecodableError: faults of the batch make its buffers unsafe to follow.
+        UnsupportedHereError: the installed pyarrow, or this decoder, lacks something that is legal.
+    """
     body = _sound(batch)
     schema, decoder, length = schema_to_arrow(batch.schema), _Decoder(body, lookup), batch.length or 0
     try:
@@ -53,7 +59,10 @@ def batch_to_arrow(batch: BatchMessage, lookup: Lookup = no_dictionaries) -> pa.
 
 
 def column_to_arrow(batch: BatchMessage, made: pa.DataType, lookup: Lookup) -> pa.Array:
-    """The only column of ``batch``, a dictionary's values, as an array of a type that has their layout."""
+    """The only column of ``batch``, the values of a dictionary, as an array of type ``made``, which has their layout.
+
+    Raises the errors of :func:`batch_to_arrow`.
+    """
     body = _sound(batch)
     try:
         return _Decoder(body, lookup).array(body.plan.ops[0], made, batch.length or 0)
@@ -62,13 +71,14 @@ def column_to_arrow(batch: BatchMessage, made: pa.DataType, lookup: Lookup) -> p
 
 
 def _sound(batch: BatchMessage) -> Body:
+    """The body of a batch; raises :class:`UndecodableError` if its buffers are unsafe to follow."""
     if batch.body is None or not batch.decodable:
         raise UndecodableError("the batch cannot be decoded: " + "; ".join(map(str, batch.violations[:3])))
     return batch.body
 
 
 def _without_columns(length: int) -> pa.RecordBatch:
-    # Not pyarrow.nulls, which allocates for as many slots as the bytes care to announce.
+    # Not pyarrow.nulls: it allocates memory for every row, and hostile bytes may declare any number of rows.
     rows = pa.Array.from_buffers(pa.null(), length, [None])
     return pa.record_batch([rows], names=["rows"]).select([])
 
@@ -94,7 +104,7 @@ class _Decoder:
     body: Body
     lookup: Lookup
     hidden: dict[int, Mask] = dataclasses.field(default_factory=dict)
-    """Slots that are null although their own bitmap does not say so, by op: those that null slots of a union choose."""
+    """By op, the slots that are null only because a null slot of a union above them selects them."""
 
     def array(self, op: Op, made: pa.DataType, length: int) -> pa.Array:
         if isinstance(made, IntervalType):
@@ -112,17 +122,21 @@ class _Decoder:
         if op.layout is Layout.RUN_END_ENCODED:
             return pa.RunEndEncodedArray.from_buffers(made, length, [None], -1, 0, children)
         if op.layout is Layout.FIXED_SIZE_LIST:
+            # The format lets the child be longer than the lists need.
             children = [children[0][: length * op.field.type.list_size]]
         elif op.layout in _WITH_OFFSETS and not buffers[1].size:
+            # A column without slots may leave out its offsets; pyarrow gets the single offset 0 in their place.
             buffers[1] = pa.py_buffer(bytes(op.width))
         elif op.layout is Layout.VIEW:
             buffers[1] = self.views(buffers, length)
+        # A null count of -1 is unknown: Arrow C++ then counts the bits itself.
         nulls = (-1 if buffers[0] is not None else 0) if op.has_validity else length
         return pa.Array.from_buffers(made, length, buffers or [None], nulls, 0, children)
 
     # --- buffers ------------------------------------------------------------------------------------
 
     def buffers(self, op: Op) -> list[Any]:
+        """The buffers of an op; raises :class:`UndecodableError` if one of them could not be read."""
         starts, contents = self.body.starts, self.body.contents
         first = starts[op.index]
         after = starts[op.index + 1] if op.index + 1 < len(starts) else len(contents)
@@ -132,7 +146,7 @@ class _Decoder:
         return [pa.py_buffer(content) for content in found]
 
     def mask(self, op: Op, buffers: list[Any], length: int) -> None:
-        """Sets the validity bitmap of an op that has one; None where all slots are valid."""
+        """Replace the validity bitmap of an op by the one to decode with; None if all slots are valid."""
         if op.null_rule in _IN_MAPS:
             self.without_nulls(op, buffers, length)
         if op.has_validity:
@@ -141,7 +155,7 @@ class _Decoder:
             raise UnsupportedHereError(f"{op.path} is run-end encoded in a union that has nulls of its own")
 
     def validity(self, op: Op, bitmap: pa.Buffer, length: int) -> pa.Buffer | None:
-        """The bitmap of an op, None where all slots are valid, with those that a union hides taken out."""
+        """The bitmap of an op without the slots that a union hides; None if all slots are valid."""
         hidden = self.hidden.get(op.index)
         if hidden is None:
             return bitmap if bitmap.size else None
@@ -151,7 +165,10 @@ class _Decoder:
         return pa.py_buffer(np.packbits(shown, bitorder="little").tobytes())
 
     def without_nulls(self, op: Op, buffers: list[Any], length: int) -> None:
-        """Takes away the bitmap of a map's entries or keys: pyarrow ends the process over a null among them."""
+        """Drop the bitmap of a map's entries or keys, because pyarrow aborts the process if one of them is null.
+
+        Raises :class:`UndecodableError` if a visible entry or key is null.
+        """
         if op.layout is Layout.NULL and length:
             raise UnsupportedHereError(f"{op.path} is a map's key of type null, which pyarrow does not hold")
         if not op.has_validity or not buffers[0].size:
@@ -164,7 +181,10 @@ class _Decoder:
         buffers[0] = pa.py_buffer(b"")
 
     def views(self, buffers: list[Any], length: int) -> pa.Buffer:
-        """The views, those of slots that nobody sees made empty where they lead nowhere: only these are not judged."""
+        """The views, with each view that points nowhere replaced by an empty one.
+
+        Visible views have been judged before, so that only views in invisible slots can still point nowhere.
+        """
         raw = numbers(memoryview(buffers[1]).cast("B"), "i4", 4 * length).reshape(length, 4)
         sizes, places, offsets = raw[:, 0], raw[:, 2], raw[:, 3].astype(np.int64)
         limits = np.array([buffer.size for buffer in buffers[2:]] or [0], np.int64)
@@ -178,7 +198,7 @@ class _Decoder:
     # --- layouts ------------------------------------------------------------------------------------
 
     def encoded(self, op: Op, made: pa.DataType, length: int, buffers: list[Any]) -> pa.Array:
-        """A dictionary-encoded column: indices that have been checked, and the dictionary of their time."""
+        """A dictionary-encoded column: checked indices, and the dictionary that applied when the batch was written."""
         kind = f"{'i' if pa.types.is_signed_integer(made.index_type) else 'u'}{op.width}"
         indices = numbers(memoryview(buffers[1]).cast("B"), kind, length)
         values = self.lookup(op.field, made.value_type)
@@ -192,7 +212,11 @@ class _Decoder:
         return pa.DictionaryArray.from_arrays(pointers, values, ordered=made.ordered, safe=False)
 
     def without(self, op: Op, wrong: Mask, indices: Any, buffers: list[Any], *, size: int | None) -> list[Any]:
-        """The buffers with wrong indices made null, where nobody sees them."""
+        """The buffers, with out-of-range indices in invisible slots made null.
+
+        ``size`` is the dictionary's length, None if it is not defined. Raises :class:`UndecodableError` if a visible
+        slot has such an index.
+        """
         length = len(wrong)
         seen = live(self.body, op, length)
         if seen is None:
@@ -210,7 +234,7 @@ class _Decoder:
         return [pa.py_buffer(bitmap), pa.py_buffer(np.where(wrong, 0, indices).tobytes())]
 
     def union(self, op: Op, made: pa.DataType, length: int, buffers: list[Any]) -> pa.Array:
-        """A union; nulls of its own, which V4 allows, become nulls of the children's slots that they choose."""
+        """A union; where the union itself is null, which V4 allows, the selected slot of the child becomes null."""
         if op.has_validity:
             bitmap, *buffers = buffers
             if bitmap is not None:
@@ -224,7 +248,10 @@ class _Decoder:
         return pa.Array.from_buffers(made, length, [None, *buffers], 0, 0, children)
 
     def hide(self, op: Op, nulls: Mask, buffers: list[Any]) -> None:
-        """Has the children's slots that null slots choose made null; a slot that another one chooses too cannot be."""
+        """Make the child slots null that the null slots of a union select.
+
+        Raises :class:`UnsupportedHereError` if a valid slot of the union selects the same child slot.
+        """
         if not nulls.any():
             return
         length = len(nulls)

@@ -1,4 +1,4 @@
-"""Schemas as pyarrow's, built field by field and without any IPC reader, and what cannot be decoded."""
+"""Conversion of schemas to pyarrow, field by field and without any IPC reader, and the errors of decoding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class DecodingError(Exception):
-    """Bytes cannot be made into pyarrow objects.
+    """The bytes cannot be converted to pyarrow objects.
 
     ├── :class:`UndecodableError` - the bytes are at fault.
     └── :class:`UnsupportedHereError` - the installed pyarrow, or this decoder, lacks something that is legal.
@@ -32,21 +32,21 @@ class DecodingError(Exception):
 
 
 class UndecodableError(DecodingError):
-    """The batch's buffers cannot be followed safely; its faults say why."""
+    """Following the batch's buffers would be unsafe; its faults give the reason."""
 
 
 class UnsupportedHereError(DecodingError):
-    """The type is legal Arrow, but cannot be represented by the installed pyarrow."""
+    """The type is legal Arrow, but the installed pyarrow cannot represent it."""
 
 
 # --- schemas ----------------------------------------------------------------------------------------
 
 
 def schema_to_arrow(schema: Schema) -> pa.Schema:
-    """``schema`` as a :class:`pyarrow.Schema`, built field by field and once.
+    """``schema`` as a :class:`pyarrow.Schema`; converted on first use and then remembered.
 
-    Metadata pairs without key or value become empty strings, dictionary-encoded fields dictionary types. Intervals
-    that pyarrow has no class for are :class:`~conformance.wire.intervals.IntervalType`.
+    A missing key or value of a metadata pair becomes an empty string, a dictionary-encoded field gets a dictionary
+    type, and an interval for which pyarrow has no class becomes an :class:`~conformance.wire.intervals.IntervalType`.
 
     Raises:
         UnsupportedHereError: the installed pyarrow lacks a type.
@@ -58,7 +58,7 @@ def schema_to_arrow(schema: Schema) -> pa.Schema:
 
 
 def schema_to_struct(schema: Schema) -> pa.DataType:
-    """The columns of ``schema`` as the fields of a struct type, for building batches; made once."""
+    """A struct type with the columns of ``schema`` as its fields, for building batches; remembered like a schema."""
     made: pa.DataType | None = schema.memo.get(schema_to_struct)
     if made is None:
         made = schema.memo[schema_to_struct] = pa.struct(list(schema_to_arrow(schema)))
@@ -73,7 +73,7 @@ def _schema(schema: Schema) -> pa.Schema:
 
 
 def field_to_arrow(field: Field) -> pa.Field:
-    """``field`` as a :class:`pyarrow.Field`; pyarrow's own exceptions where it refuses it."""
+    """``field`` as a :class:`pyarrow.Field`; raises pyarrow's own exceptions if pyarrow refuses the field."""
     return pa.field(field.name, _type(field), nullable=field.nullable, metadata=_metadata(field.metadata))
 
 
@@ -89,7 +89,10 @@ def _type(field: Field) -> pa.DataType:
 
 
 def type_to_arrow(field: Field) -> pa.DataType:
-    """The type of ``field``'s values, whether they are dictionary-encoded or not."""
+    """The type of ``field``'s values, ignoring a dictionary encoding.
+
+    Raises :class:`UnsupportedHereError` if the installed pyarrow lacks the type.
+    """
     maker = _TYPES.get(field.type.kind)
     if maker is None:
         raise UnsupportedHereError(f"{field.type} is not supported")
@@ -97,7 +100,7 @@ def type_to_arrow(field: Field) -> pa.DataType:
 
 
 def _lacking(name: str) -> Callable[..., Any]:
-    """The type factory ``name`` of pyarrow; a typed error on use where this pyarrow has none."""
+    """The type factory ``name`` of pyarrow, looked up on use; raises :class:`UnsupportedHereError` if it is missing."""
 
     def make(*arguments: Any, **named: Any) -> Any:
         factory = getattr(pa, name, None)
@@ -124,7 +127,7 @@ def _interval(made: Type, _: tuple[Field, ...]) -> pa.DataType:
 
 def _map(made: Type, children: tuple[Field, ...]) -> pa.DataType:
     key, value = children[0].children
-    # pyarrow has no map with nullable keys; that the schema says so is a fault of its own.
+    # pyarrow has no map with nullable keys; a schema that declares them has a fault already (schema.map-nullable).
     held = field_to_arrow(dataclasses.replace(key, nullable=False))
     return pa.map_(held, field_to_arrow(value), keys_sorted=made.keys_sorted)
 

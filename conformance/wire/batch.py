@@ -1,6 +1,6 @@
-"""The RecordBatch header and body against a schema.
+"""Judging of the RecordBatch header and body against a schema.
 
-This module decides whether a batch has the nodes and buffers that its schema requires, and has each column judged.
+This module decides whether a batch has the nodes and buffers that its schema requires, and calls the judges of columns.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _V4: Final = "V4"
 
 
 class Node(NamedTuple):
-    """A FieldNode: how many slots a field has, and how many of them are null."""
+    """A FieldNode: the number of slots of a field, and the number of nulls among them."""
 
     length: int
     null_count: int
 
 
 class BufferRange(NamedTuple):
-    """A Buffer: where it starts in the body, and how many bytes of the body it takes."""
+    """A Buffer: its offset in the body, and its length in bytes."""
 
     offset: int
     length: int
@@ -42,11 +42,11 @@ class BufferRange(NamedTuple):
 
 @dataclasses.dataclass(slots=True, eq=False)
 class BatchMessage:
-    """What the bytes of a record batch hold: the first message, its header, what follows, and all that is wrong.
+    """The result of reading a record batch: its first message, header and body, what follows the message, and faults.
 
-    ``length`` is the batch's row count as announced, None where there is no RecordBatch header to read it from.
-    ``codec`` is ``""``, ``"lz4"``, ``"zstd"`` or ``"unknown"``. ``body`` holds the buffers that were judged; None
-    where the header does not fit the schema.
+    ``length`` is the row count that the header declares; None if there is no RecordBatch header.
+    ``codec`` is ``""``, ``"lz4"``, ``"zstd"`` or ``"unknown"``. ``body`` contains the judged buffers; it is None if the
+    header does not fit the schema.
     """
 
     faults: list[Fault]
@@ -61,29 +61,29 @@ class BatchMessage:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The field nodes as announced, in pre-order."""
+        """The field nodes as the header declares them, in pre-order."""
         return tuple(map(Node._make, zip(self.flat_nodes[::2], self.flat_nodes[1::2], strict=True)))
 
     @property
     def buffers(self) -> tuple[BufferRange, ...]:
-        """The buffers as announced, relative to the body."""
+        """The buffers as the header declares them; offsets count from the start of the body."""
         return tuple(map(BufferRange._make, zip(self.flat_buffers[::2], self.flat_buffers[1::2], strict=True)))
 
     @property
     def violations(self) -> list[Fault]:
-        """The faults that the format itself forbids."""
+        """The faults that the Arrow format forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
 
     @property
     def decodable(self) -> bool:
-        """Whether every buffer can be followed safely; faults of values alone do not prevent it."""
+        """True if every buffer is safe to follow; faults in values alone do not prevent decoding."""
         return self.body is not None and not self.body.broken
 
 
 def read_batch(data: Bytes, schema: Schema, budget: DecompressionBudget | None = None) -> BatchMessage:
-    """Reads bytes that should be one encapsulated RecordBatch of ``schema``; never raises on what they hold.
+    """Read bytes that should be one encapsulated RecordBatch of ``schema``; no bytes make this function raise.
 
-    ``budget`` bounds what the batches that share it decompress to; without one the batch has its own.
+    ``budget`` limits the decompressed size of all batches that share it; by default the batch has a budget of its own.
     """
     view = memoryview(data).cast("B")
     faults: list[Fault] = []
@@ -101,7 +101,7 @@ def read_batch(data: Bytes, schema: Schema, budget: DecompressionBudget | None =
 def judge_batch(
     frame: Frame, view: memoryview, schema: Schema, faults: list[Fault], budget: DecompressionBudget | None = None
 ) -> BatchMessage:
-    """Judges a message that has been framed already as a RecordBatch of ``schema``."""
+    """Judge a framed message as a RecordBatch of ``schema``."""
     batch = BatchMessage(faults, frame.message, (), schema)
     if _is_batch(frame, faults):
         judge_data(batch, frame, frame.header, view, budget)
@@ -124,10 +124,10 @@ def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
 def judge_data(
     batch: BatchMessage, frame: Frame, header: Table | None, view: memoryview, budget: DecompressionBudget | None = None
 ) -> None:
-    """Judges a RecordBatch table and the body of its message by ``batch.schema``, filling in ``batch``.
+    """Judge a RecordBatch table and the body of its message against ``batch.schema``; the result goes into ``batch``.
 
-    The table is the header of a record batch's message, or the data of a dictionary batch's. ``budget`` bounds what
-    the messages that share it decompress to; without one the message has its own.
+    The table is the header of a record batch's message, or the ``data`` of a dictionary batch. ``budget`` limits the
+    decompressed size of all messages that share it; by default the message has a budget of its own.
     """
     verifier, message = frame.verifier, frame.message
     if header is None or verifier is None:
@@ -142,6 +142,7 @@ def judge_data(
         place = base + (frame.root or header).place("version")
         observed = f"{message.version} after a schema of {schema.version}"
         report(faults, Rule.MESSAGE_VERSION_DIFFERS, (place, place + 2), "Message.version", observed)
+    # V5 removed the validity bitmap of unions (Schema.fbs, enum MetadataVersion); the version of the message decides.
     plan = plan_of(schema, union_validity=message.version == _V4)
     if _lost(header, "nodes", nodes_run) or _lost(header, "buffers", buffers_run):
         return
@@ -165,6 +166,7 @@ def judge_data(
         return
     if batch.codec:
         body.decompress(batch.codec, budget or DecompressionBudget(len(view)))
+    # Judges and decoders read little-endian numbers only.
     if schema.endianness is Endianness.BIG:
         swap(body)
     batch.body = body
@@ -172,7 +174,8 @@ def judge_data(
 
 
 def _codec(header: Table, compression: Table | None) -> str:
-    """The codec's name: ``""`` for none, ``"unknown"`` where it could not be read, which has been reported."""
+    """The codec's name; ``""`` for none, ``"unknown"`` if it could not be read and a fault reports that."""
+    # `place` returns the start of the table for an absent slot, which distinguishes it from an unreadable one.
     if compression is None:
         return "" if header.place("compression") == header.start else "unknown"
     codec, method = compression.values
@@ -180,12 +183,12 @@ def _codec(header: Table, compression: Table | None) -> str:
 
 
 def _lost(header: Table, name: str, run: Run | None) -> bool:
-    """Whether a vector is there but could not be read, which has been reported."""
+    """True if the vector is present but could not be read; the verifier has reported a fault for it."""
     return run is None and header.place(name) != header.start
 
 
 def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: tuple[int, ...]) -> bool:
-    """Whether the header has as many nodes and buffers as the schema requires."""
+    """True if the header has exactly the nodes and buffers that the schema requires."""
     plan, faults = body.plan, batch.faults
     start, end = base + header.start, base + header.start + header.size
     count, wanted = len(batch.flat_nodes) >> 1, len(plan.ops)
@@ -194,6 +197,8 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
         observed = f"{count} nodes, {wanted} needed"
         report(faults, Rule.BATCH_NODE_COUNT, (start, end), "RecordBatch.nodes", observed)
     wanted = plan.buffers
+    # A view field has any number of data buffers; variadicBufferCounts has one count per view field
+    # (https://arrow.apache.org/docs/format/Columnar.html#variadic-buffers).
     if plan.views or variadic:
         if len(variadic) != plan.views or min(variadic, default=0) < 0:
             observed = f"{len(variadic)} counts for {plan.views} view fields: {', '.join(map(str, variadic[:16]))}"
@@ -209,7 +214,7 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
 
 
 def _starts(plan: LayoutPlan, variadic: tuple[int, ...]) -> tuple[int, ...]:
-    """The first buffer of each op, with the data buffers of the view fields before it."""
+    """The number of each op's first buffer, counting the data buffers of the view fields before it."""
     starts, more, counts = [], 0, iter(variadic)
     for op in plan.ops:
         starts.append(op.first + more)
@@ -219,7 +224,7 @@ def _starts(plan: LayoutPlan, variadic: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _node_numbers(body: Body, length: int) -> bool:
-    """Judges lengths and null counts by themselves; whether columns can be judged by them."""
+    """Judge node lengths and null counts; True if the columns can be judged with them."""
     nodes = body.nodes
     for op in body.plan.ops:
         slots, nulls = nodes[2 * op.index], nodes[2 * op.index + 1]

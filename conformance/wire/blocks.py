@@ -1,7 +1,7 @@
-"""The blocks of a file's footer against the messages that they name.
+"""Judging of the blocks in a file's footer against the messages that they point to.
 
-This module decides whether a block leads to a message, to which, and whether the footer lists the stream's messages
-once each, all of them and in order. What the messages hold is judged elsewhere.
+This module decides whether each block points to a message of the right kind, and whether the footer lists every message
+of the stream exactly once and in order. It does not judge the content of the messages.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ __all__ = ["Listed", "follow_blocks"]
 
 _SIZE: Final = 24
 _NONE: Final = (Header.STRAY, Header.UNKNOWN, Header.END_OF_STREAM)
+"""Headers of bytes that are not a message; a block must not point to them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Listed:
-    """A block that leads to a message of the kind that it should.
+    """A block that points to a message of the right kind.
 
-    ``frame`` and ``faults`` are those of the message where it is none of the stream's and had to be read anew.
+    ``frame`` and ``faults`` are set if the message is not one of the stream's, so that it had to be read here; for a
+    message of the stream, ``frame`` is None and ``faults`` is empty.
     """
 
     block: Block
@@ -37,16 +39,16 @@ class Listed:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Where the block itself lies."""
+        """The position of the block itself in the file: its first byte, and the byte after its last."""
         return self.block.place, self.block.place + _SIZE
 
 
 def follow_blocks(
     view: memoryview, footer: Footer, messages: Collection[Message] | None, faults: list[Fault]
 ) -> tuple[list[Listed], list[Listed]]:
-    """The dictionary batches and the record batches that the footer lists, in its order; the others are reported.
+    """The dictionary batches and the record batches that the footer lists, in its order; bad blocks become faults.
 
-    ``messages`` are those of the stream, None where it cannot be read.
+    ``messages`` are the messages of the stream, None if the stream cannot be read.
     """
     return _Follower(view[: footer.start], footer, messages, faults).follow()
 
@@ -61,7 +63,7 @@ class _Follower:
         self.known: Mapping[int, Message] = {
             message.start: message for message in messages or () if message.header not in _NONE
         }
-        # Behind a message that cannot be followed, nobody knows what belongs to the stream.
+        # After a message that cannot be followed, it is unknown which bytes belong to the stream.
         broken = [message.start for message in messages or () if message.header in (Header.STRAY, Header.UNKNOWN)]
         self.reach = (broken or [footer.start])[0] if messages is not None else -1
         blocks = itertools.chain(footer.dictionaries or (), footer.batches or ())
@@ -88,7 +90,7 @@ class _Follower:
         return listed
 
     def block(self, block: Block, path: str, kind: Header) -> Listed | None:
-        """The message of a block, after it has been judged that there is one and that it is as long as announced."""
+        """The message that a block points to, after judging that it exists and has the declared lengths."""
         place, end = (block.place, block.place + _SIZE), self.footer.start
         offset, metadata, body = block.offset, block.metadata_length, block.body_length
         if offset in self.seen:
@@ -122,7 +124,7 @@ class _Follower:
         return Listed(block, path, message, frame, found)
 
     def frame(self, offset: int, faults: list[Fault]) -> Frame | None:
-        # What other blocks name is no part of this one: else each of many could have the whole file read.
+        # Reading stops at the next block: otherwise each of many blocks could make this read the full file.
         following = self.starts[bisect.bisect_right(self.starts, offset)]
         return read_frame(self.view[:following], offset, faults)
 

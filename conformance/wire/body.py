@@ -1,6 +1,6 @@
-"""The body of a batch: its buffers cut out, bounded and, where compressed, decompressed.
+"""The body of a batch: its buffers are cut out, checked against its bounds and, if compressed, decompressed.
 
-A :class:`Body` is what the judges of columns work on; it also knows where to point when something is wrong.
+The judges of columns work on a :class:`Body`, which also computes the position of each fault.
 """
 
 from __future__ import annotations
@@ -17,18 +17,25 @@ from conformance.wire.layout import LayoutPlan, Mask, Op
 __all__ = ["Body"]
 
 MAX_PADDING: Final = 64
-"""Padding to the next 64 bytes, the widest alignment that the format recommends, is shorter than this."""
+"""Bytes between two buffers that still count as padding are fewer than this.
+
+The format recommends 64 bytes as the widest alignment, so that padding takes at most 63 bytes
+(https://arrow.apache.org/docs/format/Columnar.html#buffer-alignment-and-padding).
+"""
 
 _ZEROS: Final = [bytes(length) for length in range(MAX_PADDING)]
 _EMPTY: Final = memoryview(b"")
 
 
 class Body:
-    """The buffers of one batch, and what is wrong with them.
+    """The buffers of one batch, and their faults.
 
-    ``contents`` holds each buffer's bytes, decompressed; None where they cannot be had.
-    ``broken`` names the ops whose buffers are not safe to follow, by index.
-    ``shown`` remembers which slots of one op are live, since its children ask for it in turn.
+    ``base`` is the start of the body in ``data``, ``length`` its declared length.
+    ``contents`` contains each buffer's bytes, decompressed; None if they cannot be read.
+    ``broken`` contains the indices of the ops whose buffers are not safe to follow.
+    ``stored`` is False for a compressed body: an element then has no position of its own in the file.
+    ``shown`` remembers which slots of one op are live, because each of its children asks for them.
+    ``extent`` limits the slots for which liveness is computed: one per bit of the body, and some for small bodies.
     """
 
     __slots__ = (
@@ -79,10 +86,15 @@ class Body:
     # --- cutting ------------------------------------------------------------------------------------
 
     def cut(self, buffers: tuple[int, ...]) -> None:
-        """Cuts the buffers out of the body: ``buffers`` are offset and length of each in turn."""
+        """Cut the buffers out of the body: ``buffers`` are offset and length of each buffer in turn.
+
+        One pass handles a body without faults; any doubt starts :meth:`_diagnose`, which reports each fault.
+        """
         self.offsets, self.lengths = buffers[::2], buffers[1::2]
         data, base, contents = self.data, self.base, self.contents
         length, size = self.length, len(data) - self.base
+        # Writers put the buffers end to end, in the order of the flattened fields, each at a multiple of 8 bytes
+        # (https://arrow.apache.org/docs/format/Columnar.html#recordbatch-message and #buffer-alignment-and-padding).
         end = 0
         for offset, count in zip(self.offsets, self.lengths, strict=True):
             if count == 0 and offset >= 0:
@@ -103,7 +115,7 @@ class Body:
         self._diagnose()
 
     def _diagnose(self) -> None:
-        """Cuts again, slowly, saying what is wrong."""
+        """Cut the buffers out again, slowly, and report each fault."""
         self.contents.clear()
         size = min(self.length, len(self.data) - self.base)
         inside: list[tuple[int, int, int]] = []
@@ -136,12 +148,13 @@ class Body:
     def _diagnose_gaps(self, inside: list[tuple[int, int, int]], size: int) -> None:
         covered, last = 0, -1
         dirty: list[tuple[int, int]] = []
-        # A buffer beyond a body that was cut short leaves a gap up to the cut, and no further.
+        # If the body is truncated, the gap before a buffer beyond its end counts up to that end only.
         reached = [(min(start, size), min(end, size), number) for start, end, number in inside]
         for start, end, number in [*reached, (size, size, -1)]:
             if start < covered and number >= 0:
                 self._wrong(Rule.BUFFER_OVERLAP, number, f"bytes {start} to {end}, shared with {self.name(last)}")
-                # Not looked into: else any number of columns could have the whole body read over and over.
+                # The shared bytes are not decoded twice: otherwise any number of columns could each make the judges
+                # read the full body.
                 self.contents[number] = None
             if start - covered >= MAX_PADDING:
                 place = self.base + covered, self.base + start
@@ -156,7 +169,7 @@ class Body:
             report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", observed)
 
     def decompress(self, codec: str, budget: DecompressionBudget) -> None:
-        """Replaces every buffer's bytes by what they decompress to; a buffer that does not decompress becomes None."""
+        """Replace every buffer by its decompressed bytes; a buffer that does not decompress becomes None."""
         self.stored = False
         for number, content in enumerate(self.contents):
             if content is None or not len(content):
@@ -165,11 +178,11 @@ class Body:
             self.contents[number] = made
             self.extent += 8 * len(made or b"")
 
-    # --- pointing -----------------------------------------------------------------------------------
+    # --- positions of faults ------------------------------------------------------------------------
 
     def owner(self, number: int) -> tuple[Op, str] | None:
-        """The op that buffer ``number`` belongs to, and the buffer's role."""
-        # An op without buffers starts where the next one does, so that the last to start here is the owner.
+        """The op that buffer ``number`` belongs to and the buffer's role; None if there is no such op."""
+        # An op without buffers starts where the next one does; bisecting to the right finds the op that has the buffer.
         found = bisect.bisect_right(self.starts, number) - 1
         if found < 0:
             return None
@@ -177,7 +190,7 @@ class Body:
         return op, self._role(op, number)
 
     def name(self, number: int) -> str:
-        """Buffer ``number`` as field path and role."""
+        """The field path and role of buffer ``number``."""
         owner = self.owner(number)
         return f"buffer {number}" if owner is None else f"{owner[0].path} {owner[1]}"
 
@@ -190,8 +203,11 @@ class Body:
         report(self.faults, rule, (start, end), self.name(number), observed)
 
     def fault(self, rule: Rule, op: Op, number: int, observed: str, *, slot: int = -1, width: int = 0) -> None:
-        """Reports ``rule`` broken in buffer ``number`` of ``op``; ``slot`` and ``width`` point at one element."""
-        # An empty buffer may be announced anywhere, even beyond the body.
+        """Report that buffer ``number`` of ``op`` breaks ``rule``; ``slot`` and ``width`` select one element.
+
+        An element of a compressed buffer has no position of its own: the fault then spans the stored buffer.
+        """
+        # An empty buffer may declare any offset, even one beyond the body.
         start = min(self.base + self.offsets[number], len(self.data))
         end = start + self.lengths[number]
         if slot >= 0 and self.stored:
@@ -199,12 +215,12 @@ class Body:
         report(self.faults, rule, (start, end), self._path(op, number), observed)
 
     def node_fault(self, rule: Rule, op: Op, observed: str) -> None:
-        """Reports ``rule`` broken by a field node itself."""
+        """Report that the op's field node breaks ``rule``."""
         start = self.nodes_at + 16 * op.index
         report(self.faults, rule, (start, start + 16), op.path, observed)
 
     def broke(self, op: Op) -> None:
-        """Marks an op's buffers as unsafe to follow."""
+        """Record that the op's buffers are unsafe to follow."""
         self.broken.add(op.index)
 
     def _path(self, op: Op, number: int) -> str:

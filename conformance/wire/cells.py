@@ -1,4 +1,4 @@
-"""Arrays to plain values, layout by layout and from the buffers; see :mod:`conformance.wire.plain` for the form."""
+"""Conversion of arrays to plain values, one function per layout; :mod:`conformance.wire.plain` describes the form."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from conformance.wire.liveness import bits
 __all__ = ["Plain", "PlainError", "cells"]
 
 Plain: TypeAlias = bool | int | str | list[Any] | dict[str, Any] | None
-"""A value: ``null``, ``true``, an integer, a string, an array, or an object of one of these forms:
-``{"f64": 16 hex digits or "nan"}``, ``{"hex": …}``, ``{"decimal": unscaled}``, ``{"months", "days", "ms", "ns"}`` as
-far as an interval has them, ``{"struct": […]}``, ``{"map": [[key, value], …]}``."""
+"""A plain value: ``null``, ``true``, an integer, a string, an array, or an object of one of these forms:
+``{"f64": 16 hex digits or "nan"}``, ``{"hex": …}``, ``{"decimal": unscaled}``, an interval with those of ``"months"``,
+``"days"``, ``"ms"`` and ``"ns"`` that its unit has, ``{"struct": […]}``, ``{"map": [[key, value], …]}``."""
 
 
 class PlainError(ValueError):
-    """An array does not have plain values that could be given, or a document is no table of them."""
+    """An array has no plain values that could be given, or a document is not a table of plain values."""
 
 
 def cells(array: pa.Array, made: pa.DataType, limit: int) -> list[Plain]:
-    """The value of every slot of ``array``, read as one of type ``made``, which an array may stand in for.
+    """The value of every slot of ``array``, read as type ``made``, which may differ from the array's own type.
 
-    Raises :class:`PlainError` where there would be more than ``limit`` values, nested ones counted.
+    The types differ for intervals that pyarrow cannot access: their array has a substitute type.
+    Raises :class:`PlainError` if there would be more than ``limit`` values, nested values included.
     """
     return _Walk(limit).values(array, made)
 
 
 class _Walk:
-    """One column's way to its values, which counts those that it makes."""
+    """Converts one column and counts the values that it makes."""
 
     __slots__ = ("left", "limit")
 
@@ -56,6 +57,7 @@ class _Walk:
                 return self.values(storage, made.storage_type)
             return _masked(storage, _VALUES[below](storage, made))
         if has_bare_interval(made) and made.id not in BARE.values() and has_bare_interval(array.type):
+            # pyarrow cannot access the values of such an interval; the copy has integers of the same width.
             batch = pa.record_batch([array], names=[""])
             array = readable(batch).column(0)
         if not len(array):
@@ -76,6 +78,7 @@ class _Walk:
         kind = "i8" if made.id == _LARGE_LIST_VIEW else "i4"
         starts, sizes = (_numbers(array, number, kind).astype(np.int64) for number in (1, 2))
         chosen = sizes > 0
+        # A null list view may overlap others or cover everything; only visible lists select values of the child.
         valid = _validity(array)
         if valid is not None:
             chosen &= valid
@@ -118,6 +121,7 @@ class _Walk:
     def in_run_end_encoded(self, array: pa.Array, made: pa.DataType) -> list[Plain]:
         first, length = array.offset, len(array)
         ends = array.run_ends
+        # A slice keeps the run ends of the full array: only the runs that overlap the slice are read.
         stops = _numbers(ends, 1, f"i{made.run_end_type.bit_width // 8}").astype(np.int64)
         begin = int(np.searchsorted(stops, first, "right"))
         end = int(np.searchsorted(stops, first + length, "left")) + 1
@@ -146,7 +150,7 @@ class _Walk:
         return [below[index - lowest] if is_valid else None for index, is_valid in pairs]
 
 
-# --- what arrays have in common ---------------------------------------------------------------------
+# --- helpers for all layouts ------------------------------------------------------------------------
 
 
 def _buffer(array: pa.Array, number: int) -> memoryview:
@@ -155,7 +159,7 @@ def _buffer(array: pa.Array, number: int) -> memoryview:
 
 
 def _numbers(array: pa.Array, number: int, kind: str, more: int = 0) -> npt.NDArray[Any]:
-    """The numbers of the array's slots in one of its buffers, and ``more`` after them; zeros where it is empty."""
+    """The numbers in one buffer for the array's slots, and ``more`` numbers after them; zeros if it is empty."""
     buffer, count = _buffer(array, number), len(array) + more
     if not len(buffer):
         return np.zeros(count, kind)
@@ -163,7 +167,7 @@ def _numbers(array: pa.Array, number: int, kind: str, more: int = 0) -> npt.NDAr
 
 
 def _validity(array: pa.Array) -> npt.NDArray[np.bool_] | None:
-    """Which slots are valid; None where all are."""
+    """A mask of the valid slots; None if all slots are valid."""
     if not len(_buffer(array, 0)):
         return None
     return bits(_buffer(array, 0), array.offset + len(array))[array.offset :]
@@ -202,7 +206,7 @@ def _integer(kind: str) -> Callable[[pa.Array, pa.DataType], list[Plain]]:
 
 def _float(kind: str) -> Callable[[pa.Array, pa.DataType], list[Plain]]:
     def values(array: pa.Array, _: pa.DataType) -> list[Plain]:
-        with np.errstate(invalid="ignore"):  # a signalling NaN
+        with np.errstate(invalid="ignore"):  # converting a signalling NaN is not an error here
             wide = _numbers(array, 1, kind).astype(">f8")
         digits = wide.tobytes().hex()
         made: list[Plain] = [{"f64": digits[at : at + 16]} for at in range(0, len(digits), 16)]
@@ -259,7 +263,7 @@ def _view(show: Callable[[bytes], Plain]) -> Callable[[pa.Array, pa.DataType], l
         made: list[Plain] = []
         for slot, (size, _prefix, buffer, offset) in enumerate(struct.iter_unpack("<iiii", raw)):
             if valid is not None and not valid[slot]:
-                made.append(None)  # where a null's view points, nobody has looked
+                made.append(None)  # the view of a null was not judged and may point anywhere
             elif size <= _INLINE:
                 made.append(show(raw[16 * slot + 4 : 16 * slot + 4 + size]))
             else:
@@ -286,7 +290,7 @@ _INLINE: Final = 12
 
 
 def _known(table: dict[str, Any]) -> dict[int, Any]:
-    """``table`` by type id, without the types that this pyarrow lacks."""
+    """``table`` with pyarrow's type ids as keys, without the types that this pyarrow lacks."""
     return {getattr(pa.lib, f"Type_{name}"): how for name, how in table.items() if hasattr(pa.lib, f"Type_{name}")}
 
 
@@ -312,7 +316,7 @@ _VALUES: Final[dict[int, Callable[[pa.Array, pa.DataType], list[Plain]]]] = _kno
         "STRING_VIEW": _view(_as_text),
     }
 ) | {BARE["year-month"]: _months, BARE["day-time"]: _day_time}  # fmt: skip
-"""How the slots of a type without children are read; nulls are masked out afterwards."""
+"""The converter for each type without children; nulls are applied afterwards."""
 
 _NESTED: Final[dict[int, Callable[[_Walk, pa.Array, pa.DataType], list[Plain]]]] = _known(
     {

@@ -1,4 +1,4 @@
-"""The closed sets: every word that reading and dissecting use where only few are meant."""
+"""The closed sets of this package: the enumerations that reading and dissecting use."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ __all__ = ["BufferRole", "Kind", "Layout", "RegionKind", "RowKind", "SectionKind
 
 
 class Kind(enum.StrEnum):
-    """The forms in which Arrow data travels."""
+    """The forms in which Arrow data is stored or sent."""
 
     MESSAGE = "message"
     """One encapsulated message: a schema, a record batch or a dictionary batch."""
     STREAM = "stream"
-    """A schema and what follows it."""
+    """A schema and the messages that follow it."""
     FILE = "file"
-    """A stream between magics, with a footer."""
+    """A stream between two magics, with a footer."""
     TENSOR = "tensor"
     """One encapsulated tensor, dense or sparse."""
 
 
 class SectionKind(enum.StrEnum):
-    """The parts that a dump can be limited to."""
+    """The parts to which a dump can be limited."""
 
     FOOTER = "footer"
     SCHEMA = "schema"
@@ -31,7 +31,7 @@ class SectionKind(enum.StrEnum):
 
 
 class RegionKind(enum.StrEnum):
-    """What sort of bytes a region is, for styling."""
+    """The sort of bytes that a region contains; it selects the region's style."""
 
     PREFIX = "prefix"
     VTABLE = "vtable"
@@ -44,7 +44,7 @@ class RegionKind(enum.StrEnum):
 
 
 class RowKind(enum.StrEnum):
-    """What a row of the dump shows."""
+    """The content of one row of the dump."""
 
     MESSAGE = "message"
     HEADING = "heading"
@@ -55,7 +55,7 @@ class RowKind(enum.StrEnum):
 
 
 class SpanKind(enum.StrEnum):
-    """What a verified range of the metadata is."""
+    """The FlatBuffers object in a verified range of the metadata."""
 
     ROOT = "root offset"
     VTABLE = "vtable"
@@ -65,7 +65,7 @@ class SpanKind(enum.StrEnum):
 
 
 class Layout(enum.StrEnum):
-    """The physical layouts of the columnar format, as far as judging tells them apart."""
+    """The physical layouts of the columnar format; layouts that are judged alike share one member."""
 
     NULL = "null"
     BOOL = "bool"
@@ -82,7 +82,7 @@ class Layout(enum.StrEnum):
 
 
 class BufferRole(enum.StrEnum):
-    """What a buffer of a field is for."""
+    """The purpose of a field's buffer."""
 
     VALIDITY = "validity bitmap"
     OFFSETS = "offsets"

@@ -1,9 +1,9 @@
-"""Judging the columns of a batch: one function per layout.
+"""Judging of a batch's columns: one function per layout.
 
-Each judges one node: its buffers' sizes, its null count, its offsets, and its children's lengths.
-Sizes are compared before a buffer is looked into, so that nothing here trusts a number from the bytes.
-Small columns are judged by plain Python on the bytes, since numpy costs more than it saves below some hundred values;
-large ones in chunks that stay in the processor's cache.
+Each function judges one node: the sizes of its buffers, its null count, its offsets, and the lengths of its children.
+It compares a size before it reads the buffer, so that it trusts no number from the bytes.
+Small columns are judged by plain Python, because numpy's overhead exceeds its gain below several hundred values;
+large columns are judged in chunks that stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -26,18 +26,20 @@ from conformance.wire.views import judge_views
 __all__ = ["judge_columns"]
 
 SMALL: Final = 512
-"""Values up to which plain Python beats numpy."""
+"""The largest number of values for which plain Python is faster than numpy."""
 CHUNK: Final = 1 << 16
-"""Values looked at in one step of a large column."""
+"""The number of values per step of a large column."""
 _BYTE_BITS: Final = np.array([value.bit_count() for value in range(256)], np.uint8)
 _CODES: Final = {4: "i", 8: "q"}
 
 
-# --- what layouts share -----------------------------------------------------------------------------
+# --- helpers for several layouts --------------------------------------------------------------------
 
 
 def _validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """Judges the bitmap against the null count; most columns need it, few have nulls."""
+    """Judge the validity bitmap against the null count."""
+    # The format lets a field without nulls leave its bitmap out, as an empty buffer
+    # (https://arrow.apache.org/docs/format/Columnar.html#validity-bitmaps).
     bitmap = body.contents[first]
     if bitmap is None:
         body.broke(op)
@@ -65,6 +67,7 @@ def _validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 
 
 def _popcount(bitmap: memoryview, length: int) -> int:
+    """The number of ones among the first ``length`` bits; bits are numbered from the least significant of each byte."""
     whole = length >> 3
     tail = (bitmap[whole] & ((1 << (length & 7)) - 1)).bit_count() if length & 7 else 0
     words = np.frombuffer(bitmap, np.uint64, whole >> 3)
@@ -80,6 +83,7 @@ def _popcount(bitmap: memoryview, length: int) -> int:
 
 
 def _forbidden_nulls(body: Body, op: Op, length: int, bitmap: memoryview, first: int) -> None:
+    """Report nulls of a field that must not have any; a null is allowed where the parent is null, too."""
     mask = reached(body, op, length)
     if mask is None or op.null_rule is None:
         return
@@ -90,7 +94,7 @@ def _forbidden_nulls(body: Body, op: Op, length: int, bitmap: memoryview, first:
 
 
 def _enough(body: Body, op: Op, number: int, needed: int, *, rule: Rule, length: int) -> memoryview | None:
-    """The bytes of a buffer if there are ``needed`` of them; else None, and the op is broken."""
+    """The bytes of a buffer if it has at least ``needed`` of them; else None, and the op is marked as broken."""
     content = body.contents[number]
     if content is not None and len(content) >= needed:
         return content
@@ -101,11 +105,11 @@ def _enough(body: Body, op: Op, number: int, needed: int, *, rule: Rule, length:
 
 
 def _offsets(body: Body, op: Op, length: int, number: int, *, limit: int, unit: str) -> tuple[int, int] | None:
-    """First and last offset of a variable-size column, once all are known to be in order and within ``limit``."""
+    """The first and last offset of a variable-size column; None if offsets decrease or exceed ``limit``."""
     width = op.width
     content = body.contents[number]
     if content is not None and not len(content) and not length:
-        return 0, 0  # an empty column may leave its offsets out
+        return 0, 0  # a column without slots may leave its offsets out
     needed = (length + 1) * width
     content = _enough(body, op, number, needed, rule=Rule.OFFSETS_TOO_SMALL, length=length)
     if content is None:
@@ -133,7 +137,7 @@ def _offsets(body: Body, op: Op, length: int, number: int, *, limit: int, unit: 
 
 
 def _first_fall(array: np.ndarray[Any, Any]) -> int:
-    """The place of the first number that is less than the one before it, counted from 0; -1 for none."""
+    """The index of the number before the first decrease; -1 if the numbers never decrease."""
     for start in range(0, len(array) - 1, CHUNK):
         stop = min(start + CHUNK, len(array) - 1)
         falls = array[start + 1 : stop + 1] < array[start:stop]
@@ -153,13 +157,13 @@ def _null(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 
 
 def _bool(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """A Bool field has a bitmap of values; its spare bits are free."""
+    """A Bool field has a bitmap of values; the bits after the last slot may have any value."""
     _validity(body, op, length, nulls, first)
     _enough(body, op, first + 1, (length + 7) >> 3, rule=Rule.DATA_TOO_SMALL, length=length)
 
 
 def _fixed(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """A field of fixed-size values, dictionary indices among them; values are looked at only where a rule says so."""
+    """A field of fixed-size values, or of dictionary indices; the values are judged only if a rule applies to them."""
     _validity(body, op, length, nulls, first)
     content = _enough(body, op, first + 1, length * op.width, rule=Rule.DATA_TOO_SMALL, length=length)
     if op.value_rule is not None and length and content is not None:
@@ -185,7 +189,7 @@ def _list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 
 
 def _list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """A list view: offset and size per slot, in any order, all of them inside the child."""
+    """A list view: an offset and a size per slot, in any order, each range inside the child."""
     _validity(body, op, length, nulls, first)
     needed = length * op.width
     contents = [
@@ -197,7 +201,8 @@ def _list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     offsets = numbers(contents[0], f"i{op.width}", length).astype(np.int64)
     sizes = numbers(contents[1], f"i{op.width}", length).astype(np.int64)
     limit = body.nodes[2 * op.children[0].index]
-    # Written as a difference, since a sum could wrap around.
+    # The format requires the range of a null slot to be valid, too, so that all slots are judged
+    # (https://arrow.apache.org/docs/format/Columnar.html#listview-layout). A difference cannot overflow as a sum could.
     wrong = (offsets < 0) | (sizes < 0) | (offsets > limit) | (sizes > limit - np.minimum(offsets, limit))
     if wrong.any():
         slot = int(wrong.argmax())
@@ -207,7 +212,7 @@ def _list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 
 
 def _fixed_size_list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """A fixed-size list: the child is as long as all lists together, null ones too."""
+    """A fixed-size list: the child has the list size for each slot, null slots included."""
     _validity(body, op, length, nulls, first)
     child, size = op.children[0], op.field.type.list_size
     count = body.nodes[2 * child.index]
@@ -218,7 +223,7 @@ def _fixed_size_list(body: Body, op: Op, length: int, nulls: int, first: int) ->
 
 
 def _struct(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """A struct: a bitmap of its own, children as long as itself."""
+    """A struct: a validity bitmap of its own, and children of its own length."""
     _validity(body, op, length, nulls, first)
     nodes = body.nodes
     for child in op.children:
@@ -232,7 +237,7 @@ def _struct(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 
 
 def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """A union: type ids that it declares, and for a dense one offsets into the children."""
+    """A union: type ids that the schema declares, and for a dense union offsets into the children."""
     if nulls:
         body.node_fault(Rule.UNION_NULL_COUNT, op, f"a null count of {nulls}")
     if op.has_validity:
@@ -252,6 +257,7 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
         return
     type_ids = numbers(content, "i1", length)
     known = np.zeros(256, np.bool_)
+    # A type id is a signed byte; seen as unsigned, it indexes a table of 256 entries, and -1 is the unknown id 255.
     known[list(op.field.type.type_ids)] = True
     unknown = ~known[type_ids.view(np.uint8)]
     if unknown.any():
@@ -263,7 +269,10 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 
 
 def _union_validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """Under V4 a union has a bitmap, which every known writer leaves empty."""
+    """A union's validity bitmap, which V4 has and V5 removed (Schema.fbs, enum MetadataVersion).
+
+    Every known writer leaves it empty.
+    """
     bitmap = body.contents[first]
     if bitmap is None:
         body.broke(op)
@@ -275,6 +284,7 @@ def _union_validity(body: Body, op: Op, length: int, nulls: int, first: int) -> 
 def _dense_offsets(
     body: Body, op: Op, number: int, type_ids: np.ndarray[Any, Any], offsets: np.ndarray[Any, Any]
 ) -> None:
+    """Judge that the offsets into each child are inside the child and never decrease."""
     for child, type_id in zip(op.children, op.field.type.type_ids, strict=True):
         slots = np.flatnonzero(type_ids == type_id)
         chosen, count = offsets[slots], body.nodes[2 * child.index]
@@ -293,7 +303,7 @@ def _dense_offsets(
 
 
 def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """Run ends that rise strictly to the field's length, and a value for each of them."""
+    """A run-end encoded field: run ends that increase strictly up to the field's length, and a value for each run."""
     del first
     ends, values = op.children
     if nulls:
@@ -305,7 +315,7 @@ def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) ->
     number = body.starts[ends.index] + 1
     content = body.contents[number]
     if content is None or len(content) < runs * ends.width:
-        body.broke(op)  # the run ends are judged as a column of their own
+        body.broke(op)  # the fault is reported when the run ends are judged as a column of their own
         return
     array = numbers(content, f"i{ends.width}", runs)
     observed, slot = "", -1
@@ -324,7 +334,7 @@ def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) ->
 
 
 def _view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """Views of 16 bytes: short values inline, longer ones in one of the field's data buffers."""
+    """Views of 16 bytes: a short value is inline, a longer one is in one of the field's data buffers."""
     _validity(body, op, length, nulls, first)
     content = _enough(body, op, first + 1, 16 * length, rule=Rule.DATA_TOO_SMALL, length=length)
     after = body.starts[op.index + 1] if op.index + 1 < len(body.starts) else len(body.contents)
@@ -349,7 +359,7 @@ _JUDGES: Final[dict[Layout, Callable[[Body, Op, int, int, int], None]]] = {
     Layout.DENSE_UNION: _union,
     Layout.RUN_END_ENCODED: _run_end_encoded,
 }
-"""Each judges one node: (body, op, length, null count, number of the first buffer)."""
+"""The judge of each layout; its arguments are body, op, length, null count and the number of the op's first buffer."""
 
 
 def judge_columns(body: Body) -> None:

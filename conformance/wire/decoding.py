@@ -1,8 +1,8 @@
-"""Record batches with the dictionaries of their time, decoded from the messages of a stream or file.
+"""Decoding of the record batches of a stream or file, each with the dictionaries that apply to it.
 
-Nothing is decoded while messages are judged: what is kept of them is how many dictionary batches stood before each
-record batch. A dictionary and the deltas after it are one generation; its values are joined once, and a batch that
-was written before the last delta sees the first of them.
+Judging a stream decodes nothing; it only counts the dictionary batches before each record batch. A dictionary batch and
+the deltas after it form one generation, whose values are concatenated once. A batch that was written before the last
+delta uses a prefix of these values.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ __all__ = ["decode"]
 def decode(
     dictionaries: Sequence[DictionaryMessage], batches: Sequence[BatchMessage], defined: Sequence[int]
 ) -> Iterator[pa.RecordBatch]:
-    """The record batches, each with the dictionaries that were current at its place.
+    """The record batches, each with the dictionaries that apply at its position.
 
-    ``defined`` says of each batch how many of ``dictionaries`` apply to it: in a stream those before it, in a file
-    all, in the footer's order. A dictionary's own inner dictionaries are those of its message's place, or where one
-    was not defined by then, that of the batch's place. A dictionary that is not defined is taken as empty.
+    ``defined`` contains, for each batch, the number of ``dictionaries`` that apply to it: in a stream those before it,
+    in a file all, in the footer's order. The values of a dictionary may be dictionary-encoded, too: the inner
+    dictionary is the one that applies at the position of the dictionary batch or, if it is not defined there yet, at
+    the position of the record batch. A dictionary that is not defined counts as empty.
 
-    Raises :class:`~conformance.wire.arrow.UndecodableError` where faults leave no safe way, an index that a reader
-    would follow out of its dictionary among them, and :class:`~conformance.wire.arrow.UnsupportedHereError` for what
-    the installed pyarrow lacks.
+    Raises :class:`~conformance.wire.arrow.UndecodableError` if faults leave no safe way to decode, for example a
+    visible index outside its dictionary, and :class:`~conformance.wire.arrow.UnsupportedHereError` if the installed
+    pyarrow lacks something.
     """
     known = _Dictionaries(dictionaries)
     for batch, count in zip(batches, defined, strict=True):
@@ -43,7 +44,11 @@ def decode(
 
 @dataclasses.dataclass(slots=True, eq=False)
 class _Generation:
-    """A dictionary batch and the deltas after it, each with its place among all dictionary batches."""
+    """A dictionary batch and its deltas, each with its position among all dictionary batches.
+
+    ``joined`` remembers, per type, the concatenated values and the length up to each message; ``failures`` the error of
+    the first message that could not be decoded.
+    """
 
     messages: list[tuple[int, DictionaryMessage]]
     joined: dict[pa.DataType, tuple[pa.Array, list[int]]] = dataclasses.field(default_factory=dict)
@@ -51,7 +56,7 @@ class _Generation:
 
 
 class _Dictionaries:
-    """The dictionary batches of one stream or file, and what they define at any place among them."""
+    """The dictionary batches of one stream or file, and the dictionaries that apply at any position among them."""
 
     def __init__(self, messages: Sequence[DictionaryMessage]) -> None:
         self.places: dict[int, list[int]] = {}
@@ -67,10 +72,14 @@ class _Dictionaries:
             states.append((generation, len(generation.messages)))
 
     def lookup(self, place: int, late: int, field: Field, made: pa.DataType) -> pa.Array | None:
-        """The dictionary of an encoded field before ``place``, or before ``late`` where there was none yet."""
+        """The dictionary of an encoded field before position ``place``, or before ``late`` if none was defined by then.
+
+        None if no dictionary is defined before ``late`` either. Raises :class:`DecodingError` if decoding is unsafe.
+        """
         if field.dictionary is None:
             return None
         places = self.places.get(field.dictionary.id, [])
+        # Number of dictionary batches of this id before `place`; 0 falls back to `late`.
         count = bisect.bisect_left(places, place) or bisect.bisect_left(places, late)
         if not count:
             return None
@@ -92,6 +101,7 @@ class _Dictionaries:
         return array if ends[parts - 1] == len(array) else array[: ends[parts - 1]]
 
     def join(self, generation: _Generation, made: pa.DataType, late: int) -> None:
+        """Decode and concatenate a generation's messages up to the first that fails, and remember the result."""
         parts: list[pa.Array] = []
         ends: list[int] = []
         for place, message in generation.messages:
@@ -117,7 +127,7 @@ def _concatenated(parts: list[pa.Array], made: pa.DataType) -> pa.Array:
 
 
 def _alike(one: Field, other: Field) -> bool:
-    """Whether values of two fields have the same layout; a buffer read as another type's would lead anywhere."""
+    """True if the values of two fields have the same layout; reading a buffer as another type would be unsafe."""
     if one.type != other.type or len(one.children) != len(other.children):
         return False
     return all(

@@ -1,4 +1,7 @@
-"""Dense tensors: shape and strides against the data in the body."""
+"""Judging and decoding of dense tensors: the shape and strides against the data in the body.
+
+Source: Tensor.fbs of the Arrow format.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ __all__ = ["Tensor", "dense_to_numpy", "judge_dense"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tensor:
-    """A dense tensor: type of its values, sizes and names of its dimensions, and bytes from one value to the next.
+    """A dense tensor: the type of its values, the sizes and names of its dimensions, its strides and its data.
 
-    ``strides`` are those of row-major order where the metadata has none. ``data`` is where
-    the data lies in the body.
+    ``strides`` are in bytes, one per dimension; those of row-major order if the metadata has none. ``data`` is the
+    position of the data in the body.
     """
 
     type: Type
@@ -33,7 +36,7 @@ class Tensor:
 
 
 def judge_dense(body: TensorBody) -> Tensor | None:
-    """Judges a Tensor header and its data; None where the metadata does not say what the tensor is."""
+    """Judge a Tensor header and its data; None if the metadata does not describe a tensor."""
     header = body.header
     kind, shaped = body.type(header, Rule.TENSOR_TYPE), body.shape(header)
     if kind is None or shaped is None or header["data"] is None:
@@ -63,6 +66,7 @@ def judge_dense(body: TensorBody) -> Tensor | None:
 
 
 def _row_major(shape: tuple[int, ...], width: int) -> tuple[int, ...]:
+    """The strides in bytes of a row-major tensor: the last dimension varies fastest."""
     strides, step = [], width
     for size in reversed(shape):
         strides.append(step)
@@ -71,13 +75,15 @@ def _row_major(shape: tuple[int, ...], width: int) -> tuple[int, ...]:
 
 
 def _extent(body: TensorBody, part: int, tensor: Tensor) -> None:
-    """Judges that the data reaches to the last value."""
+    """Judge that the data contains the last value."""
     if tensor.type.kind is TypeKind.BOOL:
         return
     needed = 0
     if 0 not in tensor.shape:
         needed = width_of(tensor.type)
         for size, stride in zip(tensor.shape, tensor.strides, strict=True):
+            # Strides may be in any order, so that the last value is the one with the largest index in every
+            # dimension.
             needed += (size - 1) * stride
     if body.contents[part] is not None and needed > tensor.data.length:
         observed = f"{tensor.data.length} bytes, {needed} needed for shape {tensor.shape[:16]} of {tensor.type}"
@@ -85,7 +91,10 @@ def _extent(body: TensorBody, part: int, tensor: Tensor) -> None:
 
 
 def dense_to_numpy(tensor: Tensor, body: TensorBody) -> npt.NDArray[Any]:
-    """The values as an array over the verified bytes, copied from nowhere."""
+    """The values as an array over the verified bytes, without copying them.
+
+    Raises :class:`UnsupportedHereError` for booleans and for shapes that numpy does not support.
+    """
     check_width(tensor.type)
     content, strides = body.contents[0], tensor.strides
     try:

@@ -1,6 +1,6 @@
-"""Dictionary batches against the schema that names them, and indices against the dictionaries they point into.
+"""Judging of dictionary batches against the schema, and of indices against their dictionaries.
 
-This module decides which dictionaries a stream has defined at any of its messages; it reads no framing.
+This module decides which dictionaries a stream has defined at each of its messages; it does not read framing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Dictionaries", "DictionaryMessage"]
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class DictionaryMessage:
-    """A dictionary batch: the dictionary it is for, whether it appends to it, and its values as a one-column batch."""
+    """A dictionary batch: the id of its dictionary, whether it is a delta, and its values as a one-column batch."""
 
     id: int
     delta: bool
@@ -31,7 +31,7 @@ class DictionaryMessage:
 
 
 class Dictionaries:
-    """The dictionaries of one stream, as its messages have defined them so far."""
+    """The dictionaries that the messages of one stream have defined so far."""
 
     def __init__(self, schema: Schema, frame: Frame, faults: list[Fault]) -> None:
         self._sizes: dict[int, int] = {}
@@ -47,13 +47,15 @@ class Dictionaries:
                 observed = f"{field} shares it with {first}"
                 report(faults, Rule.DICTIONARY_TYPES_DIFFER, place, path, observed)
         for number, field in fields.items():
+            # Only the indices decide which slots of the field are null; the values of a dictionary may always be null
+            # (https://arrow.apache.org/docs/format/Columnar.html#dictionary-encoded-layout).
             values = dataclasses.replace(field, dictionary=None, nullable=True)
             self._schemas[number] = dataclasses.replace(schema, fields=(values,))
 
     def define(
         self, frame: Frame, view: memoryview, faults: list[Fault], budget: DecompressionBudget
     ) -> DictionaryMessage | None:
-        """Judges a dictionary batch and takes it into account; None where it is for no dictionary of the schema."""
+        """Judge a dictionary batch and record its length; None if the schema names no such dictionary."""
         header, message = frame.header, frame.message
         if header is None:
             return None
@@ -77,9 +79,9 @@ class Dictionaries:
         return made
 
     def settle(self, made: Sequence[DictionaryMessage]) -> None:
-        """Takes all dictionary batches of a file into account, then judges the indices among their values.
+        """Record all dictionary batches of a file, then judge the indices among their values.
 
-        They have been judged by themselves already; ``made`` is in the order in which they apply.
+        Each batch has been judged on its own already; ``made`` is in the order in which the batches apply.
         """
         for each in made:
             self._take(each)
@@ -87,18 +89,22 @@ class Dictionaries:
             self._judge(each.batch)
 
     def _take(self, made: DictionaryMessage) -> None:
+        """Record the length of a dictionary: a delta appends to it, any other batch replaces it."""
         size = max(made.batch.length or 0, 0)
         self._sizes[made.id] = size + (self._sizes.get(made.id, 0) if made.delta else 0)
 
     def _judge_inner(self, batch: BatchMessage) -> None:
-        """Judges indices among a dictionary's own values now, or before the next batch if they point to a later one."""
+        """Judge the indices among a dictionary's own values, now or before the next record batch.
+
+        The format does not order a dictionary after the dictionaries that its own values use.
+        """
         if all(number in self._sizes for number in _used(batch)):
             self._judge(batch)
         else:
             self._pending.append(batch)
 
     def judge(self, batch: BatchMessage) -> list[Fault]:
-        """Judges the indices of a record batch; what waited for it to be judged is returned."""
+        """Judge the indices of a record batch; returns the faults of dictionary batches that waited for this moment."""
         waited: list[Fault] = []
         for waiting in self._pending:
             before = len(waiting.faults)
@@ -126,6 +132,7 @@ class Dictionaries:
         content = body.contents[number]
         kind = f"<{'i' if encoding.index_type.signed else 'u'}{op.width}"
         indices = np.frombuffer(content or b"", kind, length if content else 0)
+        # A negative index breaks a rule of its own, which the judging of values reports.
         wrong = indices >= (size or 0)
         if size is not None and not wrong.any():
             return
@@ -134,6 +141,8 @@ class Dictionaries:
             return
         if size is None:
             wrong = mask
+            # A dictionary that only null slots use may come after the batch
+            # (https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format).
             rule = Rule.DICTIONARY_MISSING if wrong.any() else Rule.DICTIONARY_LATE
             observed = f"dictionary {encoding.id} is not defined"
             body.fault(rule, op, number, f"{observed}; {int(wrong.sum())} slots point into it")
@@ -146,11 +155,12 @@ class Dictionaries:
 
 
 def _used(batch: BatchMessage) -> set[int]:
+    """The ids of the dictionaries that a batch's columns use."""
     ops = batch.body.plan.ops if batch.body is not None else ()
     return {op.field.dictionary.id for op in ops if op.field.dictionary is not None}
 
 
 def _shape(field: Field) -> tuple[object, ...]:
-    """The type of a field's values, names and metadata left out."""
+    """The type of a field's values, without names and metadata."""
     below = tuple((child.dictionary and child.dictionary.id, _shape(child)) for child in field.children)
     return field.type, below

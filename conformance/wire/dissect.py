@@ -1,8 +1,8 @@
-"""The annotated dump: what every byte of a message, stream, file or tensor is.
+"""The annotated dump: the meaning of every byte of a message, stream, file or tensor.
 
-Regions cover all bytes once and in order. Of broken bytes they cover what could be followed; the rest is named as what
-it is, with the faults beside it. What the parts of a message are is decided in :mod:`conformance.wire.regions`, and how
-regions are set as text in :mod:`conformance.wire.dump`.
+The regions cover all bytes exactly once and in order. Broken bytes are dissected as far as they could be followed; the
+rest becomes a region of kind ``unknown``, and the dump lists the faults. :mod:`conformance.wire.regions` decides the
+parts of a message, and :mod:`conformance.wire.dump` formats regions as text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Dissection", "Region", "RegionKind", "Section", "dissect"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Section:
-    """Bytes ``start`` to ``end`` (exclusive) that belong together, under a heading."""
+    """Bytes ``start`` to ``end`` (exclusive) under one heading."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Section:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Dissection:
-    """All bytes as regions, the sections and messages they form, and what is wrong with them."""
+    """All bytes as regions, the sections and messages that they form, and the faults."""
 
     data: memoryview
     kind: Kind
@@ -51,9 +51,9 @@ class Dissection:
     schema: Schema | None
 
     def to_json(self, *, only: Collection[SectionKind] = ()) -> dict[str, Any]:
-        """The dump as JSON values; the bytes of a region are cut to its first 64. All faults are among them.
+        """The dump as JSON values, with all faults, and with the first 64 bytes of each region.
 
-        Texts are safe, as :func:`conformance.contain.text.safe` has it.
+        Control characters in texts are escaped; see :func:`conformance.contain.text.safe`.
         """
         made = {
             "size": len(self.data),
@@ -73,11 +73,11 @@ class Dissection:
         return cast(dict[str, Any], safe_values(made))
 
     def chosen(self, only: Collection[SectionKind]) -> list[Section]:
-        """The sections of some kinds, or all of them for none."""
+        """The sections of the kinds ``only``; all sections if ``only`` is empty."""
         return [section for section in self.sections if not only or section.kind in only]
 
     def within(self, only: Collection[SectionKind]) -> Sequence[Region]:
-        """The regions inside the sections of some kinds, or all of them for none."""
+        """The regions inside the sections of the kinds ``only``; all regions if ``only`` is empty."""
         if not only:
             return self.regions
         sections, found = iter(self.chosen(only)), []
@@ -93,15 +93,15 @@ class Dissection:
 
 
 MAX_MESSAGES: Final = 4096
-"""Messages dissected, the rest of the bytes being one region."""
+"""The number of messages that are dissected; the bytes after them become one region."""
 
 
 def dissect(data: Bytes, schema: Schema | None = None, kind: Kind | None = None) -> Dissection:
-    """Dissects any bytes; never raises on what they hold.
+    """Dissect any bytes; no bytes make this function raise.
 
-    ``kind`` says what the bytes should be; without one that is guessed (:func:`conformance.wire.sniff`). ``schema`` is
-    what the record batches of bare messages are read by, and makes the bytes such; without one, and in streams and
-    files always, their own schema is.
+    ``kind`` is the expected form of the bytes; by default :func:`conformance.wire.sniff` guesses it. ``schema`` is the
+    schema for record batches without a Schema message; if it is given, the bytes count as bare messages by default.
+    Streams and files always use their own schema.
     """
     view = memoryview(data).cast("B")
     made = _Dissector(view, kind or (Kind.MESSAGE if schema is not None else sniff(view)))
@@ -126,13 +126,14 @@ class _Dissector:
         self.schema: Schema | None = None
 
     def made(self) -> Dissection:
-        """What has been dissected."""
+        """The finished dissection."""
         regions, messages, faults = tuple(self.regions), tuple(self.messages), tuple(self.faults)
         return Dissection(self.view, self.kind, regions, tuple(self.sections), messages, faults, self.schema)
 
     # --- bare messages ------------------------------------------------------------------------------
 
     def message_by_message(self, schema: Schema | None) -> None:
+        """Add bare messages, each judged by the last schema before it."""
         at, size = 0, len(self.view)
         while at < size and len(self.messages) < MAX_MESSAGES:
             found: list[Fault] = []
@@ -154,14 +155,14 @@ class _Dissector:
         self.rest(at, size, "not read")
 
     def message(self, frame: Frame, judged: Judged) -> None:
-        """Adds the parts of one message."""
+        """Add the parts of one message."""
         message = frame.message
         self.messages.append(message)
         self.sections.append(_section(message, len(self.messages)))
         self.regions += cover(message_claims(self.view, frame, judged), message.start, message.end, self.view)
 
     def rest(self, start: int, end: int, meaning: str) -> None:
-        """Adds bytes that nothing has read."""
+        """Add bytes that were not read."""
         if start < end:
             self.sections.append(Section(start, end, SectionKind.OTHER, f"{meaning}, bytes {start} to {end}"))
             self.regions.append(Region(start, end, RegionKind.UNKNOWN, "", meaning, f"{end - start} bytes"))
@@ -169,7 +170,7 @@ class _Dissector:
     # --- streams and files --------------------------------------------------------------------------
 
     def stream(self, reading: StreamReading, start: int, end: int) -> None:
-        """Adds a stream from ``start`` on, and what follows it up to ``end``."""
+        """Add a stream from ``start`` on, and the bytes after it up to ``end``."""
         self.schema = reading.schema
         self.faults += reading.faults
         judged = _judged([one.batch for one in reading.dictionaries], reading.batches)
@@ -178,7 +179,7 @@ class _Dissector:
         self.rest(at, end, "after the end of the stream" if ended and at == reading.end else "not read")
 
     def following(self, messages: Sequence[Message], judged: Mapping[int, BatchMessage], start: int, end: int) -> int:
-        """Adds messages that have been read before, and what lies between them; where they end."""
+        """Add messages that have been read before, and the bytes between them; returns the end of the last message."""
         at = start
         for message, limit in zip(messages, [*(each.start for each in messages[1:]), end], strict=False):
             if message.start < at or len(self.messages) >= MAX_MESSAGES:
@@ -191,6 +192,7 @@ class _Dissector:
         return at
 
     def file(self) -> None:
+        """Add a file: its head, its stream, the messages that only its footer points to, and its tail."""
         reading, tail = read_file(self.view), read_tail(self.view, [])
         stream, at, ended = reading.stream, 0, -1
         self.faults += reading.faults
@@ -199,7 +201,7 @@ class _Dissector:
         messages = [one.message for _, one in sorted(judged.items()) if one.message is not None]
         if stream is not None:
             judged = _judged([one.batch for one in stream.dictionaries], stream.batches) | judged
-            # What only the footer leads to: of a file in which the stream breaks off.
+            # If the stream breaks off, only the footer still leads to the messages after that point.
             last = stream.messages[-1] if stream.messages else None
             broken = last is not None and last.header in (Header.STRAY, Header.UNKNOWN)
             reach = last.start + 1 if last is not None and broken else stream.end
@@ -224,7 +226,7 @@ class _Dissector:
 
 
 def _judged(*batches: Iterable[BatchMessage]) -> dict[int, BatchMessage]:
-    """Batches by where their messages start."""
+    """The batches by the position at which their messages start."""
     return {one.message.start: one for each in batches for one in each if one.message is not None}
 
 

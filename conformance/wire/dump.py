@@ -1,6 +1,6 @@
-"""Dissections as text: offset, bytes, meaning and value, one row per region.
+"""Dissections as text: offset, bytes, meaning and value, in one row or more per region.
 
-Rows carry their kind, so that a terminal can colour what plain text only aligns.
+Each row has a kind, so that a terminal can colour it; plain text only aligns the columns.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from conformance.wire.preview import shorten
 __all__ = ["Row", "lines", "rows"]
 
 PER_ROW: Final = 8
-"""Bytes shown in one row."""
+"""The number of bytes in one row."""
 ROWS: Final = 4
-"""Rows shown of one region: the rest is counted."""
+"""The number of rows shown of one region; the other bytes are only counted."""
 _HEX: Final = 3 * PER_ROW - 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """One row: ``text`` for headings and faults, the other parts for bytes."""
+    """One row: ``text`` is for headings and faults, the other parts are for bytes."""
 
     kind: RowKind
     offset: int
@@ -38,7 +38,7 @@ class Row:
 
 
 def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Iterator[Row]:
-    """The dump, row by row; of sections of some kinds alone if ``only`` names any."""
+    """The rows of the dump, limited to the sections of the kinds ``only`` if there are any."""
     sections = {section.start: section for section in dissection.chosen(only)}
     faults = _reported(dissection, only)
     path, last = "", 0
@@ -64,7 +64,7 @@ def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Itera
 
 
 def _reported(dissection: Dissection, only: Collection[SectionKind]) -> list[Fault]:
-    """The faults to show, in the order of their places: those inside the sections shown, or right behind them."""
+    """The faults to show, ordered by position: those inside the shown sections, or directly after one."""
     faults = sorted(dissection.faults, key=lambda fault: fault.start)
     if not only:
         return faults
@@ -75,7 +75,7 @@ def _reported(dissection: Dissection, only: Collection[SectionKind]) -> list[Fau
 
 
 def lines(dissection: Dissection, *, width: int = 110, only: Collection[SectionKind] = ()) -> list[str]:
-    """The dump as lines of at most ``width`` characters, but for findings, and for what has to be escaped."""
+    """The dump as lines of at most ``width`` characters; lines with faults or escaped characters may be longer."""
     digits = max(4, len(f"{len(dissection.data):x}"))
     indent = " " * (digits + 4)
     made = []

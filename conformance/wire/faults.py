@@ -1,10 +1,10 @@
-"""What can be wrong with Arrow bytes: the closed set of rules, and the fault that reports one broken.
+"""The rules that Arrow bytes can break, as one closed set, and the fault that reports a broken rule.
 
-Every rule says what is required and where that is written.
-A rule is either a *violation* (the format forbids it) or a *note* (the format allows it, yet a contract built on the
-format may not: legacy framing, metadata V4, buffers out of order, padding that is not zero).
-This module decides what each rule is called and how grave it is; it looks at no bytes.
-Codes are permanent: other rooms, reports and expectation files refer to them.
+Every rule states its requirement and the source of that requirement.
+A rule is either a *violation* (the format forbids it) or a *note* (the format allows it, but a contract based on the
+format may forbid it: legacy framing, metadata V4, buffers out of order, padding that is not zero).
+This module decides the code and the severity of each rule; it does not read bytes.
+Codes are permanent, because other packages, reports and expectation files refer to them.
 
 The module is long because the format has this many rules; splitting the list would only hide that.
 """
@@ -43,12 +43,12 @@ _SPARSE_FBS: Final = "SparseTensor.fbs"
 
 
 class Severity(enum.StrEnum):
-    """Whether the Arrow format forbids what was found."""
+    """The severity of a broken rule: forbidden by the Arrow format, or not."""
 
     VIOLATION = "violation"
-    """The format, or the FlatBuffers encoding under it, forbids it."""
+    """The format, or the FlatBuffers encoding below it, forbids it."""
     NOTE = "note"
-    """The format allows it or is silent; whoever builds on the format may decide otherwise."""
+    """The format allows it or does not mention it; a contract based on the format may forbid it."""
 
 
 _V = Severity.VIOLATION
@@ -58,8 +58,8 @@ _N = Severity.NOTE
 class Rule(enum.StrEnum):
     """One requirement on Arrow bytes, named by a permanent dotted code.
 
-    ``requirement`` says what has to hold, ``source`` where that is written, ``severity`` whether the format itself
-    demands it.
+    ``requirement`` states what must be true, ``source`` the document that says so, and ``severity`` whether the format
+    itself requires it.
     """
 
     _value_: str
@@ -68,7 +68,7 @@ class Rule(enum.StrEnum):
     source: str
 
     def __new__(cls, code: str, severity: Severity = _V, source: str = "", requirement: str = "") -> Self:
-        """Makes the member ``code``; the further values become its attributes."""
+        """Make the member ``code``; the other values become its attributes."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.severity = severity
@@ -77,7 +77,7 @@ class Rule(enum.StrEnum):
         return member
 
     # fmt: off
-    # A table reads as a table: code, severity and source, then the requirement.
+    # One rule per entry, without the formatter: code, severity and source, then the requirement.
     # --- the prefix of an encapsulated message ------------------------------------------------------
 
     PREFIX_EMPTY = ("prefix.empty", _V, _FRAMING,
@@ -481,18 +481,18 @@ class Rule(enum.StrEnum):
 
 
 MAX_FAULTS: Final = 256
-"""Faults kept per message: hostile bytes can break a rule as often as they are long."""
+"""The number of faults kept per message: hostile bytes may break a rule many times."""
 MAX_TEXT: Final = 240
-"""Characters kept of a path or an observation: names and values may be as long as the bytes."""
+"""The number of characters kept of a path or an observation: a name or value may be as long as the bytes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """One rule broken at one place.
+    """One rule, broken at one position.
 
-    ``start`` and ``end`` are byte offsets in the bytes that were read, ``end`` exclusive; for a value inside a
-    compressed buffer they span the buffer as it is stored.
-    ``path`` names the part: a field path (``items.item.price``) with a role (``items offsets``), or a place in the
+    ``start`` and ``end`` are offsets in the bytes that were read, ``end`` exclusive. The position of a value inside a
+    compressed buffer is that of the stored buffer.
+    ``path`` names the part: a field path (``items.item.price``) with a role (``items offsets``), or a position in the
     metadata (``Message.header.fields[2].type``).
     """
 
@@ -505,7 +505,7 @@ class Fault:
 
     @property
     def severity(self) -> Severity:
-        """Whether the format itself forbids what was found."""
+        """The severity of the fault's rule."""
         return self.rule.severity
 
     def __str__(self) -> str:
@@ -514,7 +514,7 @@ class Fault:
 
 
 def report(faults: list[Fault], rule: Rule, place: tuple[int, int], path: str, observed: str) -> None:
-    """Adds a fault to ``faults`` unless there are enough; long texts are cut."""
+    """Append a fault to ``faults``, unless there are :data:`MAX_FAULTS` already; long texts are cut."""
     if len(faults) < MAX_FAULTS:
         faults.append(Fault(rule, *place, _cut(path), rule.requirement, _cut(observed)))
 

@@ -1,7 +1,7 @@
-"""Whole IPC files: a stream between two magics, and a footer that lists where its batches lie.
+"""Full IPC files: a stream between two magics, and a footer that lists the positions of its batches.
 
-This module decides whether the footer is true of the stream, and reads the batches at the places that it names. The
-stream is read as one, too: of a file that conforms both readings agree.
+This module decides whether the footer matches the stream, and reads the batches at the positions that the footer gives.
+It also reads the stream from its start; for a file that conforms, both ways give the same batches.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _ORDERED: Final = frozenset(
         Rule.DICTIONARY_DELTA_WITHOUT_BASE,
     }
 )
-"""What a stream requires of the order of its dictionaries: in a file, they may stand anywhere."""
+"""Rules on the order of a stream's dictionaries; in a file, dictionary batches may be at any position."""
 
 _STEP: Final = 4096
-"""Bytes looked through at once for the first that is not zero."""
+"""The number of bytes per step of the search for the first nonzero byte."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class FileReading:
-    """What the bytes of a file hold, and all that is wrong with them; offsets count from the file's first byte.
+    """The result of reading a file: its stream, footer, batches and faults; offsets count from the file's start.
 
-    ``stream`` is the stream between magic and footer; None where the leading magic is missing, so that nobody knows
-    where it begins. ``footer`` is None where it cannot be read. ``schema``, ``dictionaries`` and ``batches`` are read
-    by the footer, the latter two in its order.
+    ``stream`` is the stream between magic and footer; it is None if the leading magic is missing, because the start of
+    the stream is then unknown. ``footer`` is None if it cannot be read. ``schema``, ``dictionaries`` and ``batches``
+    are read through the footer, the latter two in its order.
     """
 
     faults: list[Fault] = dataclasses.field(default_factory=list)
@@ -60,14 +60,15 @@ class FileReading:
 
     @property
     def violations(self) -> list[Fault]:
-        """The faults that the format itself forbids."""
+        """The faults that the Arrow format forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
 
     def to_batches(self) -> list[pa.RecordBatch]:
-        """The record batches in the footer's order, each with all that the dictionaries of the file come to.
+        """The record batches in the footer's order, each with the final dictionaries of the file.
 
-        Raises :class:`conformance.wire.arrow.UndecodableError` where there is no footer with a schema, or faults leave
-        no safe way, and its :class:`~conformance.wire.arrow.UnsupportedHereError` for what the installed pyarrow lacks.
+        Raises :class:`conformance.wire.arrow.UndecodableError` if there is no footer with a schema, or if faults leave
+        no safe way to decode, and :class:`~conformance.wire.arrow.UnsupportedHereError` if the installed pyarrow lacks
+        something.
         """
         if self.schema is None:
             raise UndecodableError("there is no footer with a schema that batches could be read by")
@@ -75,9 +76,10 @@ class FileReading:
 
 
 def read_file(data: Bytes, most: int = sys.maxsize) -> FileReading:
-    """Reads bytes that should be one IPC file; never raises on what they hold.
+    """Read bytes that should be one IPC file; no bytes make this function raise.
 
-    Of a stream in it with more than ``most`` messages, these are read, and the footer's blocks are not followed.
+    If the stream in the file has more than ``most`` messages, only the first ``most`` are read and the blocks of the
+    footer are not followed.
     """
     return _FileReader(memoryview(data).cast("B"), most).read()
 
@@ -104,7 +106,7 @@ class _FileReader:
         return reading
 
     def head(self, faults: list[Fault]) -> bool:
-        """Whether the file begins with the magic."""
+        """True if the file begins with the magic."""
         head = bytes(self.view[:HEAD])
         if not head.startswith(MAGIC) or len(head) < HEAD:
             observed = f"the bytes {head.hex(' ')}" if head else "no bytes"
@@ -116,10 +118,10 @@ class _FileReader:
         return True
 
     def begin(self, view: memoryview, faults: list[Fault]) -> int:
-        """Where the stream begins: behind the magic, unless more zeros lie there, and then a schema.
+        """The start of the stream: after the magic, or after further zero bytes if a Schema message follows those.
 
-        Read as a stream, these zeros are an end marker of old; to tell of everything behind it as well would be to tell
-        of one thing many times.
+        As part of a stream, zero bytes would be an end-of-stream marker of the framing before Arrow 0.15, and
+        everything after it would be reported, too, for one cause.
         """
         start = HEAD + _zeros(view[HEAD:]) // HEAD * HEAD
         if start == HEAD or start >= len(view):
@@ -131,12 +133,13 @@ class _FileReader:
         return start
 
     def stream(self, stream: StreamReading, tail: Tail, faults: list[Fault]) -> None:
-        """Takes over what is wrong with the stream, as far as it is wrong in a file as well."""
+        """Add the faults of the stream, except for those that are no faults in a file."""
         for fault in stream.faults:
             if fault.rule is Rule.STREAM_END_MISSING:
                 report(faults, Rule.FILE_END_MISSING, (tail.start, tail.start), "", "no marker before the footer")
             elif fault.rule is Rule.STREAM_BYTES_AFTER_END and tail.verifier is None:
-                continue  # the footer, of which it has been told that it cannot be read
+                continue  # these bytes are the footer, and its own fault is that it cannot be read
+            # In a file, all dictionaries apply to all batches, whatever their order.
             elif fault.rule not in _ORDERED:
                 faults.append(fault)
 
@@ -158,6 +161,7 @@ class _FileReader:
             self.keep(judge.found)
 
     def keep(self, faults: Iterable[Fault]) -> None:
+        """Add faults to the reading, at most :data:`MAX_PER_RULE` of each rule."""
         for fault in faults:
             self.counts[fault.rule] += 1
             if self.counts[fault.rule] <= MAX_PER_RULE:
@@ -167,8 +171,8 @@ class _FileReader:
 class _Judge:
     """Reads dictionaries and batches in the order of the footer, then judges the indices among them.
 
-    What has been read with the stream is not read again, if the footer's schema is the same; ``found`` is what is wrong
-    beyond that.
+    Messages that were read with the stream are not read again if the footer has the stream's schema; ``found``
+    contains the faults that reading through the footer adds.
     """
 
     def __init__(self, view: memoryview, reading: FileReading, footer: Footer, schema: Schema, *, same: bool) -> None:
@@ -220,11 +224,15 @@ class _Judge:
         return frame or Frame(listed.message)
 
     def keep(self, listed: Listed, faults: list[Fault]) -> None:
-        """Takes over what is wrong with a message, unless it has been told of the stream already."""
+        """Add the faults of a message, unless reading the stream has reported them already."""
         if listed.frame is not None or not self.streamed:
             self.found += [fault for fault in faults if fault.rule not in _ORDERED]
 
     def once(self) -> None:
+        """Judge that no dictionary is defined twice: a file may append to a dictionary, but not replace it.
+
+        Source: https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format.
+        """
         stream = self.reading.stream
         made = {_start(one.batch): one for _, one in self.defined}
         made.update((_start(one.batch), one) for one in (stream.dictionaries if stream is not None else ()))
@@ -240,6 +248,7 @@ class _Judge:
             bases.add(one.id)
 
     def in_order(self) -> None:
+        """Judge that the footer lists a dictionary before its deltas, and the deltas in the order of the stream."""
         last: dict[int, int] = {}
         for listed, one in self.defined:
             start, observed = listed.message.start, f"a delta for dictionary {one.id}"
@@ -252,6 +261,7 @@ class _Judge:
             last[one.id] = start
 
     def indices(self) -> None:
+        """Judge the indices of dictionaries and batches against the final dictionaries of the file."""
         dictionaries = self.reading.dictionaries
         batches = [one.batch for one in dictionaries]
         before = [len(batch.faults) for batch in batches]
@@ -264,13 +274,16 @@ class _Judge:
             self.take(batch, count)
 
     def take(self, batch: BatchMessage, count: int) -> None:
-        """Moves faults from a batch, which may belong to the stream and its order, to those of the file."""
+        """Move the newest faults of a batch, from number ``count`` on, to the faults of the file.
+
+        The batch may belong to the stream, where the order of dictionaries matters and the fault would be wrong.
+        """
         self.found += batch.faults[count:]
         del batch.faults[count:]
 
 
 def _zeros(view: memoryview) -> int:
-    """How many zeros bytes begin with."""
+    """The number of zero bytes at the start of ``view``."""
     for start in range(0, len(view), _STEP):
         part = bytes(view[start : start + _STEP])
         rest = part.lstrip(b"\0")

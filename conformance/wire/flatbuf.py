@@ -1,11 +1,12 @@
-"""FlatBuffers verification: every offset, vtable, vector and union checked and bounded before it is followed.
+"""Verification of FlatBuffers: every offset, vtable, vector and union is checked before it is followed.
 
 The verifier walks a message's metadata by the rows of :mod:`conformance.wire.tables` and returns plain values.
-It reports what is wrong as faults and goes on with the rest, so that one bad slot does not hide another.
-It knows the encoding and the tables' shapes; what the values mean is decided elsewhere.
+It reports faults and continues with the rest, so that one bad slot does not hide another.
+It knows the encoding and the slots of each table, not the meaning of the values.
 
-Builders differ widely, and all of this is legal: shared vtables, vtables before or after their tables, objects in any
-order, defaults written out, empty vectors instead of absent ones, alignment gaps, padding at the end.
+FlatBuffers builders differ widely, and all of the following is legal: shared vtables, vtables before or after their
+tables, objects in any order, defaults that are written, empty vectors instead of absent ones, alignment gaps, and
+padding at the end (https://flatbuffers.dev/internals/).
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from conformance.wire.tables import CODES, ENUMS, STRUCTS, TABLES, UNIONS, WIDTH
 __all__ = ["Run", "Span", "Table", "Verifier"]
 
 MAX_DEPTH: Final = 128
-"""How deep tables may nest: the limit of the Arrow C++ verifier."""
+"""The number of levels to which tables may nest: the limit of the Arrow C++ verifier."""
 MAX_TABLES: Final = 1 << 18
-"""How many tables one message's metadata may have: each costs objects, and 10,000 columns have some 50,000."""
+"""The number of tables in one message's metadata: each costs memory; a schema of 10,000 columns has about 50,000."""
 MAX_TEXT: Final = 64 << 20
-"""How many bytes of text one message's metadata may have."""
+"""The number of bytes of text in one message's metadata."""
 
 _PLACE: Final = operator.itemgetter(0, 1)
 _read_u32: Final = struct.Struct("<I").unpack_from
@@ -45,7 +46,7 @@ _VTABLES: Final = [
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Run:
-    """Where a vector's elements lie: the offset of the first in the metadata, and how many there are."""
+    """The position of a vector's elements: the offset of the first in the metadata, and their number."""
 
     start: int
     count: int
@@ -53,12 +54,12 @@ class Run:
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Table:
-    """A table that has been verified.
+    """A verified table.
 
-    ``start`` is its offset in the metadata, ``size`` its inline size, ``vtable`` and ``vtable_size`` its vtable's.
-    ``values`` holds one value per slot of ``spec``: an int, a str, a :class:`Table`, a list of tables, or a
-    :class:`Run` for vectors of scalars and structs; a slot that is absent or broken holds its default, or None.
-    ``places`` holds each slot's offset in the metadata, 0 where it is absent.
+    ``start`` is its offset in the metadata and ``size`` its inline size; ``vtable`` and ``vtable_size`` are those of
+    its vtable. ``values`` has one value per slot of ``spec``: an int, a str, a :class:`Table`, a list of tables, or a
+    :class:`Run` for structs and for vectors of scalars and structs; an absent or broken slot has its default, or None.
+    ``places`` has each slot's offset in the metadata, 0 if the slot is absent.
     """
 
     spec: TableSpec
@@ -74,9 +75,10 @@ class Table:
         return self.values[self.spec.index[name]]
 
     def place(self, name: str) -> int:
-        """The offset of a slot's value in the metadata, or of the table where the slot is absent.
+        """The offset of a slot's value in the metadata, or the offset of the table if the slot is absent.
 
-        Of a slot that leads out of the table, an offset inside it that is not the table's own.
+        If the value would be outside the table, the result is an offset inside the table other than its start, so that
+        the slot is not mistaken for an absent one.
         """
         number = self.spec.index[name]
         place = (self.places[number] if number < len(self.places) else 0) or self.start
@@ -92,9 +94,9 @@ Span = tuple[int, int, SpanKind, str, Any]
 class Verifier:
     """Walks the metadata of one message.
 
-    ``meta`` is the metadata with its padding, ``base`` its offset in the bytes being read, to which all faults refer.
-    ``spans`` lists what has been verified, in the order of the walk; shared objects are listed once per use.
-    A ``shallow`` one looks at no member of a union, which of a message leaves its header out.
+    ``meta`` is the metadata with its padding, ``base`` its offset in the bytes that are read; faults give their
+    positions in those bytes. ``spans`` lists the verified objects in the order of the walk, a shared object once per
+    use. A ``shallow`` verifier does not look into unions; in a message, it skips the header.
     """
 
     __slots__ = ("_cut", "_shallow", "_tables", "_text", "_texts", "base", "faults", "meta", "spans")
@@ -106,12 +108,14 @@ class Verifier:
         self.base = base
         self.faults = faults
         self.spans: list[Span] = []
+        # Tables may share bytes: without these limits, small metadata could expand to any number of objects or texts.
+        # A table needs a reference of 4 bytes, so that a quarter of the size is enough for metadata without sharing.
         self._tables = min(len(meta) // 4, MAX_TABLES)
         self._text = min(len(meta), MAX_TEXT)
         self._texts: dict[int, str | None] = {}
 
     def root(self, name: str) -> Table | None:
-        """The root table, of the kind ``name``; None where nothing of it can be read."""
+        """The root table, as a table of the kind ``name``; None if it cannot be read."""
         if len(self.meta) < 8:
             self._fault(Rule.FLATBUF_ROOT, 0, len(self.meta), name, f"{len(self.meta)} bytes of metadata")
             return None
@@ -129,6 +133,7 @@ class Verifier:
         report(self.faults, rule, (self.base + start, self.base + end), path, observed)
 
     def _too_much(self, start: int, path: str, observed: str) -> None:
+        """Report that a limit stopped the walk; after a limit of the suite itself, :meth:`account` reports nothing."""
         self._cut = len(self.meta) > 4 * MAX_TABLES
         self._fault(Rule.FLATBUF_TABLES, start, start + 4, path, f"{observed}; what is beyond is not looked at")
 
@@ -150,6 +155,7 @@ class Verifier:
         vtable, vtable_size, size = shape
         slots = min((vtable_size - 4) >> 1, len(spec.slots))
         offsets = _VTABLES[slots].unpack_from(meta, vtable + 4)
+        # An entry of a vtable is an offset from the table's start; 0 means that the slot is absent.
         places = tuple([start + offset if offset else 0 for offset in offsets])
         table = Table(spec, start, size, vtable, vtable_size, path, list(spec.defaults), places)
         self.spans.append((vtable, vtable + vtable_size, SpanKind.VTABLE, path, table))
@@ -158,7 +164,10 @@ class Verifier:
         return table
 
     def _shape(self, start: int, path: str) -> tuple[int, int, int] | None:
-        """Where the vtable of the table at ``start`` lies, its size, and the table's size."""
+        """The vtable's offset, its size, and the table's size, for the table at ``start``; None after a fault.
+
+        A table starts with the signed distance back to its vtable; a vtable starts with its own size and the table's.
+        """
         meta, end = self.meta, len(self.meta)
         vtable: int = start - _read_i32(meta, start)[0]
         if vtable < 0 or vtable + 4 > end:
@@ -180,6 +189,7 @@ class Verifier:
         start, stop = table.start + 4, table.start + table.size
         slots, places, values, path = table.spec.slots, table.places, table.values, table.path
         known, vtable_end = table.vtable + 4 + 2 * len(slots), table.vtable + table.vtable_size
+        # A later version of the format may add slots at the end of a table; they are reported only if they are set.
         if vtable_end > known and self.meta[known:vtable_end].strip(b"\0"):
             observed = f"{(vtable_end - known) // 2} more slots than {len(slots)}"
             self._fault(Rule.FLATBUF_UNKNOWN_SLOT, known, vtable_end, path, observed)
@@ -233,6 +243,7 @@ class Verifier:
         return None
 
     def _complete(self, table: Table) -> None:
+        """Judge that required slots are present, and that a union's type is known and has a value."""
         for number in table.spec.demanding:
             slot = table.spec.slots[number]
             place = table.places[number] if number < len(table.places) else 0
@@ -252,9 +263,11 @@ class Verifier:
         elif slot.required and not place:
             self._fault(Rule.FLATBUF_REQUIRED_MISSING, table.start, table.start + table.size, path, "no such slot")
 
-    # --- what references lead to ------------------------------------------------------------------------
+    # --- targets of references --------------------------------------------------------------------------
 
     def _follow(self, at: int, path: str) -> int | None:
+        """The target of the reference at ``at``; None after a fault."""
+        # A reference is an unsigned distance forward, so that references cannot form a cycle.
         offset: int = _read_u32(self.meta, at)[0]
         target = at + offset
         if not offset:
@@ -337,7 +350,7 @@ class Verifier:
     # --- reading values ---------------------------------------------------------------------------------
 
     def int64s(self, run: Run | None, *, per_element: int = 1) -> tuple[int, ...]:
-        """The 64-bit integers of a verified vector; structs of two of them count with ``per_element=2``."""
+        """The 64-bit integers of a verified vector; a struct of two integers counts with ``per_element=2``."""
         if run is None:
             return ()
         return struct.unpack_from(f"<{run.count * per_element}q", self.meta, run.start)
@@ -349,9 +362,9 @@ class Verifier:
     # --- accounting -------------------------------------------------------------------------------------
 
     def account(self) -> None:
-        """Reports bytes that belong to no object and are not zero, and objects that share bytes.
+        """Report bytes that belong to no object and are not zero, and objects that share bytes.
 
-        Where a limit of the suite ended the walk, bytes that it did not reach are no news, and nothing is reported.
+        If a limit of the suite stopped the walk, nothing is reported, because the walk has not seen all objects.
         """
         if self._cut:
             return

@@ -1,7 +1,7 @@
-"""The end of an IPC file: the footer's table, its length and the magic, and the blocks that it lists.
+"""The end of an IPC file: the footer's table with its blocks, its length, and the magic.
 
-This module decides where the footer lies and what it says by itself; whether that is true of the rest of the file is
-decided in :mod:`conformance.wire.file`.
+This module finds and reads the footer, and compares its schema and metadata with the stream's first message.
+:mod:`conformance.wire.blocks` and :mod:`conformance.wire.file` decide whether its blocks match the file.
 """
 
 from __future__ import annotations
@@ -21,17 +21,20 @@ __all__ = ["HEAD", "MAGIC", "Block", "Footer", "Tail", "judge_footer", "read_tai
 
 MAGIC: Final = b"ARROW1"
 HEAD: Final = 8
-"""Bytes before the stream: the magic and its padding."""
+"""Bytes before the stream: the magic, padded to 8 bytes."""
 
 _LENGTH: Final = struct.Struct("<i")
+# Struct Block of File.fbs: after the int32 follow 4 bytes of padding, because an int64 is aligned to 8 bytes.
 _BLOCK: Final = struct.Struct("<qi4xq")
 _VERSIONS: Final = ENUMS["MetadataVersion"].names
+# A file ends with the footer, its length as int32, and the magic
+# (https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format).
 _END: Final = _LENGTH.size + len(MAGIC)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Block:
-    """Where the footer says a message lies: its start in the file, and the lengths of its two parts.
+    """The position of a message according to the footer: its start in the file, and the lengths of its two parts.
 
     ``metadata_length`` counts prefix, metadata and padding. ``place`` is the offset of the block itself in the file.
     """
@@ -44,9 +47,9 @@ class Block:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Footer:
-    """The footer from ``start`` to ``end``; ``schema`` is None where it has none that batches can be read by.
+    """The footer from ``start`` to ``end``; ``schema`` is None if it is missing or batches cannot be read by it.
 
-    ``version`` is ``V1`` to ``V5``, or empty where it could not be read; a list of blocks is then None.
+    ``version`` is ``V1`` to ``V5``, or empty if it could not be read; a list of blocks that could not be read is None.
     """
 
     start: int
@@ -60,10 +63,10 @@ class Footer:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tail:
-    """What stands behind the stream, which ends at ``start`` at the latest.
+    """The bytes after the stream, which ends at ``start`` at the latest.
 
-    ``length_at`` is the offset of the footer's length, None where the magic that follows it is missing. ``verifier``
-    has walked the footer's bytes; None where their place is not known.
+    ``length_at`` is the offset of the footer's length, None if the trailing magic is missing. ``verifier`` has walked
+    the footer's bytes; it is None if their position is unknown.
     """
 
     start: int
@@ -74,7 +77,7 @@ class Tail:
 
 
 def read_tail(view: memoryview, faults: list[Fault]) -> Tail:
-    """Reads a file from its end, adding what is wrong with it to ``faults``."""
+    """Read a file from its end, and add the faults found there to ``faults``."""
     size = len(view)
     if bytes(view[-len(MAGIC) :]) != MAGIC:
         place = max(size - len(MAGIC), 0), size
@@ -131,7 +134,7 @@ def _block(values: tuple[int, int, int], place: int) -> Block:
 
 
 def judge_footer(tail: Tail, first: Message, schema: Schema | None, faults: list[Fault]) -> bool:
-    """Compares the footer with the stream's first message; whether their schemas are both readable and the same."""
+    """Compare the footer with the stream's first message; True if both schemas are readable and equal."""
     footer, root = tail.footer, tail.root
     if footer is None or root is None:
         return False
@@ -144,6 +147,7 @@ def judge_footer(tail: Tail, first: Message, schema: Schema | None, faults: list
         absent = " (absent)" if root.place("version") == root.start else ""
         observed = f"{footer.version}{absent}; the stream's schema has {first.version}"
         differs(Rule.FOOTER_VERSION_DIFFERS, "version", observed)
+    # The order of metadata pairs has no meaning; `repr` makes None sortable.
     if sorted(map(repr, footer.metadata)) != sorted(map(repr, first.custom_metadata)):
         observed = f"{len(footer.metadata)} pairs; the stream's first message has {len(first.custom_metadata)}"
         if len(footer.metadata) == len(first.custom_metadata):
@@ -158,7 +162,7 @@ def judge_footer(tail: Tail, first: Message, schema: Schema | None, faults: list
 
 
 def _difference(footer: Schema, stream: Schema) -> str:
-    """What the footer's schema has unlike the stream's; empty where both are the same."""
+    """The first difference between the footer's schema and the stream's, as text; empty if they are equal."""
     if footer.endianness is not stream.endianness:
         return f"{footer.endianness}-endian; the stream is {stream.endianness}-endian"
     if len(footer.fields) != len(stream.fields):
@@ -174,7 +178,7 @@ def _difference(footer: Schema, stream: Schema) -> str:
 
 
 def _normal(field: Field) -> tuple[object, ...]:
-    """A field without the order of its metadata, which means nothing."""
+    """A field for comparison, without the order of its metadata, which has no meaning."""
     pairs = tuple(sorted(map(repr, field.metadata)))
     return field.name, field.type, field.nullable, pairs, field.dictionary, tuple(map(_normal, field.children))
 

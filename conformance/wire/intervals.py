@@ -1,8 +1,8 @@
-"""Intervals that pyarrow has no Python class for: extension types of ours stand in, so that columns of them can be had.
+"""Extension types in place of the intervals for which pyarrow has no Python class.
 
-pyarrow names year-month and day-time intervals in schemas, and carries columns of them in tables, but no array of
-them can be touched from Python: any access raises KeyError. What this package decodes therefore has one of the two
-extension types here; what pyarrow itself decoded is repainted by :func:`readable`.
+pyarrow accepts year-month and day-time intervals in schemas and tables, but every access to an array of them from
+Python raises KeyError. Arrays that this package decodes therefore have one of the two extension types of this module;
+for arrays that pyarrow decoded, :func:`readable` replaces the type by that of an integer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ __all__ = ["BARE", "DAY_TIME", "YEAR_MONTH", "IntervalType", "has_bare_interval"
 class IntervalType(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no annotations
     """An interval as an extension of an integer of its width: int32 for months, int64 for days and milliseconds.
 
-    ``unit`` is ``"year-month"`` or ``"day-time"``. The type is not registered with pyarrow: it is never read back.
+    ``unit`` is ``"year-month"`` or ``"day-time"``. The type is not registered with pyarrow, because no IPC reader ever
+    has to recognise it.
     """
 
     def __init__(self, unit: str) -> None:
@@ -40,16 +41,16 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no an
 YEAR_MONTH: Final = IntervalType("year-month")
 """Months as int32."""
 DAY_TIME: Final = IntervalType("day-time")
-"""Days in the low, milliseconds in the high half of an int64, as two int32 in a row lie on a little-endian machine."""
+"""Days in the low half of an int64 and milliseconds in the high half: the byte order of two little-endian int32."""
 
 BARE: Final = {"year-month": 21, "day-time": 22}
-"""The ids of the types that pyarrow cannot touch; old versions do not even have names for them."""
+"""The ids of the types that pyarrow cannot access; old versions do not even have names for them."""
 _FORMATS: Final = {b"tiM": b"i", b"tiD": b"l"}
-"""The same in the C data interface, with the integer of their width."""
+"""The format strings of these types in the C data interface, and those of integers of the same width."""
 
 
 def has_bare_interval(made: pa.DataType) -> bool:
-    """Whether an interval that pyarrow cannot touch is ``made``, or lies below it."""
+    """True if ``made``, or a type nested in it, is an interval that pyarrow cannot access."""
     if made.id in BARE.values():
         return True
     if isinstance(made, pa.BaseExtensionType):
@@ -81,6 +82,7 @@ _C_ARRAY: Final = 80
 
 
 def _repaint(schema: _CSchema) -> None:
+    """Replace the format string of every interval in the schema tree by that of an integer."""
     schema.format = _FORMATS.get(schema.format, schema.format)
     for number in range(schema.n_children):
         _repaint(schema.children[number].contents)
@@ -89,11 +91,13 @@ def _repaint(schema: _CSchema) -> None:
 
 
 def readable(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """``batch`` with the intervals that pyarrow cannot touch as integers of their width, no buffer copied.
+    """``batch`` with the intervals that pyarrow cannot access as integers of their width; no buffer is copied.
 
-    The way there is the C data interface, whose importer asks no Python class of a column.
+    The batch passes through the C data interface, whose importer does not need a Python class for each column.
     """
     array, schema = ctypes.create_string_buffer(_C_ARRAY), _CSchema()
     batch._export_to_c(ctypes.addressof(array), ctypes.addressof(schema))  # noqa: SLF001  # its name in every version
     _repaint(schema)
+    # The importer takes ownership of both structs, so that nothing has to be released here
+    # (https://arrow.apache.org/docs/format/CDataInterface.html#moving-an-array).
     return pa.RecordBatch._import_from_c(ctypes.addressof(array), ctypes.addressof(schema))  # noqa: SLF001

@@ -1,7 +1,7 @@
-"""The layout of a batch: which buffers each field of a schema has, in which order.
+"""The layout of a batch: the buffers of each field of a schema, in their order.
 
-One :class:`Op` stands for one field node; a plan lists them in pre-order, as a RecordBatch lists its nodes.
-This module holds the shapes; :mod:`conformance.wire.plan` derives them from a schema.
+One :class:`Op` represents one field node; a plan lists the ops in pre-order, as a RecordBatch lists its nodes.
+This module defines the data classes; :mod:`conformance.wire.plan` derives their values from a schema.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from conformance.wire.types import Field, Schema, join_path
 __all__ = ["LayoutPlan", "Mask", "Op"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
-"""Something about each of the first slots of a field."""
+"""One boolean for each of the first slots of a field."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Op:
     """One field of the pre-order walk.
 
-    ``width`` is the size in bytes of a value of a fixed-size layout, or of an offset of a variable-size one.
-    ``null_rule`` is the rule that nulls in this field break, None where they are allowed; ``value_rule`` the one that
+    ``width`` is the size in bytes of a value in a fixed-size layout, or of an offset in a variable-size one.
+    ``null_rule`` is the rule that nulls in this field break, None if nulls are allowed; ``value_rule`` is the rule that
     values of a fixed-size layout may break.
-    ``first`` numbers the op's first buffer, not counting the data buffers of view fields before it.
+    ``first`` is the number of the op's first buffer, not counting the data buffers of view fields before it.
     """
 
     index: int
@@ -42,7 +42,7 @@ class Op:
     null_rule: Rule | None
     value_rule: Rule | None = None
     parameter: Any = None
-    """What ``value_rule`` needs to know: a bound, a precision. Of a variable-size layout, whether it holds text."""
+    """The parameter of ``value_rule``: a bound, a precision. In a variable-size layout, True if the values are text."""
     children: list[Op] = dataclasses.field(default_factory=list)
 
     @property
@@ -52,18 +52,18 @@ class Op:
 
     @property
     def has_validity(self) -> bool:
-        """Whether the first of the op's buffers is a validity bitmap."""
+        """True if the first of the op's buffers is a validity bitmap."""
         return self.roles[:1] == (BufferRole.VALIDITY,)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class LayoutPlan:
-    """A schema's layout: ops in pre-order, and how many buffers they have without the data buffers of views."""
+    """The layout of a schema: its ops in pre-order, and the number of their buffers without data buffers of views."""
 
     schema: Schema
     ops: tuple[Op, ...]
     buffers: int
     views: int
-    """How many of the ops are view fields, each with an entry in variadicBufferCounts."""
+    """The number of view fields, each of which has an entry in variadicBufferCounts."""
     starts: tuple[int, ...]
-    """The first buffer of each op, where no view field has data buffers."""
+    """The number of each op's first buffer, if no view field has data buffers."""

@@ -1,8 +1,8 @@
-"""Which slots of a field hold values that anybody can see.
+"""Decides which slots of a field are live, that is, have values that a reader can see.
 
 A slot is live if it is valid, its parent's slot is live, and the parent refers to it.
-Bytes under slots that are not live are free: a rule on values holds for live slots only.
-Liveness is worked out only where a value looks wrong, so that clean batches never pay for it.
+The format leaves the bytes under other slots undefined, so that a rule on values applies to live slots only.
+Liveness is computed only after a value broke a rule, so that batches without faults do not pay for it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["bits", "live", "numbers", "reached"]
 
 
 def live(body: Body, op: Op, length: int) -> Mask | None:
-    """Whether each of the first ``length`` slots of ``op`` is live; None where broken buffers hide it.
+    """A mask of the first ``length`` slots of ``op``: True for each live one; None if broken buffers hide the answer.
 
-    A length that the bytes could not hold a bit each for is not worked out either: it belongs to a parent with no
-    buffers, whose slots cost nothing to announce.
+    None also if ``length`` exceeds the number of slots that the bytes could represent with one bit each. Such a length
+    belongs to a parent without buffers, which can declare any number of slots at no cost.
     """
     mask = reached(body, op, length)
     if mask is None or not op.has_validity:
@@ -35,7 +35,10 @@ def live(body: Body, op: Op, length: int) -> Mask | None:
 
 
 def reached(body: Body, op: Op, length: int) -> Mask | None:
-    """Whether each of the first ``length`` slots of ``op`` belongs to a live slot of its parent; not to be changed."""
+    """A mask of the first ``length`` slots of ``op``: True for each that belongs to a live slot of its parent.
+
+    None under the conditions of :func:`live`. The caller must not change the array.
+    """
     if op.index in body.broken or length > body.extent:
         return None
     parent = op.parent
@@ -46,6 +49,7 @@ def reached(body: Body, op: Op, length: int) -> Mask | None:
         count = min(count, length)
     elif parent.layout is Layout.FIXED_SIZE_LIST:
         size = parent.field.type.list_size
+        # Rounded up: the first `length` slots of the child belong to this many lists.
         count = min(count, -(-length // size) if size else 0)
     if body.shown is None or body.shown[:2] != (parent, count):
         body.shown = parent, count, live(body, parent, count)
@@ -54,19 +58,20 @@ def reached(body: Body, op: Op, length: int) -> Mask | None:
 
 
 def bits(bitmap: memoryview, length: int) -> Mask:
-    """The first ``length`` bits of a bitmap."""
+    """The first ``length`` bits of a bitmap; the least significant bit of each byte comes first."""
     packed = np.frombuffer(bitmap, np.uint8, (length + 7) >> 3)
     return np.unpackbits(packed, count=length, bitorder="little").view(np.bool_)
 
 
 def numbers(content: memoryview | None, kind: str, count: int) -> npt.NDArray[Any]:
-    """``count`` little-endian numbers of the kind ``i4``, ``i8`` …; a buffer that is None or empty gives zeros."""
+    """``count`` little-endian numbers of a kind such as ``i4``; a buffer that is None or empty gives zeros."""
     if content is None or not len(content):
         return np.zeros(count, kind)
     return np.frombuffer(content, "<" + kind, count)
 
 
 def _fit(mask: Mask, length: int) -> Mask:
+    """``mask`` cut or extended to ``length``; slots beyond its end are not live."""
     if len(mask) >= length:
         return mask[:length]
     return np.concatenate([mask, np.zeros(length - len(mask), np.bool_)])
@@ -94,8 +99,9 @@ def _below_list_view(body: Body, parent: Op, _: Op, above: Mask, length: int) ->
 
 
 def _spread(starts: npt.NDArray[Any], ends: npt.NDArray[Any], length: int) -> Mask:
+    # Each range adds 1 at its start and subtracts 1 at its end; where the running sum is positive, a range covers.
     edges = np.zeros(length + 1, np.int64)
-    # Fewer slots may be asked about than the offsets lead to.
+    # The ranges may exceed the slots that the caller asks about.
     np.add.at(edges, np.minimum(starts, length), 1)
     np.add.at(edges, np.minimum(ends, length), -1)
     return np.cumsum(edges[:-1]) > 0
@@ -128,6 +134,7 @@ def _below_run_end_encoded(body: Body, parent: Op, op: Op, above: Mask, length: 
     runs = min(body.nodes[2 * ends.index], length)
     content = body.contents[body.starts[ends.index] + 1]
     stops = np.minimum(numbers(content, f"i{ends.width}", runs).astype(np.int64), len(above))
+    # A run is live if at least one of its slots is: the count of live slots grows between its start and its end.
     seen = np.concatenate([[0], np.cumsum(above)])
     starts = np.concatenate([[0], stops[:-1]])
     return _fit(seen[stops] > seen[starts], length)

@@ -1,7 +1,7 @@
-"""Encapsulated messages: prefix, metadata, body, and what else the bytes hold.
+"""Encapsulated messages: prefix, metadata and body, and the bytes that follow a message.
 
-This module decides where a message's parts lie and whether their announced lengths are true.
-What the header says belongs to :mod:`conformance.wire.schema` and :mod:`conformance.wire.batch`.
+This module finds the parts of a message and decides whether its declared lengths are true.
+:mod:`conformance.wire.schema` and :mod:`conformance.wire.batch` judge the header.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["Bytes", "Frame", "Header", "KeyValues", "Message", "read_frame", "re
 
 Bytes = bytes | bytearray | memoryview
 KeyValues = tuple[tuple[str | None, str | None], ...]
-"""Custom metadata in the order of the bytes; a key or value that is absent is None."""
+"""Custom metadata in the order of the bytes; a missing key or value is None."""
 
 MAX_EXTRA: Final = 64
-"""Messages listed after the first: the last entry spans the rest of the bytes."""
+"""The number of messages listed after the first; the last entry spans the rest of the bytes."""
 
 _read_i32: Final = struct.Struct("<i").unpack_from
 _VERSIONS: Final = ENUMS["MetadataVersion"].names
@@ -30,7 +30,7 @@ _V4: Final = _VERSIONS.index("V4")
 
 
 class Header(enum.StrEnum):
-    """The kind of a message, or of bytes that are none."""
+    """The kind of a message, or of bytes that are not a message."""
 
     SCHEMA = "Schema"
     DICTIONARY_BATCH = "DictionaryBatch"
@@ -38,9 +38,9 @@ class Header(enum.StrEnum):
     TENSOR = "Tensor"
     SPARSE_TENSOR = "SparseTensor"
     UNKNOWN = "unknown"
-    """A prefix was there, but no header that could be read."""
+    """A prefix, followed by no readable header."""
     END_OF_STREAM = "end of stream"
-    """A prefix that announces no metadata."""
+    """A prefix that declares no metadata."""
     STRAY = "stray bytes"
     """Bytes that do not begin a message."""
 
@@ -50,11 +50,11 @@ _HEADERS: Final = (Header.UNKNOWN, *(Header(name) for name in UNIONS["MessageHea
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Message:
-    """Where an encapsulated message lies and what it says of itself; offsets count from the first byte read.
+    """The position of an encapsulated message and its declared properties; offsets count from the first byte read.
 
-    ``start`` to ``end`` is everything that is there of it: a truncated message ends where the bytes end.
-    ``version`` is ``V1`` to ``V5``, or empty where it could not be read.
-    ``body_length`` is what the message announces, ``body_start`` to ``body_end`` what is there.
+    ``start`` to ``end`` are the bytes that are present: a truncated message ends where the bytes end.
+    ``version`` is ``V1`` to ``V5``, or empty if it could not be read.
+    ``body_length`` is the declared length; ``body_start`` to ``body_end`` are the bytes of the body that are present.
     """
 
     start: int
@@ -72,9 +72,9 @@ class Message:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Frame:
-    """A message together with its verified metadata, for the readers of headers.
+    """A message together with its verified metadata, for the modules that read headers.
 
-    ``header`` is the verified header table; None where there is none, or where the message cannot be followed.
+    ``header`` is the verified header table; None if it is missing, or if the message cannot be followed.
     """
 
     message: Message
@@ -84,9 +84,9 @@ class Frame:
 
 
 def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bool = False) -> Frame | None:
-    """Reads the message that begins at ``start``, adding what is wrong with it to ``faults``; None for no bytes.
+    """Read the message that begins at ``start``, and add its faults to ``faults``; None if there are no bytes.
 
-    A ``shallow`` reading leaves the header unread, in which nothing says where the message ends.
+    A ``shallow`` read skips the header, which does not affect where the message ends.
     """
     size = len(data)
     if start >= size:
@@ -96,6 +96,8 @@ def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bo
     if prefix is None:
         return Frame(Message(start, size, Header.STRAY))
     legacy, metadata_start, length = prefix
+    # The end of a stream is a prefix with a metadata length of 0
+    # (https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format).
     if length == 0:
         return Frame(Message(start, metadata_start, Header.END_OF_STREAM, legacy, metadata_start, metadata_start))
     metadata_end = metadata_start + length
@@ -103,6 +105,8 @@ def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bo
         observed = f"{size - metadata_start} of {length} bytes"
         report(faults, Rule.METADATA_TRUNCATED, (metadata_start, size), "metadata", observed)
         return Frame(Message(start, size, Header.UNKNOWN, legacy, metadata_start, size))
+    # The format pads the metadata to 8 bytes, so that the body starts aligned
+    # (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format).
     if (metadata_end - start) & 7:
         observed = f"{metadata_end - start} bytes"
         rule = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
@@ -117,7 +121,11 @@ def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bo
 
 
 def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[bool, int, int] | None:
-    """Whether the framing is legacy, where the metadata begins and how long it is; None where nothing says so."""
+    """Whether the framing is legacy, the start of the metadata, and its length; None if the prefix is unusable.
+
+    Before Arrow 0.15 the prefix was the length alone; since then the continuation word FF FF FF FF (-1 as an integer)
+    precedes it (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format).
+    """
     there = len(data) - start
     word = _read_i32(data, start)[0] if there >= 4 else -1
     legacy = word != -1
@@ -137,6 +145,7 @@ def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[boo
 
 
 def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, legacy: bool) -> Frame:
+    """The frame of a message whose metadata has a root table; judges version, header and body length."""
     faults, base = verifier.faults, verifier.base
     version_code, kind, header, body_length, _ = root.values
     body_start = base + len(verifier.meta)
@@ -144,6 +153,7 @@ def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, le
     place = base + root.place("bodyLength")
     if body_length < 0:
         report(faults, Rule.MESSAGE_BODY_LENGTH_NEGATIVE, (place, place + 8), "Message.bodyLength", f"{body_length}")
+    # The body is padded to 8 bytes, so that the next message starts aligned.
     elif body_length & 7:
         rule = Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8
         report(faults, rule, (place, place + 8), "Message.bodyLength", f"{body_length}")
@@ -176,7 +186,7 @@ def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, le
 
 
 def read_pairs(table: Table, verifier: Verifier) -> KeyValues:
-    """The ``custom_metadata`` of a table, noting pairs without key or value and keys that stand twice."""
+    """The ``custom_metadata`` of a table; reports pairs without key or value and repeated keys."""
     entries: list[Table | None] | None = table["custom_metadata"]
     if not entries:
         return ()
@@ -187,6 +197,7 @@ def read_pairs(table: Table, verifier: Verifier) -> KeyValues:
             continue
         key, value = entry.values
         start, end = verifier.base + entry.start, verifier.base + entry.start + entry.size
+        # The position of an absent slot is 0; a short vtable has no entry for it at all.
         if not any(entry.places[:1]):
             report(verifier.faults, Rule.KEY_VALUE_KEY_MISSING, (start, end), entry.path, f"the value {value!r} alone")
         if not any(entry.places[1:2]):
@@ -200,9 +211,9 @@ def read_pairs(table: Table, verifier: Verifier) -> KeyValues:
 
 
 def read_messages(data: Bytes, *, limit: int = 4096) -> tuple[Message, ...]:
-    """The encapsulated messages that follow each other in ``data``, end-of-stream markers and stray bytes among them.
+    """The encapsulated messages in ``data``, one after the other, including end-of-stream markers and stray bytes.
 
-    The entries cover the bytes from the first to the last; at most ``limit`` are listed, the last spanning the rest.
+    The entries cover all bytes; at most ``limit`` entries are listed, the last of which spans the rest.
     """
     return read_following(memoryview(data).cast("B"), 0, limit)
 
@@ -219,7 +230,7 @@ def read_following(data: memoryview, start: int, limit: int = MAX_EXTRA) -> tupl
 
 
 def judge_following(extra: tuple[Message, ...], faults: list[Fault]) -> None:
-    """Adds a fault for each thing that follows the first message."""
+    """Add a fault for each message or run of bytes after the first message."""
     for message in extra:
         span = message.end - message.start
         if message.header is Header.END_OF_STREAM:

@@ -1,8 +1,8 @@
-"""Plain values: what a column says, as JSON, whatever its layout.
+"""Plain values: the values of a column as JSON, independent of the column's layout.
 
-Readers in every language answer in this form, and the package's own decoding is brought into it to be compared.
-It is exact: no float is written as text, no time is turned into a clock's, nothing passes through ``as_py``, which
-rounds, refuses or asks for pandas. The values are taken from the buffers.
+Readers in every language answer in this form, and this package converts its own decoding into it for comparison.
+The form is exact: no float is written as text, and no time is converted to a clock time. The values come from the
+buffers and not from ``as_py``, which rounds some values, refuses some, and needs pandas for some.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from conformance.wire.intervals import has_bare_interval, readable
 __all__ = ["MAX_VALUES", "Plain", "PlainError", "PlainTable", "differences", "plain_table", "plain_values"]
 
 MAX_VALUES: Final = 1 << 24
-"""Values made for one column of one batch; runs and overlapping views let a few bytes announce any number."""
+"""The number of values made for one column of one batch: runs or overlapping views can declare any number cheaply."""
 
 
 # --- tables -----------------------------------------------------------------------------------------
@@ -29,21 +29,21 @@ MAX_VALUES: Final = 1 << 24
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PlainTable:
-    """The rows of a stream or file, column by column; ``rows`` counts them also where there are no columns."""
+    """The rows of a stream or file by column; ``rows`` is the row count, also if there are no columns."""
 
     names: tuple[str, ...]
     columns: tuple[list[Plain], ...]
     rows: int
 
     def to_json(self) -> dict[str, Any]:
-        """The table as a JSON document, the form in which adapters answer."""
+        """The table as a JSON document; adapters answer in this form."""
         return {"names": list(self.names), "rows": self.rows, "columns": [list(column) for column in self.columns]}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """The table of a JSON document; other keys than ``names``, ``rows`` and ``columns`` are left alone.
+        """The table of a JSON document; keys other than ``names``, ``rows`` and ``columns`` are ignored.
 
-        Raises :class:`PlainError` where the document is no such table; values themselves are taken as they are.
+        Raises :class:`PlainError` if the document is not such a table; the values themselves are not checked.
         """
         names, rows, columns = document.get("names"), document.get("rows"), document.get("columns")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -61,9 +61,9 @@ class PlainTable:
 
 
 def plain_table(batches: Sequence[pa.RecordBatch], *, limit: int = MAX_VALUES) -> PlainTable:
-    """The rows of all ``batches``, which share one schema; none at all make a table without columns.
+    """The rows of all ``batches``, which share one schema; no batches give a table without columns.
 
-    Raises :class:`PlainError` as :func:`plain_values` does, and where the batches' column names differ.
+    Raises :class:`PlainError` like :func:`plain_values`, and if the batches' column names differ.
     """
     if not batches:
         return PlainTable((), (), 0)
@@ -80,10 +80,10 @@ def plain_table(batches: Sequence[pa.RecordBatch], *, limit: int = MAX_VALUES) -
 
 
 def plain_values(array: pa.Array, *, limit: int = MAX_VALUES) -> list[Plain]:
-    """The value of every slot of ``array``; the buffers must be sound, as a judge or pyarrow's validation knows.
+    """The value of every slot of ``array``, whose buffers must be sound, by judging or by pyarrow's validation.
 
-    Text that is no UTF-8 is given as ``{"hex": …}``. Raises :class:`PlainError` where there would be more than
-    ``limit`` values, nested ones counted, or where a dictionary index of a valid slot points beyond the dictionary.
+    Text that is not UTF-8 becomes ``{"hex": …}``. Raises :class:`PlainError` if there would be more than ``limit``
+    values, nested values included, or if the dictionary index of a valid slot is outside the dictionary.
     """
     return cells(array, array.type, limit)
 
@@ -92,9 +92,9 @@ def plain_values(array: pa.Array, *, limit: int = MAX_VALUES) -> list[Plain]:
 
 
 def differences(expected: PlainTable, got: PlainTable, limit: int = 20) -> list[str]:
-    """How ``got`` differs from ``expected``, at most ``limit`` lines, each with column, row and both values.
+    """The differences between ``got`` and ``expected``: at most ``limit`` lines, each with column, row and both values.
 
-    Columns go by place, since names may repeat. True and 1 differ.
+    Columns are compared by position, because names may repeat. True and 1 differ.
     """
     found = []
     if expected.names != got.names:
@@ -118,7 +118,7 @@ def _values_that_differ(expected: PlainTable, got: PlainTable) -> Iterator[str]:
 
 
 def _inmost(wanted: Any, had: Any, path: str = "") -> tuple[str, Any, Any]:
-    """The first inner value that differs, where both have the same shape down to it."""
+    """The path to the first nested value that differs, and both values; descends while both have the same shape."""
     while True:
         if isinstance(wanted, list) and isinstance(had, list) and len(wanted) == len(had):
             steps: Any = range(len(wanted))
@@ -131,6 +131,7 @@ def _inmost(wanted: Any, had: Any, path: str = "") -> tuple[str, Any, Any]:
 
 
 def _text(value: Any) -> str:
+    """A value as text for comparison: unlike ``==``, it distinguishes True from 1."""
     return json.dumps(value, sort_keys=True)
 
 

@@ -1,6 +1,7 @@
-"""From a schema to the plan by which its batches are judged; compiled once per schema.
+"""Derivation of a layout plan from a schema; the judging of batches follows the plan. Computed once per schema.
 
-The table of layouts below is the columnar format's list of buffers per type.
+The table of layouts is the columnar format's list of buffers per type
+(https://arrow.apache.org/docs/format/Columnar.html#buffer-listing-for-each-layout).
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ _LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[BufferRole, ...], int]]] = {
     TypeKind.STRUCT: (Layout.STRUCT, _BITMAP, 0),
     TypeKind.RUN_END_ENCODED: (Layout.RUN_END_ENCODED, (), 0),
 }
-"""Layout, buffers, and offset (or view) width per kind; kinds of fixed width and unions are worked out."""
+"""Layout, buffers, and width of an offset or view per kind; those of fixed-width kinds and unions are computed."""
 
 _DAY: Final = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def plan_of(schema: Schema, *, union_validity: bool = False) -> LayoutPlan:
-    """How a batch of ``schema`` is laid out, compiled on first use.
+    """The layout plan of a batch of ``schema``; computed on first use and then remembered.
 
-    ``union_validity`` gives unions the validity bitmap that they have under V4.
+    With ``union_validity``, unions have the validity bitmap that they have under V4.
     """
     plan: LayoutPlan | None = schema.memo.get((plan_of, union_validity))
     if plan is None:
@@ -84,6 +85,7 @@ class _Compiler:
         self.buffers += len(roles)
         if parent is not None:
             parent.children.append(op)
+        # The children of a dictionary-encoded field are in its dictionary batches; here it has only indices.
         if field.dictionary is None:
             for child in field.children:
                 self.add(child, op)
@@ -101,6 +103,8 @@ class _Compiler:
 
 
 def _null_rule(field: Field, parent: Op | None) -> Rule | None:
+    """The rule that a null in ``field`` breaks: map entries, map keys and run ends have rules of their own."""
+    # `parent.children` is empty while the first child is added: the run ends, or the keys of a map's entries.
     if parent is not None and parent.field.type.kind is TypeKind.MAP:
         return Rule.MAP_NULL_ENTRY
     if parent is not None and parent.layout is Layout.RUN_END_ENCODED and not parent.children:
@@ -112,7 +116,7 @@ def _null_rule(field: Field, parent: Op | None) -> Rule | None:
 
 
 def _constrain(op: Op) -> None:
-    """Attaches the rule on values that the op's type has, if it has one."""
+    """Set the rule on values that applies to the op's type, if there is one."""
     made: Type = op.field.type
     if op.field.dictionary is not None:
         if op.field.dictionary.index_type.signed:
@@ -124,4 +128,4 @@ def _constrain(op: Op) -> None:
     elif made.kind is TypeKind.DATE and made.unit == "ms":
         op.value_rule = Rule.DATE64_WHOLE_DAYS
     elif made.kind in (TypeKind.UTF8, TypeKind.LARGE_UTF8, TypeKind.UTF8_VIEW):
-        op.parameter = True  # the variable-size judges check text only
+        op.parameter = True  # for variable-size values, the parameter says that they are text

@@ -1,4 +1,4 @@
-"""What a buffer's first values are, as a person would write them; for the annotated dump only."""
+"""Previews: a buffer's first values in a form for people, used by the annotated dump only."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from conformance.wire.types import Type, TypeKind
 __all__ = ["preview", "preview_values", "shorten"]
 
 SHOWN: Final = 6
-"""Values shown of a buffer."""
+"""The number of values shown of a buffer."""
 MOST: Final = 72
-"""Characters shown of all of them."""
+"""The number of characters shown of all values together."""
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # zones are shown by the type, not per value
 _TICKS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -26,13 +26,13 @@ _FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
 
 
 def shorten(text: str, most: int = MOST) -> str:
-    """``text`` on one line, cut to ``most`` characters."""
+    """``text`` on one line, cut to ``most`` characters; unprintable characters become dots."""
     flat = "".join(char if char.isprintable() else "\N{MIDDLE DOT}" for char in text[: most + 1])
     return flat if len(flat) <= most else flat[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def preview(body: Body, op: Op, role: BufferRole | None, content: memoryview) -> str:
-    """The first values of one buffer of ``op``; a role of None is a data buffer of a view field."""
+    """The first values of one buffer of ``op``; if ``role`` is None, it is a data buffer of a view field."""
     length = body.nodes[2 * op.index]
     if role is BufferRole.VALIDITY:
         bits = _bits(content, length)
@@ -50,7 +50,7 @@ def preview(body: Body, op: Op, role: BufferRole | None, content: memoryview) ->
 
 
 def preview_values(content: memoryview, made: Type) -> str:
-    """The first of the values that a buffer holds one after the other."""
+    """The first values of a buffer that contains values of one type, one after the other."""
     if made.kind is TypeKind.BOOL:
         return _bits(content, 8 * len(content))
     width = made.byte_width or made.bit_width >> 3
@@ -101,7 +101,7 @@ def _view(raw: memoryview) -> str:
 
 
 def _value(made: Type, width: int) -> Callable[[memoryview], str]:
-    """How one value of a fixed-size type is shown."""
+    """The function that shows one value of a fixed-size type."""
     number = _NUMBERS.get(made.kind)
     if number is not None:
         return lambda raw: number(made, int.from_bytes(raw, "little", signed=True))

@@ -1,6 +1,6 @@
-"""What every byte of a message, a footer or a body is: the regions of the annotated dump.
+"""The regions of the annotated dump: the meaning of every byte of a message, a footer or a body.
 
-Regions of verified parts come from the rows of :mod:`conformance.wire.tables`, those of bodies from the judged buffers.
+Regions of the metadata come from the rows of :mod:`conformance.wire.tables`, regions of a body from the judged buffers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from conformance.wire.tensors import TensorReading
 __all__ = ["Judged", "Region", "cover", "head_claims", "message_claims", "tail_claims"]
 
 Judged: TypeAlias = BatchMessage | TensorReading | None
-"""What has been read of a message's body."""
+"""The result of reading a message's body."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Region:
-    """Bytes ``start`` to ``end`` (exclusive): part of ``path``, with a meaning and, where they have one, a value."""
+    """Bytes ``start`` to ``end`` (exclusive): a part of ``path``, with a meaning and, for some parts, a value."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Region:
 
 
 def cover(claims: list[Region], start: int, end: int, data: memoryview) -> Iterator[Region]:
-    """Claims in order, clipped where they overlap, with what lies between them as padding."""
+    """The claims in order, clipped where they overlap; the bytes between them become padding or unknown bytes."""
     covered = start
     for claim in sorted(claims, key=lambda region: (region.start, region.end)):
         if claim.end <= max(covered, claim.start) or claim.start >= end:
@@ -61,7 +61,7 @@ def _gap(start: int, end: int, data: memoryview) -> Region:
 
 
 def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Region]:
-    """The parts of a message that has been framed."""
+    """The parts of a framed message."""
     message = frame.message
     claims = list(_prefix(data, message))
     if frame.verifier is not None:
@@ -78,7 +78,7 @@ def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Regio
 
 
 def head_claims(data: memoryview) -> Iterator[Region]:
-    """The start of a file."""
+    """The parts of the start of a file."""
     if bytes(data[: len(MAGIC)]) == MAGIC:
         yield Region(0, len(MAGIC), RegionKind.PREFIX, "head", "magic", "ARROW1")
         if len(data) >= HEAD:
@@ -86,7 +86,7 @@ def head_claims(data: memoryview) -> Iterator[Region]:
 
 
 def tail_claims(data: memoryview, tail: Tail, messages: Mapping[int, Message]) -> Iterator[Region]:
-    """The end of a file: footer, its length and the magic; ``messages`` are those that its blocks may name."""
+    """The parts of a file's end: footer, its length and the magic; ``messages`` are those that blocks may point to."""
     if tail.verifier is not None:
         yield from _Metadata(tail.verifier, None, messages).all()
     if tail.length_at is not None:
@@ -151,7 +151,7 @@ _ROLES: Final = frozenset(BufferRole)
 
 
 class _Metadata:
-    """Turns verified spans of the metadata into regions."""
+    """Converts verified spans of the metadata to regions."""
 
     def __init__(
         self, verifier: Verifier, batch: BatchMessage | None, messages: Mapping[int, Message] | None = None
@@ -165,7 +165,7 @@ class _Metadata:
         self.targets = {span[0]: span for span in verifier.spans if span[2] is not SpanKind.VTABLE}
 
     def all(self) -> Iterator[Region]:
-        """Every verified part; a shared one counts once."""
+        """The regions of every verified part; a shared part counts once."""
         seen: set[tuple[int, int, SpanKind]] = set()
         for span in self.verifier.spans:
             if span[:3] not in seen:
@@ -230,7 +230,7 @@ class _Metadata:
         )
 
     def target(self, place: int) -> str:
-        """Where the reference at ``place`` leads."""
+        """The target of the reference at ``place``, as text."""
         to = place + struct.unpack_from("<I", self.meta, place)[0]
         span = self.targets.get(to)
         arrow = f"→ {self.base + to:#06x}"
@@ -247,7 +247,9 @@ class _Metadata:
         count = (end - start - 4) // size
         yield self.region((start, start + 4), RegionKind.VECTOR, path, f"count of {slot.of}", str(count))
         self.elements -= count
-        if self.elements < 0:  # vectors that share bytes without end
+        # A few bytes can be the elements of any number of vectors; all vectors together list at most one element per
+        # byte of the metadata.
+        if self.elements < 0:
             yield self.region((start + 4, end), RegionKind.VECTOR, path, "elements", "shared with others")
             return
         for number in range(count):
@@ -262,12 +264,12 @@ class _Metadata:
             yield self.region((at, at + size), RegionKind.VECTOR, path, f"[{number}]", value)
 
     def block(self, at: int) -> str:
-        """A block in short: its names would leave no room for what it leads to."""
+        """A block in short form: with field names, the row would have no space for the kind of the message."""
         offset, metadata, body = struct.unpack_from("<qi4xq", self.meta, at)
         return f"at {offset}, metadata {metadata}, body {body}"
 
     def owner(self, struct_name: str, number: int, at: int) -> str:
-        """Whose node, buffer or block the element of a vector is, where that is known."""
+        """The owner of a node, buffer or block in a vector, as text; empty if it is unknown."""
         if struct_name == "Block":
             message = self.messages.get(struct.unpack_from("<q", self.meta, at)[0])
             return "  · no message" if message is None else f"  · {message.header}"
@@ -288,7 +290,7 @@ class _Metadata:
 
 
 def _label(table: Table) -> str:
-    """A table's path with its kind, and a field's name."""
+    """A table's path with its kind and, for a field, its name."""
     kind = table.spec.name
     if kind == table.path:
         return kind

@@ -1,6 +1,6 @@
-"""The Schema header: from verified FlatBuffers tables to fields and types.
+"""The Schema header: conversion of verified FlatBuffers tables to fields and types.
 
-This module decides whether what the tables say makes a schema: known widths, the children that each type needs.
+This module decides whether the tables form a schema: known widths, and the children that each type requires.
 """
 
 from __future__ import annotations
@@ -30,15 +30,14 @@ _KINDS: Final = (None, *TypeKind)
 _UNITS: Final = ("s", "ms", "us", "ns")
 _INTERVALS: Final = ("year-month", "day-time", "month-day-nano")
 _DIGITS: Final = {32: 9, 64: 18, 128: 38, 256: 76}
-"""Decimal digits that a two's complement integer of each width can always hold."""
+"""The number of decimal digits that a two's complement integer of each width can always represent."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SchemaMessage:
-    """What the bytes of a schema hold: the first message, its schema, what follows, and all that is wrong.
+    """The result of reading a schema: the first message, its schema, the messages after it, and the faults.
 
-    ``schema`` is None where the message is of another kind, or where its fields cannot be trusted enough to read a
-    batch by them.
+    ``schema`` is None if the message is of another kind, or if no batch can safely be read by its fields.
     """
 
     faults: list[Fault]
@@ -48,12 +47,12 @@ class SchemaMessage:
 
     @property
     def violations(self) -> list[Fault]:
-        """The faults that the format itself forbids."""
+        """The faults that the Arrow format forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
 
 
 def read_schema(data: Bytes) -> SchemaMessage:
-    """Reads bytes that should be one encapsulated Schema message; never raises on what they hold."""
+    """Read bytes that should be one encapsulated Schema message; no bytes make this function raise."""
     view = memoryview(data).cast("B")
     faults: list[Fault] = []
     frame = read_frame(view, 0, faults)
@@ -67,7 +66,7 @@ def read_schema(data: Bytes) -> SchemaMessage:
 
 
 def schema_of(frame: Frame, faults: list[Fault]) -> Schema | None:
-    """The schema in a message's header, adding what is wrong with it to ``faults``."""
+    """The schema in a message's header; adds its faults to ``faults``."""
     message = frame.message
     if message.header is Header.END_OF_STREAM:
         report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", "a marker instead of a schema")
@@ -86,18 +85,21 @@ def schema_of(frame: Frame, faults: list[Fault]) -> Schema | None:
 
 
 def schema_from(table: Table, verifier: Verifier, version: str) -> Schema | None:
-    """The schema that a verified Schema table says, wherever it stands, adding what is wrong with it to the faults."""
+    """The schema of a verified Schema table of a message or a footer; None if it cannot be used.
+
+    Adds faults to those of ``verifier``.
+    """
     return _Builder(verifier).schema(table, version)
 
 
 def type_from(name: str, table: Table, verifier: Verifier, path: str) -> Type | None:
-    """The type that a verified member of the Type union says, for a value that has no children."""
+    """The type of a verified member of the Type union, for a value without children; None if it cannot be used."""
     kind = _KINDS[UNIONS["Type"].index(name)]
     return _TYPES[kind](_Builder(verifier), table, path, ()) if kind else None
 
 
 class _Builder:
-    """Makes a :class:`Schema` from the tables of one message; a part that cannot be made is None all the way up."""
+    """Builds a :class:`Schema` from the tables of one message; an unusable part makes the full schema None."""
 
     def __init__(self, verifier: Verifier) -> None:
         self.verifier = verifier
@@ -117,6 +119,7 @@ class _Builder:
         codes = self.verifier.int64s(table["features"])
         fields = [self.field(child, "") for child in tables or ()]
         pairs = read_pairs(table, self.verifier)
+        # A schema without one of its fields would assign all later buffers to the wrong columns.
         if endianness is None or None in fields:
             return None
         return Schema(
@@ -153,10 +156,11 @@ class _Builder:
         return Field(name, made, bool(table["nullable"]), pairs, kept, encoding)
 
     def dictionary(self, table: Table, path: str) -> Dictionary | None:
-        """How the field is encoded; None where it is not, or where that cannot be used."""
+        """The dictionary encoding of a field; None if the field has no encoding, or if it cannot be used."""
         encoding: Table | None = table["dictionary"]
         if encoding is None:
             return None
+        # An absent index type means int32 (Schema.fbs, table DictionaryEncoding).
         index: Type | None = Type(TypeKind.INT, bit_width=32, signed=True)
         if encoding.place("indexType") != encoding.start:
             found = encoding["indexType"]
@@ -172,6 +176,8 @@ class _Builder:
             return self.map_children(table, path, children[0])
         if kind.kind is TypeKind.RUN_END_ENCODED:
             ends = children[0].type
+            # https://arrow.apache.org/docs/format/Columnar.html#run-end-encoded-layout allows run ends of 16, 32 and
+            # 64 bits.
             if ends.kind is not TypeKind.INT or not ends.signed or ends.bit_width == 8 or children[0].dictionary:
                 self.fault(Rule.SCHEMA_RUN_ENDS_TYPE, table, path, f"run ends of {ends}")
                 return False
@@ -202,6 +208,7 @@ class _Builder:
 
     def floating_point(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
         precision = table["precision"]
+        # The enumeration HALF, SINGLE, DOUBLE counts from 0: 16 << 0, 16 << 1, 16 << 2.
         return None if precision is None else Type(TypeKind.FLOATING_POINT, bit_width=16 << precision)
 
     def decimal(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
@@ -262,9 +269,10 @@ class _Builder:
         mode, run = table.values
         if mode is None:
             return None
+        # Absent type ids mean the children's numbers (Schema.fbs, table Union).
         ids = tuple(range(len(children)))
         if run is not None:
-            # At most 128 ids are ever read: a vector of any length may be shared by any number of unions.
+            # At most 128 ids are read: any number of unions may share one vector of any length.
             ids = self.verifier.int32s(run) if run.count == len(children) <= 128 else (-1,)
         if len(ids) != len(children) or len(set(ids)) != len(ids) or not all(0 <= each <= 127 for each in ids):
             listed = len(ids) if run is None else run.count

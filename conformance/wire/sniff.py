@@ -1,7 +1,4 @@
-"""What bytes are at a glance: a message, a stream, a file or a tensor.
-
-A guess for those who do not say what they have; nothing is judged here.
-"""
+"""Guesses whether bytes are a message, a stream, a file or a tensor, for callers that do not know; judges nothing."""
 
 from __future__ import annotations
 
@@ -19,10 +16,10 @@ _SHORTEST: Final = 4
 
 
 def sniff(data: Bytes) -> Kind:
-    """The kind that the bytes most resemble; never raises on what they hold.
+    """The form that the bytes most resemble; no bytes make this function raise.
 
-    A magic at either end makes a file, a tensor first a tensor. A schema that anything follows is a stream, and so is
-    an end-of-stream marker among the first messages; everything else counts as a message.
+    A magic at either end means a file; a tensor as the first message means a tensor. A message followed by
+    anything means a stream, and so does an end-of-stream marker at the start; everything else counts as a message.
 
     >>> sniff(b"ARROW1")
     <Kind.FILE: 'file'>
@@ -39,5 +36,5 @@ def sniff(data: Bytes) -> Kind:
 
 
 def _is_magic(head: bytes) -> bool:
-    """Whether the bytes begin as a file does, even if they are cut short."""
+    """True if the bytes begin like a file, even if they end inside the magic."""
     return len(head) >= _SHORTEST and MAGIC.startswith(head)

@@ -1,4 +1,4 @@
-"""Sparse tensors: coordinates, compressed rows and columns, and compressed fibers against the shape they index.
+"""Judging and decoding of sparse tensors: coordinates, compressed rows or columns, and compressed fibers.
 
 Source: SparseTensor.fbs of the Arrow format.
 """
@@ -22,7 +22,7 @@ from conformance.wire.types import Type, TypeKind
 __all__ = ["SparseIndex", "SparseTensor", "judge_sparse", "sparse_coordinates", "sparse_to_numpy"]
 
 MOST_SPREAD: Final = 256 << 20
-"""Bytes that a sparse tensor may take once its zeros are written out, or its coordinates one by one."""
+"""The number of bytes that a sparse tensor may take as a dense array, or as a list of coordinates."""
 
 Integers = npt.NDArray[np.int64]
 _TOO_SMALL: Final = Rule.SPARSE_BUFFER_TOO_SMALL
@@ -31,10 +31,11 @@ _OUT: Final = Rule.SPARSE_BUFFER_OUT_OF_BODY
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SparseIndex:
-    """How a sparse tensor says where its values belong.
+    """The index of a sparse tensor: the positions of its values.
 
-    ``kind`` is ``COO``, ``CSX`` or ``CSF``. ``axes`` are the dimensions in the order in which the index goes through
-    them: for compressed rows 0, 1 and for compressed columns 1, 0. ``canonical`` belongs to coordinates.
+    ``kind`` is ``COO`` (coordinates), ``CSX`` (compressed rows or columns) or ``CSF`` (compressed fibers). ``axes`` are
+    the dimensions in the order of the index's levels: 0, 1 for compressed rows and 1, 0 for compressed columns.
+    ``canonical`` applies to coordinates only.
     """
 
     kind: str
@@ -49,7 +50,7 @@ class SparseIndex:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SparseTensor:
-    """A sparse tensor: type of its values, sizes and names of its dimensions, how many values there are, and where."""
+    """A sparse tensor: the type of its values, its dimensions' sizes and names, its number of values, and its index."""
 
     type: Type
     shape: tuple[int, ...]
@@ -60,7 +61,7 @@ class SparseTensor:
 
 
 def judge_sparse(body: TensorBody) -> SparseTensor | None:
-    """Judges a SparseTensor header, its index and its data; None where the metadata does not say what it is."""
+    """Judge a SparseTensor header, its index and its data; None if the metadata does not describe a tensor."""
     header = body.header
     kind, shaped, table = body.type(header, Rule.TENSOR_TYPE), body.shape(header), header["sparseIndex"]
     if kind is None or shaped is None or table is None or header["data"] is None:
@@ -95,6 +96,7 @@ def judge_sparse(body: TensorBody) -> SparseTensor | None:
 
 
 def _aligned(body: TensorBody) -> None:
+    """Report the first buffer that does not start at a multiple of 64 bytes from the start of the message."""
     base = body.message.body_start - body.message.start
     for number, part in enumerate(body.parts):
         if body.contents[number] and (base + part.range.offset) % ALIGNMENT:
@@ -183,7 +185,7 @@ def _judge_coo(body: TensorBody, tensor: SparseTensor, _: list[int], indices: li
 
 
 def _matrix(body: TensorBody, tensor: SparseTensor, part: int) -> Integers | None:
-    """The coordinates, one row per value; None where the buffer is too small for them."""
+    """The coordinates, one row per value; None if the buffer is too small for them."""
     index, content = tensor.index, body.contents[part]
     shape, width = (tensor.length, len(tensor.shape)), width_of(tensor.index.indices_type)
     if not body.holds(part, product(shape), _TOO_SMALL) or content is None:
@@ -207,6 +209,7 @@ def _judge_csx(body: TensorBody, tensor: SparseTensor, pointers: list[int], indi
     _inside(body, indices[0], found, inner, tensor.shape[inner])
     if not _pointing(body, pointers[0], starts, length):
         return
+    # Indices increase within a row only: `first` is True for entries at which a row starts.
     first = np.zeros(length + 1, np.bool_)
     first[starts] = True
     falling = (found[1:] < found[:-1]) & ~first[1:-1] if length else np.zeros(0, np.bool_)
@@ -218,6 +221,7 @@ def _judge_csx(body: TensorBody, tensor: SparseTensor, pointers: list[int], indi
 
 def _judge_csf(body: TensorBody, tensor: SparseTensor, pointers: list[int], indices: list[int]) -> None:
     width, last = width_of(tensor.index.indices_type), len(tensor.shape) - 1
+    # Each level has one pointer per entry and one more; the last pointer is the number of entries of the next level.
     count = tensor.index.indices[0].length // width
     for level, axis in enumerate(tensor.index.axes):
         found = body.integers(indices[level], count, _TOO_SMALL)
@@ -244,7 +248,7 @@ def _inside(body: TensorBody, part: int, found: Integers, axis: int, size: int) 
 
 
 def _pointing(body: TensorBody, part: int, starts: Integers, end: int) -> bool:
-    """Whether pointers go from 0 to ``end`` without ever going back."""
+    """True if the pointers start at 0, never decrease and end at ``end``."""
     falling = starts[1:] < starts[:-1]
     if starts[0] != 0:
         entry, observed = 0, f"{int(starts[0])} at first"
@@ -266,7 +270,11 @@ _JUDGE: Final = {"COO": _judge_coo, "CSX": _judge_csx, "CSF": _judge_csf}
 
 
 def sparse_coordinates(tensor: SparseTensor, body: TensorBody) -> Integers:
-    """Where the values belong: one row per value, one column per dimension; of an index without violations only."""
+    """The positions of the values: one row per value, one column per dimension.
+
+    The index must have no violations. Raises :class:`UnsupportedHereError` if the result would take more than
+    :data:`MOST_SPREAD` bytes, and :class:`UndecodableError` if the coordinates cannot be read.
+    """
     index, length, levels = tensor.index, tensor.length, len(tensor.shape)
     if 8 * length * max(levels, 1) > MOST_SPREAD:
         raise UnsupportedHereError(f"the coordinates of {length} values take more than {MOST_SPREAD} bytes")
@@ -290,7 +298,7 @@ def sparse_coordinates(tensor: SparseTensor, body: TensorBody) -> Integers:
 
 
 def _pointers(tensor: SparseTensor, body: TensorBody) -> list[Integers]:
-    """The pointers of each level that has some: a buffer may be longer than they are, with anything in the rest."""
+    """The pointers of each level that has some; buffers may be longer than needed, and the rest is ignored."""
     index = tensor.index
     rows = index.kind == "CSX"
     count = tensor.shape[index.axes[0]] if rows else index.indices[0].length // width_of(index.indices_type)
@@ -302,6 +310,7 @@ def _pointers(tensor: SparseTensor, body: TensorBody) -> list[Integers]:
 
 
 def _stored(body: TensorBody, part: int) -> Integers:
+    """All integers that are stored in a buffer."""
     kind = body.parts[part].type
     content = body.contents[part] or b""
     found: npt.NDArray[Any] = np.frombuffer(content, dtype_of(kind), len(content) // width_of(kind))
@@ -309,7 +318,11 @@ def _stored(body: TensorBody, part: int) -> Integers:
 
 
 def sparse_to_numpy(tensor: SparseTensor, body: TensorBody) -> npt.NDArray[Any]:
-    """The tensor with its zeros written out."""
+    """The tensor as a dense array.
+
+    Raises :class:`UnsupportedHereError` for booleans, for more than :data:`MOST_SPREAD` bytes, for shapes that numpy
+    does not support, and if two values have the same coordinates.
+    """
     shape, kind = tensor.shape, dtype_of(tensor.type)
     check_width(tensor.type)
     if product(shape) * width_of(tensor.type) > MOST_SPREAD:

@@ -1,6 +1,6 @@
-"""Whole IPC streams: a schema, dictionary batches, record batches, and how it ends.
+"""Full IPC streams: a schema, dictionary batches and record batches, and the end of the stream.
 
-This module decides whether messages that are each well formed make a stream.
+This module decides whether messages that are each well formed form a stream.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from conformance.wire.types import Schema
 __all__ = ["StreamReading", "read_embedded", "read_stream"]
 
 MAX_PER_RULE: Final = 64
-"""Faults of one rule kept of a stream, so that what every message has does not crowd out what one has."""
+"""The number of faults kept per rule: a fault of every message must not displace a fault of a single one."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class StreamReading:
-    """What the bytes of a stream hold, and all that is wrong with them; offsets count from the stream's first byte.
+    """The result of reading a stream: its messages, schema and batches, and its faults; offsets count from its start.
 
-    ``messages`` are those that could be followed, the end-of-stream marker among them, up to ``end``, where the stream
-    ended or broke off; ``cut`` says that there are more than were to be read. ``schema`` is None where the first
-    message holds none that batches can be read by. ``defined`` says of each record batch how many of ``dictionaries``
-    stood before it.
+    ``messages`` are those that could be followed, including the end-of-stream marker; ``end`` is where the stream ended
+    or broke off, and ``cut`` is True if the limit on messages stopped the read. ``schema`` is None if the first message
+    has none by which batches can be read. ``defined`` has, for each record batch, the number of ``dictionaries`` before
+    it.
     """
 
     faults: list[Fault] = dataclasses.field(default_factory=list)
@@ -49,31 +49,31 @@ class StreamReading:
 
     @property
     def violations(self) -> list[Fault]:
-        """The faults that the format itself forbids."""
+        """The faults that the Arrow format forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
 
     def to_batches(self) -> list[pa.RecordBatch]:
-        """The record batches, decoded from verified buffers by this package's own reading.
+        """The record batches, decoded from verified buffers without pyarrow's IPC reader.
 
-        Columns that are dictionary-encoded become :class:`pyarrow.DictionaryArray`, each with the dictionary that was
-        current at its batch. What could not be framed as a record batch is not among them; ``violations`` say so.
+        A dictionary-encoded column becomes a :class:`pyarrow.DictionaryArray` with the dictionary that applied at its
+        batch. A message that could not be framed as a record batch is left out; ``violations`` give the reason.
 
-        Raises :class:`conformance.wire.arrow.UndecodableError` where there is no schema, or faults leave no safe way,
-        and its :class:`~conformance.wire.arrow.UnsupportedHereError` for what the installed pyarrow lacks.
+        Raises :class:`conformance.wire.arrow.UndecodableError` if there is no schema, or if faults leave no safe way to
+        decode, and :class:`~conformance.wire.arrow.UnsupportedHereError` if the installed pyarrow lacks something.
         """
         if self.schema is None:
             raise UndecodableError("there is no schema that batches could be read by")
         return list(decode(self.dictionaries, self.batches, self.defined))
 
     def to_arrow(self) -> pa.Table:
-        """All rows as one table; raises as :meth:`to_batches` does."""
+        """All rows as one table; raises the errors of :meth:`to_batches`."""
         batches = self.to_batches()
         schema = schema_to_arrow(self.schema) if self.schema is not None else None
         return pa.Table.from_batches(batches, schema)
 
 
 def read_stream(data: Bytes, most: int = sys.maxsize) -> StreamReading:
-    """Reads bytes that should be one IPC stream; never raises on what they hold.
+    """Read bytes that should be one IPC stream; no bytes make this function raise.
 
     At most ``most`` messages are read.
     """
@@ -81,7 +81,7 @@ def read_stream(data: Bytes, most: int = sys.maxsize) -> StreamReading:
 
 
 def read_embedded(view: memoryview, start: int, most: int = sys.maxsize) -> StreamReading:
-    """The stream that begins at ``start``, as :func:`read_stream` reads one; offsets count from the view's start."""
+    """Read the stream that begins at ``start``, like :func:`read_stream`; offsets count from the view's start."""
     return _StreamReader(view, start, most).read()
 
 
@@ -112,7 +112,7 @@ class _StreamReader:
         return reading
 
     def message(self, frame: Frame, faults: list[Fault]) -> bool:
-        """Judges one message; whether more can be read after it."""
+        """Judge one message; True if another can be read after it."""
         reading, message = self.reading, frame.message
         reading.messages.append(message)
         reading.end = message.end
@@ -156,7 +156,7 @@ class _StreamReader:
             report(faults, Rule.STREAM_MESSAGE_KIND, place, "Message.header", f"a {message.header} message")
         elif reading.schema is None or self.dictionaries is None:
             return
-        # What lies after the message is no part of it: a body that runs on must not reach into the next.
+        # The view ends with the message: a body that is declared too long must not extend into the next message.
         elif message.header is Header.DICTIONARY_BATCH:
             view = self.view[: message.end]
             made = self.dictionaries.define(frame, view, faults, self.budget)
@@ -166,9 +166,11 @@ class _StreamReader:
             batch = judge_batch(frame, self.view[: message.end], reading.schema, faults, self.budget)
             reading.batches.append(batch)
             reading.defined.append(len(reading.dictionaries))
+            # A dictionary may use another one that is defined later, but only up to the next record batch.
             self.keep(self.dictionaries.judge(batch))
 
     def keep(self, faults: list[Fault]) -> None:
+        """Add faults to the reading, at most :data:`MAX_PER_RULE` of each rule."""
         for fault in faults:
             self.counts[fault.rule] += 1
             if self.counts[fault.rule] <= MAX_PER_RULE:

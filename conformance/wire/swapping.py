@@ -1,7 +1,7 @@
-"""Big-endian bodies: the numbers in their buffers turned into the machine's order before anything is judged.
+"""Conversion of big-endian bodies: the numbers in their buffers are byte-swapped before anything is judged.
 
-Which bytes are numbers follows from the layout: bitmaps, 8-bit values, text and type ids keep their bytes, and so do
-the inline bytes and the prefix of a view (https://arrow.apache.org/docs/format/Columnar.html#byte-order-endianness).
+The layout determines which bytes are numbers. Bitmaps, 8-bit values, text, type ids, and the inline bytes and prefix of
+a view keep their bytes (https://arrow.apache.org/docs/format/Columnar.html#byte-order-endianness).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "V4"), ("buffer", "<i4"),
 
 
 def swap(body: Body) -> None:
-    """Replaces every buffer of numbers by a copy in the other byte order; bytes after the last whole one stay."""
+    """Replace every buffer of numbers by a byte-swapped copy; bytes after the last complete number stay as they are."""
     for op in body.plan.ops:
         first = body.starts[op.index]
         for place, role in enumerate(op.roles):
@@ -34,7 +34,7 @@ def swap(body: Body) -> None:
 
 
 def _reversed(content: memoryview, parts: tuple[int, ...]) -> bytes:
-    """``content``, as records of numbers of the given widths, with the bytes of each number reversed."""
+    """``content`` as records of numbers with the given widths in bytes, the bytes of each number reversed."""
     order: list[int] = []
     for part in parts:
         order += range(len(order) + part - 1, len(order) - 1, -1)
@@ -52,11 +52,11 @@ def _data(op: Op, content: memoryview) -> bytes | memoryview:
 
 
 _PARTS: Final = {"day-time": (4, 4), "month-day-nano": (4, 4, 8)}
-"""The numbers of an interval that has more than one."""
+"""The widths in bytes of the numbers of an interval that consists of several."""
 
 
 def _offsets(op: Op, content: memoryview) -> bytes:
-    # The width of a dense union is that of its type ids.
+    # The width of a dense union is that of its type ids (1 byte); its offsets have 4 bytes.
     return _reversed(content, (op.width if op.width > 1 else 4,))
 
 
@@ -64,6 +64,7 @@ def _views(_: Op, content: memoryview) -> bytes:
     whole = len(content) // 16 * 16
     views = np.frombuffer(content, _VIEW, whole // 16).copy()
     views["length"] = views["length"].byteswap()
+    # A short value is stored in place of buffer and offset, and its bytes are not numbers.
     long = views["length"] > _INLINE
     for name in ("buffer", "offset"):
         views[name] = np.where(long, views[name].byteswap(), views[name])

@@ -1,8 +1,9 @@
-"""The facts about Arrow's FlatBuffers metadata: tables, slots, structs, enums, unions, one row each.
+"""Arrow's FlatBuffers metadata as data: tables, slots, structs, enumerations and unions, one row each.
 
-Taken from Schema.fbs, Message.fbs, File.fbs, Tensor.fbs and SparseTensor.fbs of the Arrow format.
-The verifier, the schema reader and the annotated dump all read these rows; nothing else knows a slot number.
-A slot's number is its position in its table, which FlatBuffers fixes for ever: a row is only ever added at the end.
+Source: Schema.fbs, Message.fbs, File.fbs, Tensor.fbs and SparseTensor.fbs of the Arrow format.
+The verifier, the schema reader and the annotated dump read these rows; no other module knows a slot's number.
+A slot's number is its position in its table. FlatBuffers fixes these numbers, so that a row is only ever added at the
+end of a table.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["ENUMS", "STRUCTS", "TABLES", "UNIONS", "EnumSpec", "Slot", "SlotKind
 
 
 class SlotKind(enum.StrEnum):
-    """What a slot of a table holds."""
+    """The kind of value that a slot of a table contains."""
 
     SCALAR = "scalar"
     STRING = "string"
@@ -30,18 +31,18 @@ class SlotKind(enum.StrEnum):
 
 
 WIDTHS: Final = {"bool": 1, "u8": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
-"""Scalar types and their size in bytes, which is their alignment too."""
+"""The size in bytes of each scalar type, which is also its alignment."""
 
 CODES: Final = {"bool": "B", "u8": "B", "i8": "b", "i16": "h", "i32": "i", "i64": "q"}
-"""Scalar types as :mod:`struct` format characters."""
+"""The :mod:`struct` format character of each scalar type."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Slot:
-    """One slot of a table: what it holds, of what type, and what its absence means.
+    """One slot of a table: the kind and type of its value, and the value that its absence means.
 
-    ``of`` names the scalar type, table, struct or union. ``enum`` names the enumeration that a scalar belongs to.
-    ``size`` and ``align`` describe the slot itself: a reference is 4 bytes.
+    ``of`` names the scalar type, table, struct or union. ``enum`` names the enumeration of a scalar.
+    ``size`` and ``align`` are those of the slot itself; a reference has 4 bytes.
     """
 
     name: str
@@ -56,10 +57,10 @@ class Slot:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TableSpec:
-    """A table's name and its slots in the order of their numbers; the rest follows from them.
+    """A table's name and its slots in the order of their numbers; the other attributes are computed.
 
-    ``index`` numbers the slots by name, ``defaults`` are their values where they are absent, and ``demanding`` are the
-    numbers of those whose presence is not free: unions and required slots.
+    ``index`` gives the number of each slot by name, ``defaults`` the slots' values if they are absent, and
+    ``demanding`` the numbers of the slots that may not simply be absent: unions and required slots.
     """
 
     name: str
@@ -78,7 +79,7 @@ class TableSpec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StructSpec:
-    """A struct: fixed size, inline, 8-byte aligned; its fields as (name, scalar type, byte offset)."""
+    """A struct: of fixed size, inline, and 8-byte aligned; ``fields`` are (name, scalar type, byte offset)."""
 
     name: str
     size: int
@@ -87,7 +88,7 @@ class StructSpec:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EnumSpec:
-    """An enumeration whose values count up from 0, and the rule that an unknown value breaks."""
+    """An enumeration whose values count from 0, and the rule that an unknown value breaks."""
 
     name: str
     names: tuple[str, ...]
@@ -111,6 +112,7 @@ def _struct(name: str, of: str, *, required: bool = False) -> Slot:
 
 
 def _union(name: str, of: str, *, required: bool = False) -> tuple[Slot, Slot]:
+    """The two slots of a union: FlatBuffers puts a slot with the type byte before the slot of the value."""
     return _scalar(f"{name}_type", "u8"), Slot(name, SlotKind.UNION, of, required=required)
 
 
@@ -163,7 +165,7 @@ UNIONS: Final = {
     ),
     "SparseTensorIndex": ("NONE", "SparseTensorIndexCOO", "SparseMatrixIndexCSX", "SparseTensorIndexCSF"),
 }
-"""Unions: the tables that each type byte stands for, 0 being none."""
+"""The tables of each union by its type byte; 0 is no table."""
 
 _ROWS: Final[dict[str, tuple[Slot, ...]]] = {
     "Message": (

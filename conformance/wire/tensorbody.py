@@ -1,7 +1,7 @@
-"""What dense and sparse tensors share: shape, type of values, and buffers in the body of a message.
+"""Shared parts of dense and sparse tensors: the shape, the type of the values, and the buffers in the message's body.
 
-This module decides whether the buffers that a tensor names lie in the body; how much they must hold is decided by who
-asks for them.
+This module decides whether a tensor's buffers are inside the body; :mod:`conformance.wire.dense` and
+:mod:`conformance.wire.sparse` decide how much each buffer must contain.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from conformance.wire.types import Type, TypeKind
 __all__ = ["Part", "TensorBody", "check_width", "dtype_of", "product", "width_of"]
 
 ALIGNMENT: Final = 64
+"""The recommended alignment of a tensor's body in bytes (https://arrow.apache.org/docs/format/Other.html)."""
 MOST: Final = 1 << 64
-"""Products of sizes stop here: a shape may have as many dimensions as there are bytes for."""
+"""The upper limit of products of sizes: a shape may have any number of dimensions."""
 
 _FIXED: Final = frozenset(
     {"Int", "FloatingPoint", "Bool", "Decimal", "Date", "Time", "Timestamp"}
@@ -39,7 +40,7 @@ _PLAIN: Final = frozenset({TypeKind.INT, TypeKind.DATE, TypeKind.TIME, TypeKind.
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Part:
-    """One buffer of a tensor: what it is for, where it lies in the body, and what its entries are."""
+    """One buffer of a tensor: its purpose, its position in the body, and the type of its entries."""
 
     role: str
     range: BufferRange
@@ -47,12 +48,12 @@ class Part:
 
 
 def width_of(kind: Type) -> int:
-    """Bytes that one value takes; 0 for booleans, of which several share a byte."""
+    """The number of bytes per value; 0 for booleans, because several of them share a byte."""
     return 0 if kind.kind is TypeKind.BOOL else kind.byte_width or kind.bit_width >> 3
 
 
 def dtype_of(kind: Type) -> str:
-    """The numpy type of stored values: numbers as they are, times in their unit, everything else as raw bytes."""
+    """The numpy type of stored values: numbers as they are, times as integers, everything else as raw bytes."""
     width = width_of(kind)
     if kind.kind is TypeKind.FLOATING_POINT:
         return f"<f{width}"
@@ -62,7 +63,7 @@ def dtype_of(kind: Type) -> str:
 
 
 def check_width(kind: Type) -> None:
-    """Raises :class:`UnsupportedHereError` for values that do not take whole bytes, or none."""
+    """Raise :class:`UnsupportedHereError` if a value does not take at least one full byte."""
     if not width_of(kind):
         raise UnsupportedHereError(f"expected values of one byte or more, got {kind}, of which numpy has no arrays")
 
@@ -78,9 +79,9 @@ def product(sizes: Iterable[int]) -> int:
 
 
 class TensorBody:
-    """The body of a tensor's message, the buffers that have been asked for, and what is wrong with them.
+    """The body of a tensor's message, the buffers that the tensor uses, and their faults.
 
-    ``broken`` is set by whatever makes it unsafe to read the values; ``parts`` are the buffers in their order.
+    ``broken`` is True if a fault makes it unsafe to read the values; ``parts`` are the buffers in their order.
     """
 
     def __init__(self, view: memoryview, message: Message, verifier: Verifier, header: Table) -> None:
@@ -94,13 +95,13 @@ class TensorBody:
 
     @property
     def faults(self) -> list[Fault]:
-        """What has been found so far."""
+        """The faults found so far."""
         return self.verifier.faults
 
-    # --- pointing -----------------------------------------------------------------------------------
+    # --- positions of faults ------------------------------------------------------------------------
 
     def fault(self, rule: Rule, table: Table, slot: str, observed: str) -> None:
-        """Reports ``rule`` broken by one slot of the metadata; what it says is not followed."""
+        """Report that one slot of the metadata breaks ``rule``, and mark the tensor as broken."""
         number = table.spec.index[slot]
         start = self.verifier.base + table.place(slot)
         place = start, start + table.spec.slots[number].size
@@ -108,7 +109,7 @@ class TensorBody:
         report(self.faults, rule, place, f"{table.path}.{slot}", observed)
 
     def part_fault(self, rule: Rule, part: int, observed: str, *, entry: int = -1, harmless: bool = False) -> None:
-        """Reports ``rule`` broken by a buffer, or by one entry of it."""
+        """Report that a buffer, or one entry of it, breaks ``rule``; sets ``broken`` unless ``harmless``."""
         made = self.parts[part]
         base, size = self.message.body_start, len(self.view)
         start = max(0, min(made.range.offset, size))
@@ -122,7 +123,7 @@ class TensorBody:
     # --- the metadata -------------------------------------------------------------------------------
 
     def type(self, table: Table, rule: Rule) -> Type | None:
-        """The type of the values, None where it has no fixed width."""
+        """The type of the values; None if the type has no fixed width."""
         code, made = table["type_type"], table["type"]
         if made is None:
             return None
@@ -136,7 +137,7 @@ class TensorBody:
         return type_from(name, made, self.verifier, f"{table.path}.type")
 
     def shape(self, table: Table) -> tuple[tuple[int, ...], tuple[str | None, ...]] | None:
-        """Sizes and names of the dimensions, None where they cannot be used."""
+        """The sizes and names of the dimensions; None if they cannot be used."""
         dimensions: list[Table | None] | None = table["shape"]
         if dimensions is None or None in dimensions:
             return None
@@ -155,7 +156,7 @@ class TensorBody:
     # --- the buffers --------------------------------------------------------------------------------
 
     def part(self, role: str, place: BufferRange, kind: Type, rule: Rule) -> int:
-        """Takes a buffer in, and judges that it lies inside the body; its number."""
+        """Add a buffer and judge that it is inside the body; returns the buffer's number."""
         self.parts.append(Part(role, place, kind))
         number, (offset, length) = len(self.parts) - 1, place
         content = None
@@ -170,7 +171,7 @@ class TensorBody:
         return number
 
     def settle(self) -> None:
-        """Judges the buffers among each other: shared bytes, and bytes of none; what is shared is not read."""
+        """Judge the buffers' order, shared bytes and the bytes between them; a buffer with shared bytes is not read."""
         known = sorted((part.range, n) for n, part in enumerate(self.parts) if self.contents[n])
         covered = 0
         for (offset, length), number in [*known, (BufferRange(len(self.view), 0), -1)]:
@@ -185,7 +186,7 @@ class TensorBody:
             self.part_fault(Rule.BUFFER_ORDER, len(self.parts) - 1, f"offsets {starts[:8]}", harmless=True)
 
     def gap(self, start: int, end: int) -> None:
-        """Judges bytes that belong to no buffer."""
+        """Judge a range of bytes that belongs to no buffer."""
         place = self.message.body_start + start, self.message.body_start + end
         if end - start >= MAX_PADDING:
             report(self.faults, Rule.BODY_UNACCOUNTED, place, "body", f"{end - start} bytes of no buffer")
@@ -193,7 +194,10 @@ class TensorBody:
             report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", "padding that is not all zero")
 
     def integers(self, part: int, count: int, rule: Rule) -> npt.NDArray[np.int64] | None:
-        """The first ``count`` entries of an index buffer; what is beyond 63 bits comes out negative."""
+        """The first ``count`` entries of an index buffer; values above 63 bits become negative.
+
+        None, with a fault of ``rule``, if the buffer is too small.
+        """
         content, kind = self.contents[part], self.parts[part].type
         if not self.holds(part, count, rule) or content is None:
             return None
@@ -201,7 +205,7 @@ class TensorBody:
         return found.astype(np.int64)
 
     def holds(self, part: int, count: int, rule: Rule) -> bool:
-        """Whether a buffer has room for ``count`` entries."""
+        """True if a buffer is large enough for ``count`` entries; reports ``rule`` otherwise."""
         made = self.parts[part]
         needed = count * width_of(made.type)
         if self.contents[part] is None or needed <= made.range.length:

@@ -1,4 +1,4 @@
-"""Tensors, dense and sparse: one encapsulated message whose body is numbers in a shape."""
+"""Tensors, dense and sparse: one encapsulated message whose body contains the numbers of a multidimensional array."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["TensorReading", "judge_tensor", "read_tensor"]
 
 @dataclasses.dataclass(slots=True, eq=False)
 class TensorReading:
-    """What the bytes of a tensor hold: the first message, its tensor, what follows, and all that is wrong.
+    """The result of reading a tensor: the first message, its tensor, the messages after it, and the faults.
 
-    ``tensor`` is None where the message is of another kind, or where its metadata does not say what it is. ``body``
-    holds the buffers that were judged.
+    ``tensor`` is None if the message is of another kind, or if its metadata does not describe a tensor. ``body``
+    contains the judged buffers.
     """
 
     faults: list[Fault]
@@ -33,29 +33,29 @@ class TensorReading:
 
     @property
     def violations(self) -> list[Fault]:
-        """The faults that the format itself forbids."""
+        """The faults that the Arrow format forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The buffers that the tensor names, in the order in which its metadata does."""
+        """The buffers of the tensor in the order of its metadata."""
         return () if self.body is None else tuple(self.body.parts)
 
     def to_numpy(self) -> npt.NDArray[Any]:
-        """The values as a dense numpy array, made from the verified buffers; one of a dense tensor copies nothing.
+        """The values as a dense numpy array over the verified buffers; the values of a dense tensor are not copied.
 
-        Integers and floats are what they are, times are integers in their unit, other values are raw bytes. Raises
-        :class:`conformance.wire.arrow.UndecodableError` where faults make that unsafe, and its
-        :class:`~conformance.wire.arrow.UnsupportedHereError` for booleans, for more dimensions than numpy has, and for
-        sparse tensors that take more than 256 MiB without their gaps, or have two values in one place.
+        Integers and floats keep their type, times become integers in their unit, and other values become raw bytes.
+        Raises :class:`conformance.wire.arrow.UndecodableError` if faults make decoding unsafe, and
+        :class:`~conformance.wire.arrow.UnsupportedHereError` for booleans, for more dimensions than numpy supports, and
+        for sparse tensors that take more than 256 MiB as dense ones or have two values at one position.
         """
         tensor, body = self._sound()
         return dense_to_numpy(tensor, body) if isinstance(tensor, Tensor) else sparse_to_numpy(tensor, body)
 
     def to_coordinates(self) -> npt.NDArray[Any]:
-        """Where the values of a sparse tensor belong: one row per value, one column per dimension.
+        """The positions of a sparse tensor's values: one row per value, one column per dimension.
 
-        Raises as :meth:`to_numpy` does, and UndecodableError for a dense tensor, which has no coordinates.
+        Raises the errors of :meth:`to_numpy`, and UndecodableError for a dense tensor, which has no coordinates.
         """
         tensor, body = self._sound()
         if isinstance(tensor, Tensor):
@@ -70,7 +70,7 @@ class TensorReading:
 
 
 def read_tensor(data: Bytes) -> TensorReading:
-    """Reads bytes that should be one encapsulated Tensor or SparseTensor; never raises on what they hold."""
+    """Read bytes that should be one encapsulated Tensor or SparseTensor; no bytes make this function raise."""
     view = memoryview(data).cast("B")
     faults: list[Fault] = []
     frame = read_frame(view, 0, faults)
@@ -84,7 +84,7 @@ def read_tensor(data: Bytes) -> TensorReading:
 
 
 def judge_tensor(frame: Frame, view: memoryview, faults: list[Fault]) -> TensorReading:
-    """Judges a message that has been framed already as a tensor."""
+    """Judge a framed message as a tensor."""
     message = frame.message
     reading = TensorReading(faults, message)
     place = message.metadata_start, message.metadata_end

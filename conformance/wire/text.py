@@ -1,7 +1,7 @@
-"""UTF-8 in columns: every live slot on its own is well-formed text.
+"""Judging of UTF-8 in columns: every live slot must be well-formed text on its own.
 
-Checked coarsely first: ASCII by whole words, other text as one run with no slot beginning inside a character.
-Only where that fails are the bytes classified one by one and the faulty slots told from those that nobody sees.
+Fast checks come first: ASCII by words of 8 bytes, other text as one run in which no slot begins inside a character.
+Only if they fail are the bytes classified one by one, to separate faulty live slots from slots that are not live.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Places = npt.NDArray[np.int64]
 
 
 def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, int]) -> None:
-    """Judges the text between the first and the last offset of a column whose offsets are known to be sound."""
+    """Judge the text between the first and the last offset of a column whose offsets are sound."""
     data = body.contents[first + 2]
     if data is None:
         return

@@ -1,6 +1,6 @@
-"""Arrow's logical types, fields and schemas as the wire describes them.
+"""Arrow's logical types, fields and schemas as the bytes describe them.
 
-Values of these classes may come from foreign bytes: a name may be odd and a tree deep, but numbers are in range.
+The values may come from untrusted bytes: a name may be unusual and a tree deep, but numbers are in range.
 """
 
 from __future__ import annotations
@@ -47,25 +47,25 @@ class TypeKind(enum.StrEnum):
 
 
 class Endianness(enum.StrEnum):
-    """The byte order of bodies; metadata and prefixes are little-endian always."""
+    """The byte order of message bodies; metadata and prefixes are always little-endian."""
 
     LITTLE = "little"
     BIG = "big"
 
 
 def join_path(path: str, name: str) -> str:
-    """A field's dotted path, long names cut: a shared name may be as long as the metadata, in every field."""
+    """A field's dotted path; long names are cut, because every field may have a name as long as the metadata."""
     name = name if len(name) <= 64 else name[:61] + "..."
     return f"{path}.{name}" if path else name
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Type:
-    """A logical type: its kind and those parameters that the kind has; the others keep their defaults.
+    """A logical type: its kind and the parameters of that kind; other parameters keep their defaults.
 
     ``bit_width`` belongs to int, floating-point, decimal and time; ``signed`` to int; ``precision`` and ``scale`` to
     decimal. ``unit`` is ``s``, ``ms``, ``us``, ``ns`` for time, timestamp and duration, ``day`` or ``ms`` for date,
-    ``year-month``, ``day-time`` or ``month-day-nano`` for interval. ``timezone`` is None where a timestamp has none.
+    ``year-month``, ``day-time`` or ``month-day-nano`` for interval. ``timezone`` is None if a timestamp has none.
     ``mode`` (``sparse``, ``dense``) and ``type_ids`` belong to union, ``byte_width`` to fixed-size-binary,
     ``list_size`` to fixed-size-list, ``keys_sorted`` to map.
     """
@@ -105,7 +105,7 @@ _NAMES: Final[dict[TypeKind, Callable[[Type], str]]] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Dictionary:
-    """How a field is dictionary-encoded: which dictionary its indices point into, and the indices' type."""
+    """The dictionary encoding of a field: the id of its dictionary, and the type of its indices."""
 
     id: int
     index_type: Type
@@ -114,7 +114,7 @@ class Dictionary:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
-    """A column, or a child of one. ``type`` and ``children`` of a dictionary-encoded field describe its values."""
+    """A column or a child of one; in a dictionary-encoded field, ``type`` and ``children`` describe the values."""
 
     name: str
     type: Type
@@ -124,7 +124,7 @@ class Field:
     dictionary: Dictionary | None = None
 
     def walk(self, path: str = "") -> Iterator[tuple[str, Field]]:
-        """This field and all below it in pre-order, each with its dotted path."""
+        """This field and all fields below it in pre-order, each with its dotted path."""
         path = join_path(path, self.name)
         yield path, self
         for child in self.children:
@@ -138,7 +138,7 @@ class Field:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Schema:
-    """The header of a Schema message. ``version`` is the metadata version of the message that carried it."""
+    """The content of a Schema message; ``version`` is the metadata version of that message."""
 
     fields: tuple[Field, ...]
     endianness: Endianness = Endianness.LITTLE
@@ -146,7 +146,7 @@ class Schema:
     features: tuple[str, ...] = ()
     version: str = "V5"
     memo: dict[Hashable, Any] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
-    """What was worked out for this schema, by whoever did."""
+    """Results that were computed from this schema, by the function that computed them."""
 
     def walk(self) -> Iterator[tuple[str, Field]]:
         """All fields in pre-order, each with its dotted path."""
@@ -166,4 +166,4 @@ CHILDREN: Final[dict[TypeKind, int | None]] = {
     TypeKind.STRUCT: None,
     TypeKind.UNION: None,
 }
-"""How many children a field of each kind has; None for any number."""
+"""The number of children of a field of each kind; None for any number."""

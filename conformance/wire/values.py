@@ -1,6 +1,6 @@
-"""Rules on the values of fixed-size columns: decimals, times, dates in milliseconds, dictionary indices.
+"""Judging of the values of fixed-size columns: decimals, times, dates in milliseconds, dictionary indices.
 
-A rule looks at all values first, and only if one breaks it asks which slots are live.
+A judge checks all values first; only if one breaks the rule does it ask which slots are live.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from conformance.wire.liveness import live
 __all__ = ["DecimalBounds", "judge_values"]
 
 SMALL: Final = 64
-"""Values up to which plain Python beats numpy."""
+"""The largest number of values for which plain Python is faster than numpy."""
 CHUNK: Final = 1 << 16
 
 _DAY_MS: Final = 86_400_000
@@ -29,12 +29,16 @@ _CODES: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
 
 
 def judge_values(body: Body, op: Op, rule: Rule, content: memoryview, number: int) -> None:
-    """Judge the values in buffer ``number``, which holds one for each slot of ``op``, under the op's ``value_rule``."""
+    """Judge the values in buffer ``number``, which has one for each slot of ``op``, under the op's ``value_rule``."""
     _JUDGES[rule](body, op, body.nodes[2 * op.index], content, number)
 
 
 def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Callable[[int, int], Mask]) -> None:
-    """Reports the live slots that ``wrong`` names, told chunk by chunk: it gets the first and last slot of each."""
+    """Report the live slots that break ``rule``.
+
+    ``wrong`` is called chunk by chunk with the first slot and the end of the chunk, and returns the mask of the slots
+    that break the rule.
+    """
     length, content = body.nodes[2 * op.index], body.contents[number]
     mask: Mask | None = None
     slot, count = -1, 0
@@ -58,7 +62,7 @@ def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Callable[[int, i
 
 
 def _time(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
-    """A time of day lies between midnight and midnight."""
+    """A time of day is at least 0 and less than one day."""
     limit: int = op.parameter
     if length <= SMALL:
         listed = struct.unpack_from(f"<{length}{_CODES[op.width]}", content)
@@ -75,6 +79,7 @@ def _time(body: Body, op: Op, length: int, content: memoryview, number: int) -> 
 
 def _date64(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
     """A date in milliseconds is a whole number of days."""
+    # Schema.fbs, table Date: values in milliseconds are evenly divisible by 86400000.
     array = np.frombuffer(content, "<i8", length)
     _report(body, op, number, Rule.DATE64_WHOLE_DAYS, lambda start, stop: array[start:stop] % _DAY_MS != 0)
 
@@ -87,9 +92,9 @@ def _indices(body: Body, op: Op, length: int, content: memoryview, number: int) 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DecimalBounds:
-    """The least magnitude that a precision cannot hold, cut into 64-bit words, the lowest first.
+    """The smallest magnitude that a precision cannot represent, as 64-bit words, the lowest word first.
 
-    ``above`` is 10 ** precision, ``below`` its negative, as words of two's complement: the highest word is signed.
+    ``above`` is 10 ** precision and ``below`` its negative, in two's complement: the highest word is signed.
     """
 
     above: tuple[int, ...]
@@ -97,7 +102,7 @@ class DecimalBounds:
 
     @classmethod
     def of(cls, width: int, precision: int) -> Self:
-        """The bounds of a decimal of ``width`` bits; a width under 64 is taken as one word."""
+        """The bounds of a decimal of ``width`` bits; a width under 64 gives one word."""
         limit = 10**precision
         return cls(_words(limit, max(width, 64)), _words(-limit, max(width, 64)))
 
@@ -115,7 +120,7 @@ def _decimal(body: Body, op: Op, length: int, content: memoryview, number: int) 
     words = max(1, op.width // 8)
     if length <= SMALL:
         listed = struct.unpack_from(f"<{length * words}{_CODES[min(op.width, 8)]}", content)[words - 1 :: words]
-        # Between the highest words of both bounds, exclusive, every value fits whatever its lower words are.
+        # A value between the highest words of both bounds, exclusive, is in range whatever its lower words are.
         if max(listed) < top and min(listed) > bottom:
             return
     if words == 1:
@@ -142,7 +147,7 @@ def _decimal(body: Body, op: Op, length: int, content: memoryview, number: int) 
 
 
 def _beyond(high: npt.NDArray[Any], low: npt.NDArray[Any], bounds: DecimalBounds) -> Mask:
-    """Compares whole values with both bounds, word by word from the highest down."""
+    """A mask of the values that are outside the bounds, compared word by word from the highest down."""
     above, below = high > bounds.above[-1], high < bounds.below[-1]
     tied_above, tied_below = high == bounds.above[-1], high == bounds.below[-1]
     for word in range(len(bounds.above) - 2, -1, -1):

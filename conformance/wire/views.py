@@ -1,7 +1,7 @@
-"""Judging the views of BinaryView and Utf8View columns.
+"""Judging of the views of BinaryView and Utf8View columns.
 
-Only live slots are judged: the format says nothing of a view under a null.
-Views may overlap and repeat, so that nothing here ever gathers the bytes of all of them.
+Only live slots are judged, because the format does not define the view of a null.
+Views may overlap and repeat, so that no step copies the bytes of all of them together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from conformance.wire.text import faulty_text, is_ascii
 __all__ = ["judge_views"]
 
 INLINE: Final = 12
-"""Bytes of a value that fit into its view."""
+"""The largest number of bytes of a value that is stored inside its view.
+
+Source: https://arrow.apache.org/docs/format/Columnar.html#variable-size-binary-view-layout.
+"""
 
 _VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
 
@@ -29,13 +32,14 @@ _VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4")
 def judge_views(
     body: Body, op: Op, length: int, number: int, *, content: memoryview, buffers: list[memoryview]
 ) -> None:
-    """Judges the views in buffer ``number`` against the data buffers that they point into."""
+    """Judge the views in buffer ``number`` against the data buffers that they refer to."""
     mask = live(body, op, length)
     if mask is None:
         return
     views = np.frombuffer(content, _VIEW, length)
     sizes = views["length"]
     long = mask & (sizes > INLINE)
+    # Only a view of a long value has a buffer and an offset.
     known = long & (views["buffer"] >= 0) & (views["buffer"] < len(buffers))
     limits = np.array([len(buffer) for buffer in buffers] or [0], np.int64)
     ends = views["offset"].astype(np.int64) + sizes
@@ -49,6 +53,8 @@ def judge_views(
         if _report(body, op, number, rule, wrong):
             body.broke(op)
     short = mask & (sizes >= 0) & ~long
+    # A short value is followed by zeros up to the end of its view
+    # (https://arrow.apache.org/docs/format/Columnar.html#variable-size-binary-view-layout).
     spare = np.arange(INLINE) >= sizes[:, None]
     inline = np.frombuffer(content, np.uint8, 16 * length).reshape(length, 16)[:, 4:]
     dirty = short & np.where(spare, inline, 0).any(axis=1)
@@ -59,6 +65,7 @@ def judge_views(
         whole = np.frombuffer(content, np.uint8, 16 * length)
         wrong[short] = faulty_text(whole, starts, starts + sizes[short])
     differs = np.zeros(length, np.bool_)
+    # A long view repeats the first four bytes of its value, so that readers can compare without following it.
     for buffer, chosen in _by_buffer(views, inside, buffers):
         data, starts = np.frombuffer(buffer, np.uint8), views["offset"][chosen].astype(np.int64)
         differs[chosen] = _prefixes(data, starts) != views["prefix"][chosen]
@@ -71,7 +78,7 @@ def judge_views(
 def _by_buffer(
     views: npt.NDArray[Any], inside: Mask, buffers: list[memoryview]
 ) -> Iterator[tuple[memoryview, npt.NDArray[np.int64]]]:
-    """Each data buffer that is pointed into, with the slots that do; sorted once, as buffers may be many."""
+    """Each data buffer that views refer to, with their slots; one sort serves all, because buffers may be many."""
     slots = np.flatnonzero(inside)
     slots = slots[np.argsort(views["buffer"][slots], kind="stable")]
     places, firsts = np.unique(views["buffer"][slots], return_index=True)
@@ -80,6 +87,7 @@ def _by_buffer(
 
 
 def _prefixes(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+    """The first four bytes of each value as a little-endian number; byte by byte, because values are not aligned."""
     prefixes = np.zeros(len(starts), np.uint32)
     for byte in range(4):
         prefixes |= data[starts + byte].astype(np.uint32) << np.uint32(8 * byte)

@@ -1,4 +1,4 @@
-"""``python -m publish.tables``: write the tables, or with ``--check`` exit with status 1 where one is out of date."""
+"""``python -m publish.tables``: write the tables; with ``--check``, exit with status 1 if one is out of date."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TABLES: Final = (clauses, defects, probes, readme)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status."""
+    """Run the command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m publish.tables", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 where a table differs")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if a table differs")
     check = parser.parse_args(arguments).check
     stale = []
     for table in TABLES:

@@ -36,7 +36,7 @@ Ids are permanent ([stability](stability.md)). *Breaks* names what goes wrong, a
 
 
 def text() -> str:
-    """The file."""
+    """The content of the file."""
     clauses = list(all_clauses().values())
     cases = sorted(load_corpus(data_file("cases")).values(), key=lambda case: case.id)
     chapters = [(name, list(members)) for name, members in itertools.groupby(clauses, lambda each: each.chapter)]

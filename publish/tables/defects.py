@@ -1,4 +1,4 @@
-"""``docs/defects.md``: defect, mutant, clauses that kill it, the public client that breaks."""
+"""``docs/defects.md``: each public defect with its mutants, the clauses that kill them, and the clients that break."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def reported_by(defect: Defect) -> tuple[Mutant, ...]:
 
 
 def text() -> str:
-    """The file."""
+    """The content of the file."""
     caught = [defect for defect in DEFECTS if not defect.apart]
     rows = [_row(defect) for defect in caught]
     apart = [f"| {_named(each)} | {each.seen} | {each.apart} |\n" for each in DEFECTS if each.apart]

@@ -33,7 +33,7 @@ IPC_FINDINGS: Final = tuple(
     from_json(IpcFinding, row)
     for row in tomllib.loads((Path(__file__).parent / "findings.toml").read_text(encoding="utf-8"))["ipc"]
 )
-"""Every line, in the order of the file."""
+"""Every finding, in the order of the file."""
 
 
 def _report(name: str) -> Mapping[str, Any]:
@@ -42,7 +42,7 @@ def _report(name: str) -> Mapping[str, Any]:
 
 
 def failing_clauses(name: str) -> Mapping[str, list[str]]:
-    """The clauses that fail in a report, each with the cases in which it does."""
+    """The clauses that fail in a report, each with the cases in which they fail."""
     found: dict[str, list[str]] = {}
     for item in _report(name)["deviations"]:
         if Outcome(item["outcome"]).fails_run:
@@ -52,7 +52,7 @@ def failing_clauses(name: str) -> Mapping[str, list[str]]:
 
 
 def findings() -> Iterator[str]:
-    """A line for each finding: implementation and version, what happens, the clauses."""
+    """A line per finding: implementation and version, the finding, the clauses."""
     for finding in IPC_FINDINGS:
         clauses = ", ".join(f"`{clause}`" for clause in finding.clauses)
         page = f"[report](reports/{finding.report}.html)"
@@ -78,7 +78,7 @@ def table() -> Iterator[str]:
         yield f"| {named['run']['target']} | {row} |\n"
 
 
-_NOTHING: Final = "–"  # noqa: RUF001  # a dash for nothing
+_NOTHING: Final = "–"  # noqa: RUF001  # a dash in an empty cell
 
 
 def _cells(report: Mapping[str, Any] | None, folder: str, name: str, rows: str) -> tuple[str, str, str, str]:

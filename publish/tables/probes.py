@@ -56,7 +56,7 @@ PROBES: Final = tuple(
 
 
 def text() -> str:
-    """The file."""
+    """The content of the file."""
     produced = [f"| {_named(each)} | {_by(each)} |\n" for each in PROBES if not each.apart]
     apart = [f"| {_named(each)} | {each.apart} |\n" for each in PROBES if each.apart]
     return "".join([_HEAD, *produced, _APART, *apart])

@@ -1,4 +1,4 @@
-"""The parts of ``README.md`` that are numbers: between ``<!-- made: NAME -->`` and ``<!-- end -->``.
+"""The generated parts of ``README.md``: those between ``<!-- made: NAME -->`` and ``<!-- end -->``.
 
 ``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
 ``score`` from ``docs/score.json``, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
@@ -50,11 +50,11 @@ FINDINGS: Final = tuple(
     from_json(Finding, row)
     for row in tomllib.loads((Path(__file__).parent / "findings.toml").read_text(encoding="utf-8"))["finding"]
 )
-"""Every line, in the order of the file."""
+"""Every finding, in the order of the file."""
 
 
 def text() -> str:
-    """The README with its numbers."""
+    """The README with its generated parts."""
     made: Mapping[str, Callable[[], Iterator[str]]] = {
         "findings": _findings,
         "reports": _reports,

@@ -1,4 +1,4 @@
-"""``python -m publish.tables.score PROOF.json``: ``docs/score.json`` from what ``conformance prove --json`` wrote."""
+"""``python -m publish.tables.score PROOF.json``: make ``docs/score.json`` from the output of ``prove --json``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from conformance.reference.variations import VARIATIONS
 
 __all__ = ["condensed", "main"]
 
-FILE: Final = Path(__file__).resolve().parents[1] / "score.json"
+FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "score.json"
 
 
 def condensed(proof: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of a whole proof that the README quotes."""
+    """The numbers of a full proof that the README quotes."""
     mutants = proof["mutants"].values()
     return {
         "holds": proof["holds"],

@@ -85,7 +85,7 @@ def test_a_failed_build_tells_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        ("raise SystemExit('no way')", "it did not answer hello; it said: no way"),
+        ("raise SystemExit('no way')", "it did not answer hello; it printed: no way"),
         ('print(\'{"status": "error"}\')', "it answered hello with {'status': 'error'}"),
     ],
 )

@@ -14,7 +14,7 @@ from conformance.reference.variations import VARIATIONS
 from publish.tables.__main__ import main
 from publish.tables.defects import DEFECTS, Defect, reported_by
 from publish.tables.probes import PROBES, Probe
-from publish.tables.score import condensed
+from publish.tables.score import FILE, condensed
 from tests.fixtures import ROOT
 
 
@@ -71,6 +71,11 @@ def test_a_probe_is_produced_or_says_why_not(probe: Probe, cases: Mapping[str, C
     assert bool(probe.cases or probe.variations or probe.samples) != bool(probe.apart)
     assert set(probe.cases) <= set(cases)
     assert set(probe.variations) <= set(VARIATIONS)
+
+
+def test_the_score_is_written_to_the_file_that_the_readme_reads() -> None:
+    """The program for the score and the README have the same file."""
+    assert ROOT / "docs" / "score.json" == FILE
 
 
 def test_the_score_counts_what_a_proof_found() -> None:

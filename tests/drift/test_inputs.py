@@ -52,6 +52,7 @@ def test_the_catalogue_is_what_it_says() -> None:
     assert [one.id for one in found if one.id.startswith("legal/") and not one.valid] == []
     assert [one.id for one in found if one.id.startswith("lie/") and one.valid and not one.refusable] == []
     assert {one.kind for one in found} == {"legal variations", "lies of the catalogue"}
+    assert {one.id.partition("/")[0] for one in found} == {"legal", "lie"}
     assert len({one.id for one in found}) == len(found)
     assert any(one.refusable for one in found)
 

@@ -86,7 +86,7 @@ def steps(*steps: Step, protocol: ProtocolName = ProtocolName.FLIGHT, table: Tab
     [
         (arrow(fields=(dataclasses.replace(ARROW.fields[0], type=INT32 | {"name": Json("integer")}),)), "no type of"),
         (arrow(fields=(dataclasses.replace(ARROW.fields[0], type={}),)), "not of the integration form: KeyError"),
-        (arrow(dictionaries=()), "points into a dictionary that the document has not got"),
+        (arrow(dictionaries=()), "points into a dictionary that the document does not contain"),
         (arrow(dictionaries=(Json({"ID": 0}),)), "Case.table.arrow: expected Arrow data in the integration form"),
         (arrow(batches=(Json({"count": 3}),)), "batch 0 is not of the integration form"),
         (arrow(batches=(Json(3),)), "batch 0 is not of the integration form"),

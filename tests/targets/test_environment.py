@@ -91,7 +91,7 @@ def test_a_missing_tool_is_a_reason(target_file: Write, monkeypatch: pytest.Monk
 
     with pytest.raises(TargetUnavailable) as raised:
         prepare(target_file(SERVER + 'go = ["good@v1"]'), say=lambda text: None)
-    assert str(raised.value) == "x is built by go install, and there is no go command here"
+    assert str(raised.value) == "x is built by go install, but this machine has no go command"
 
 
 def test_a_failed_command_is_quoted(target_file: Write, fake_go: Path) -> None:
@@ -154,7 +154,7 @@ def test_files_of_packages_are_copied_into_the_home(target_file: Write, packages
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("pack/none.bin", "x", "no installed package holds a file 'pack/none.bin'"),
+        ("pack/none.bin", "x", "no installed package contains a file 'pack/none.bin'"),
         ("pack/data.bin", "../../x", "'../../x' lies outside the target's home"),
     ],
 )

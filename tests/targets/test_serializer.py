@@ -128,7 +128,7 @@ def test_more_than_the_limit_of_a_message_is_not_taken(module: Any, target_file:
             "target.serializer.entry: cannot import 'no_such_module': No module named 'no_such_module'",
         ),
         (f"{MODULE}:nothing", f"target.serializer.entry: module '{MODULE}' has no 'nothing'"),
-        ("json", "target.serializer.entry: expected a function serialize_schema in 'json', and there is none"),
+        ("json", "target.serializer.entry: expected a function serialize_schema in 'json', which has none"),
     ],
 )
 def test_a_wrong_entry_is_one_sentence(module: Any, target_file: Write, entry: str, message: str) -> None:

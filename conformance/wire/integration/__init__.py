@@ -1,7 +1,7 @@
-"""The JSON form in which the Arrow project's implementations compare what they read: schema, batches, dictionaries.
+"""The JSON form in which the Arrow project's implementations exchange schemas, batches and dictionaries for comparison.
 
-The form is described at https://arrow.apache.org/docs/format/Integration.html#json-test-data-format. It is read and
-written buffer by buffer by this package's own code, old spellings included.
+The form is described at https://arrow.apache.org/docs/format/Integration.html#json-test-data-format. This package reads
+and writes it buffer by buffer with its own code; it also reads the spellings of older versions of the form.
 """
 
 from conformance.wire.integration.form import IntegrationError, schema_from

@@ -1,4 +1,4 @@
-"""Types, fields and schemas in the integration form, there and back."""
+"""Conversion of types, fields and schemas to the integration form and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 
 
 class IntegrationError(ValueError):
-    """A document is not of the form, or a stream holds what the form cannot say."""
+    """A document does not have the integration form, or a stream has content that the form cannot represent."""
 
 
 _NAMES: Final = {kind: kind.value.replace("-", "") for kind in TypeKind}
@@ -28,7 +28,7 @@ _MODES: Final = {"SPARSE": "sparse", "DENSE": "dense"}
 
 
 def schema_from(document: Json) -> Schema:
-    """The schema of the form's ``schema`` object."""
+    """The schema of the form's ``schema`` object; raises :class:`IntegrationError` if the object is not of the form."""
     try:
         fields = tuple(field_from(each) for each in document["fields"])
         return Schema(fields, metadata=_pairs_from(document.get("metadata")))
@@ -37,7 +37,7 @@ def schema_from(document: Json) -> Schema:
 
 
 def schema_to(schema: Schema) -> dict[str, Any]:
-    """The form's ``schema`` object."""
+    """The form's ``schema`` object of a schema."""
     return {"fields": [field_to(field) for field in schema.fields]} | _pairs_to(schema.metadata)
 
 
@@ -58,7 +58,7 @@ def field_from(document: Json) -> Field:
 
 
 def field_to(field: Field) -> dict[str, Any]:
-    """The member of ``fields`` or ``children``."""
+    """The member of ``fields`` or ``children`` of a field."""
     made: dict[str, Any] = {"name": field.name, "type": _type_to(field.type), "nullable": field.nullable}
     made["children"] = [field_to(child) for child in field.children]
     if field.dictionary is not None:
@@ -71,7 +71,7 @@ def field_to(field: Field) -> dict[str, Any]:
 
 
 def _pairs_from(pairs: Any) -> KeyValues:
-    """Metadata, which was a mapping once and is a list of pairs now."""
+    """Metadata pairs; older documents have a mapping, newer ones a list of pairs."""
     if isinstance(pairs, dict):
         return tuple(pairs.items())
     return tuple((pair["key"], pair["value"]) for pair in pairs or ())
@@ -84,7 +84,7 @@ def _pairs_to(pairs: KeyValues) -> dict[str, Any]:
 def _type_from(document: Json, children: int) -> Type:
     kind = _KINDS.get(document["name"])
     if kind is None:
-        raise IntegrationError(f"{document['name']!r} is no type of the integration form; expected one of {[*_KINDS]}")
+        raise IntegrationError(f"expected a type name among {', '.join(_KINDS)} but got {document['name']!r}")
     return _FROM[kind](document, children) if kind in _FROM else Type(kind)
 
 
@@ -106,7 +106,7 @@ def _date(document: Json, _: int) -> Type:
 
 
 def _decimal(document: Json, _: int) -> Type:
-    # Before the 256-bit decimal there was one width, and no word for it.
+    # Older documents have no bit width: the only decimal was that of 128 bits.
     width, precision, scale = document.get("bitWidth", 128), document["precision"], document["scale"]
     return Type(TypeKind.DECIMAL, bit_width=width, precision=precision, scale=scale)
 

@@ -1,4 +1,4 @@
-"""Reading the integration form: its lists of numbers and texts to buffers, and the buffers to arrays."""
+"""Reading of the integration form: from its lists of numbers and texts to buffers, and from buffers to arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Integration", "read_integration"]
 
 
 class Integration(NamedTuple):
-    """What a document says: the schema, and the record batches."""
+    """The schema and the record batches of a document."""
 
     schema: pa.Schema
     batches: list[pa.RecordBatch]
@@ -28,8 +28,8 @@ class Integration(NamedTuple):
 def read_integration(document: Json) -> Integration:
     """The schema and record batches of a document of the integration form.
 
-    Raises :class:`IntegrationError` where the document is not of the form, and
-    :class:`~conformance.wire.arrow.UnsupportedHereError` for a type that the installed pyarrow lacks.
+    Raises :class:`IntegrationError` if the document does not have the form, and
+    :class:`~conformance.wire.arrow.UnsupportedHereError` if the installed pyarrow lacks a type.
     """
     schema = schema_from(document.get("schema") or {})
     arrow = schema_to_arrow(schema)
@@ -61,7 +61,7 @@ class _DocumentReader:
         self.made: dict[tuple[int, Field], pa.Array] = {}
 
     def column(self, field: Field, column: Json) -> pa.Array:
-        """One column: its own buffers and its children's."""
+        """The array of one column, made from its own buffers and those of its children."""
         length: int = column["count"]
         if field.dictionary is None:
             return self.values(field, column, length)
@@ -72,7 +72,7 @@ class _DocumentReader:
 
     def dictionary(self, field: Field) -> pa.Array:
         if field.dictionary is None or field.dictionary.id not in self.dictionaries:
-            raise IntegrationError(f"{field} points into a dictionary that the document has not got")
+            raise IntegrationError(f"{field} points into a dictionary that the document does not contain")
         key = field.dictionary.id, field
         if key not in self.made:
             (column,) = self.dictionaries[field.dictionary.id]["columns"]
@@ -95,7 +95,7 @@ class _DocumentReader:
                 buffers.append(_pack("i", column["OFFSET"]))
             return pa.Array.from_buffers(made, length, buffers, 0, 0, children)
         if kind is TypeKind.MAP and (children[0].null_count or children[0].field(0).null_count):
-            raise IntegrationError(f"{field} has null entries or keys, which no map has")
+            raise IntegrationError(f"{field} has null entries or keys, which a map cannot have")
         if kind is TypeKind.NULL:
             return pa.Array.from_buffers(made, length, [None])
         if len(column["VALIDITY"]) != length:
@@ -105,7 +105,7 @@ class _DocumentReader:
             storage = pa.Array.from_buffers(made.storage_type, length, buffers)
             return pa.ExtensionArray.from_storage(made, storage)
         if all(column["VALIDITY"]):
-            buffers[0] = None  # so that entries and keys of maps are known to have no nulls
+            buffers[0] = None  # pyarrow then knows that the entries and keys of a map have no nulls
         return pa.Array.from_buffers(made, length, buffers, 0 if buffers[0] is None else -1, 0, children)
 
 
@@ -119,7 +119,7 @@ _CODES: Final = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 
 def _buffers(made: Type, column: Json, length: int) -> list[pa.Buffer]:
-    """The buffers of a column after its validity bitmap."""
+    """The buffers of a column except for its validity bitmap."""
     kind = made.kind
     if kind in (TypeKind.STRUCT, TypeKind.FIXED_SIZE_LIST):
         return []
@@ -172,11 +172,11 @@ _SPELLED: Final[dict[TypeKind, Callable[[Type, Sequence[Any]], pa.Buffer]]] = {
     TypeKind.DECIMAL: _decimals,
     TypeKind.INTERVAL: _intervals,
 }
-"""Values that are not spelled as integers."""
+"""The converters of values that the form does not write as integers."""
 
 
 def _pack(code: str, values: Sequence[Any], length: int | None = None) -> pa.Buffer:
-    """Integers, which the form writes as text where JavaScript could not hold them."""
+    """A buffer of integers; the form writes those as text that JavaScript's numbers could not represent exactly."""
     if length is not None and len(values) != length and (values or length != 1):
         raise IntegrationError(f"{len(values)} offsets or sizes, {length} needed")
     listed = [int(value) for value in values] or [0] * (length or 0)

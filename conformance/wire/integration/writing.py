@@ -1,4 +1,4 @@
-"""Writing the integration form: the verified buffers of a stream or file as lists of numbers and texts."""
+"""Writing of the integration form: the verified buffers of a stream or file as lists of numbers and texts."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ __all__ = ["write_integration"]
 
 
 class Readable(Protocol):
-    """A stream or file as it has been read."""
+    """The result of reading a stream or file."""
 
     schema: Schema | None
     dictionaries: list[DictionaryMessage]
     batches: list[BatchMessage]
 
     def to_batches(self) -> list[pa.RecordBatch]:
-        """The record batches, decoded."""
+        """The decoded record batches."""
         ...
 
 
@@ -47,13 +47,13 @@ def write_integration(
 ) -> dict[str, Any]:
     """A stream or file, or record batches of one schema, as a document of the integration form.
 
-    ``schema`` is needed where there may be no batches to take it from. What nobody can see, under nulls, is written as
-    zeros and empty texts, so that equal values make equal documents. The form has one dictionary of each id: where
-    dictionaries change from batch to batch, all batches get one that has the values of all. A float that JSON has no
-    number for is the text ``NaN``, ``inf`` or ``-inf``, which is this package's own.
+    ``schema`` is needed if there may be no batches to take it from. Values under nulls are written as zeros and empty
+    texts, so that equal values give equal documents. The form has one dictionary per id: if dictionaries change between
+    batches, all batches get one dictionary with the values of all. A float for which JSON has no number is the text
+    ``NaN``, ``inf`` or ``-inf``; this is an extension of this package.
 
-    Raises :class:`IntegrationError` for what the form cannot say, text that is no UTF-8 among it, and what
-    :meth:`~conformance.wire.stream.StreamReading.to_batches` raises where buffers cannot be followed safely.
+    Raises :class:`IntegrationError` for content that the form cannot represent, such as text that is not UTF-8, and the
+    errors of :meth:`~conformance.wire.stream.StreamReading.to_batches` if buffers are unsafe to follow.
     """
     reading = _written(source, schema) if isinstance(source, Sequence) else source
     if len({made.id for made in reading.dictionaries}) < len(reading.dictionaries):
@@ -79,7 +79,7 @@ def _dictionary(made: DictionaryMessage) -> dict[str, Any]:
 
 def _written(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> Readable:
     if not batches and schema is None:
-        raise IntegrationError("no batches, and no schema")
+        raise IntegrationError("expected at least one batch, or a schema")
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, batches[0].schema if batches else schema) as writer:
         for batch in batches:
@@ -88,7 +88,7 @@ def _written(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> Rea
 
 
 def _with_one_dictionary(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """The batches with every dictionary joined from those of all."""
+    """The batches, with the dictionaries of each column joined into one."""
     schema = batches[0].schema
     try:
         columns = [_joined([batch.column(number) for batch in batches]) for number in range(len(schema))]
@@ -118,7 +118,7 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
 
 
 def _declared(schema: Schema) -> Schema:
-    """``schema`` with the types of ours that stand in for intervals as what they stand for."""
+    """``schema`` with real interval types in place of this package's substitutes."""
     return dataclasses.replace(schema, fields=tuple(map(_field, schema.fields)))
 
 
@@ -141,7 +141,7 @@ def _columns(batch: BatchMessage, schema: Schema) -> list[dict[str, Any]]:
     body = batch.body
     if body is None or not batch.decodable:
         raise UndecodableError("the batch cannot be decoded: " + "; ".join(map(str, batch.violations[:3])))
-    # The fields may say more than those that the body was judged by; places are the same.
+    # `schema` names the real type of each field; the plan's positions are those that the body was judged by.
     plan = plan_of(schema, union_validity=any(op.layout in _UNIONS and op.has_validity for op in body.plan.ops))
     return [_column(body, op) for op in plan.ops if op.parent is None]
 
@@ -172,7 +172,7 @@ def _nothing(_: Op, __: list[memoryview], ___: Any) -> dict[str, Any]:
 
 
 def _integers(content: memoryview, width: int, count: int, *, signed: bool = True) -> list[Any]:
-    """Integers of a buffer; those of 64 bits as text, which JavaScript could not hold."""
+    """Integers of a buffer; 64-bit integers as text, because JavaScript's numbers could not represent them exactly."""
     listed = numbers(content, f"{'i' if signed else 'u'}{width}", count).tolist()
     return [str(value) for value in listed] if width == 8 else listed
 
@@ -219,7 +219,7 @@ def _spell(op: Op, raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise IntegrationError(f"{op.path} holds text that is no UTF-8: {error}") from error
+        raise IntegrationError(f"{op.path} has text that is not UTF-8: {error}") from error
 
 
 def _binary(op: Op, contents: list[memoryview], shown: Any) -> dict[str, Any]:
