@@ -31,7 +31,7 @@ class TestAfterwards:
         result = conformance_("report", str(log))
 
         assert result.exit_code == 1
-        assert "INCOMPLETE: the log breaks off after" in result.output
+        assert "INCOMPLETE: the run was cut short after" in result.output
 
     def test_expected_failures_are_written_and_then_excused(self, user: Path) -> None:
         """Run, repair, run: the second run is clean, and repairing again changes nothing."""

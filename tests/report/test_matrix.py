@@ -70,7 +70,7 @@ def test_each_cell_is_the_outcome_of_its_report(matrix: Matrix) -> None:
     assert cells == {
         "framing.x": ["holds", "fails"],
         "rows.x": ["holds", "holds"],
-        "types.x": ["nothing in the run showed it", "not judged"],
+        "types.x": ["no case of the run had anything to judge", "not judged"],
     }
 
 
