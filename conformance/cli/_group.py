@@ -43,7 +43,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "prepare": "Make the environment in which a target runs.",
     "expect": "Rewrite the expected failures of a target from a run.",
     "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
-    "diff": "Compare two reports: regressions, repairs, new and resolved deviations.",
+    "diff": "Compare two reports: regressions, repairs, new and gone deviations.",
     "drift": "Compare versions of pyarrow on the same cases, written and read.",
     "matrix": "Combine reports into one table: implementations by clauses.",
     "freeze": "Freeze this version's clauses, or check them against the frozen ones.",

@@ -130,9 +130,8 @@ def command(
     ``--target mutated`` judges the suite itself: a case is a mutated stream, file, tensor or message.
 
     \b
-    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written, 130
-    interrupted:
-    committed ranges are kept, and the same command continues.
+    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written,
+    130 interrupted: committed ranges are kept, and the same command continues.
     """  # noqa: D301  # click wants the character, not the escape
     session.check_java()
     if target == SPARK:
@@ -201,7 +200,7 @@ def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master:
             failed = [verdict for verdict in one.verdicts if verdict.outcome.fails_run]
             broke = bool(failed or one.error or one.kept is False)
             failing += broke
-            counts[one.path, "failing" if broke else "clean" if one.kept else "clean, with Spark's own types"] += 1
+            counts[one.path, "failing" if broke else "clean" if one.kept else "clean, in types of Spark's own"] += 1
             for verdict in failed:
                 click.echo(f"{one.case_id}, {one.path}: {verdict.clause}: {verdict.findings[0].observed}")
             if one.error or one.kept is False:

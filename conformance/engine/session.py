@@ -83,7 +83,7 @@ class Session:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """The capabilities that the target declares: a server in its target file, a program in its first answer."""
+        """The capabilities that the target declares: a program itself, any other target in its file."""
         return self.driver.capabilities
 
     def started(self) -> RunStarted:

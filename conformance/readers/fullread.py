@@ -50,8 +50,8 @@ class FullRead:
 
     ``label`` is the session's label in the case (:data:`SERIALIZER` for messages of a serializer). ``columns`` are
     those of the case's table. ``bare`` has the schema message and the batch messages if they came without protobuf
-    around them; then ``request``, ``session`` and ``streams`` are empty. ``counted`` is true if the responses have a
-    known ``row_count``; otherwise readers do not check it.
+    around them; then ``request``, ``session`` and ``streams`` are empty. ``counted`` is true if the ``row_count`` of
+    the responses comes from the target or is known otherwise; if it is false, readers do not check ``row_count``.
     """
 
     case_id: str

@@ -50,8 +50,9 @@ def html(report: Report) -> str:
 
 
 def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:
-    """Each clause mapped to the deviation with the clause's text, to which links lead: the first where it comes
-    first, or else the first that names it.
+    """For each clause the deviation that shows its text, to which links lead.
+
+    It is the first deviation that has the clause as its first one, or else the first that names it.
     """
     among = {clause: item for item in reversed(shown) for clause in item.clauses}
     return among | {item.clauses[0]: item for item in reversed(shown)}

@@ -17,7 +17,7 @@ def as_text(proof: Proof, *, matrix: bool = False) -> str:
 
 
 def _matrix(proof: Proof) -> Iterator[str]:
-    yield "mutant: the clauses that it is made for; other clauses that fail with it"
+    yield "mutant: the clause that it was made for; others that fail with it"
     for trial in proof.trials:
         others = sorted(set(trial.failures) - set(trial.kills))
         yield f"  {trial.name:36} {', '.join(trial.kills)}" + (f"; also {', '.join(others)}" if others else "")

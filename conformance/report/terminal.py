@@ -26,7 +26,8 @@ def terminal(**options: Any) -> Console:
     """A console for reports: it prints texts unchanged, without wrapping, markup, emoji codes or colours for
     numbers.
 
-    A wrapped line could begin with foreign text, and some build systems execute commands at the beginning of a line.
+    A wrapped line could begin with foreign text, and some build systems interpret commands at the beginning of a
+    line.
     """
     return Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **options)
 

@@ -102,7 +102,7 @@ class TestReportsSideBySide:
         result = conformance_("diff", "honest.json", "liar.json")
 
         assert result.exit_code == 1
-        assert "Regressions: held, and fail now (1)" in result.output
+        assert "Regressions: passed before, fail now (1)" in result.output
         assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
         assert "conformance replay one --target liar.toml" in result.output
 
