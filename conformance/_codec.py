@@ -1,12 +1,10 @@
-"""One codec for every noun: dataclass to JSON, to an Arrow row, and back.
+"""One codec for every record: dataclass to JSON, to an Arrow row, and back.
 
-The annotations of a record are its schema: nothing is declared twice.
-Unknown keys, missing keys and wrong types are refused with the path where they stand,
-because a case file with a misspelt key must never be read as a case without it.
+The annotations of a record are its schema: nothing is declared twice. Unknown keys, missing keys and wrong types are
+refused with their path, because a case file with a misspelt key must never be read as a case without it.
 
-Understood: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, records,
-``tuple[X, ...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that carry a ``TAG`` class
-variable.
+Supported: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, records, ``tuple[X,
+...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that have a ``TAG`` class variable.
 """
 
 from __future__ import annotations
@@ -27,14 +25,14 @@ import pyarrow as pa
 R = TypeVar("R")
 
 Json = typing.NewType("Json", object)
-"""A free JSON value (a cell of a table, say); it travels as JSON text in an Arrow row."""
+"""Any JSON value (a cell of a table, for example); in an Arrow row it is JSON text."""
 
 TAG_KEY = "op"
 """The JSON key that names the member of a union of records."""
 
 
 class RecordError(ValueError):
-    """A record could not be read: says where, what was expected and what stood there."""
+    """A record could not be read; the message says where, what was expected and what was found."""
 
     def __init__(self, path: str, expected: str, got: object) -> None:
         super().__init__(f"{path or 'record'}: expected {expected} but got {got!r} ({type(got).__name__})")
@@ -43,7 +41,9 @@ class RecordError(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Codec:
-    """How one annotation is written and read; ``arrow`` is its column type in a row, ``optional`` that None is one."""
+    """Reads and writes one annotation; ``arrow`` is its column type in a row, ``optional`` is true if None is a
+    value.
+    """
 
     arrow: pa.DataType
     to_json: Callable[[Any], Any]
@@ -54,17 +54,17 @@ class _Codec:
 
 
 def to_json(record: object) -> dict[str, Any]:
-    """The JSON form of ``record``: a dict of plain values, defaults left out."""
+    """The JSON form of ``record``: a dict of plain values, without fields that have their default value."""
     return typing.cast("dict[str, Any]", _record(type(record)).to_json(record))
 
 
 def from_json(kind: type[R], data: object, *, path: str = "") -> R:
-    """Read a ``kind`` from its JSON form; raises :class:`RecordError` on anything unexpected."""
+    """The ``kind`` record in a JSON form; raises :class:`RecordError` on anything unexpected."""
     return typing.cast(R, _record(kind).from_json(data, path or kind.__name__))
 
 
 def arrow_schema(kind: type) -> pa.Schema:
-    """The Arrow schema of a table whose rows are ``kind`` records, used for Parquet and campaigns."""
+    """The Arrow schema of a table whose rows are ``kind`` records, for Parquet and campaigns."""
     return pa.schema(list(_record(kind).arrow))
 
 
@@ -74,9 +74,10 @@ def to_row(record: object) -> dict[str, Any]:
 
 
 def from_row(kind: type[R], row: Mapping[str, Any]) -> R:
-    """Read a ``kind`` from its Arrow row; raises :class:`RecordError` on anything unexpected.
+    """The ``kind`` record in an Arrow row; raises :class:`RecordError` on anything unexpected.
 
-    A column that is missing, or null where the record has no None, was written before the field was there: its default.
+    A missing column, or a null in a field that cannot be None, was written before the field existed: the field gets
+    its default.
     """
     return typing.cast(R, _record(kind).from_row(row, kind.__name__))
 
@@ -206,7 +207,7 @@ _RECORDS: dict[type, _Codec | None] = {}
 
 
 def _record(kind: type) -> _Codec:
-    """The codec of a record; inside itself (a column holds columns) a record is JSON text in an Arrow row."""
+    """The codec of a record; a record inside itself (a column contains columns) is JSON text in an Arrow row."""
     if not dataclasses.is_dataclass(kind):
         message = f"{kind.__name__} is not a record"
         raise TypeError(message)
@@ -249,7 +250,7 @@ def _struct(kind: type, codecs: Mapping[str, _Codec]) -> _Codec:
         given: dict[str, Any] = {}
         for field in fields:
             codec = codecs[field.name]
-            # A row that was stored before the field was there has null in its column.
+            # A row that was stored before the field existed has null in its column.
             if field.name in value and (not row or codec.optional or value[field.name] is not None):
                 take = codec.from_row if row else codec.from_json
                 given[field.name] = take(value[field.name], f"{path}.{field.name}")

@@ -1,7 +1,7 @@
-"""The JSON Schema of a record, from its annotations: the same source from which the codec reads and writes it.
+"""The JSON Schema of a record, from the same annotations from which the codec reads and writes it.
 
-Draft 2020-12. Every record becomes a definition; unknown keys are refused, as the codec refuses them.
-Descriptions are the first paragraphs of the docstrings.
+Draft 2020-12. Every record becomes a definition; unknown keys are refused, as the codec refuses them. Descriptions
+are the first paragraphs of the docstrings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def json_schema(kind: type, *, title: str) -> dict[str, Any]:
 
 
 def tagged_schema(kinds: typing.Sequence[type], *, tag: str, title: str) -> dict[str, Any]:
-    """The schema of an object that is one of ``kinds``, told apart by the key ``tag`` (their ``TAG``)."""
+    """The schema of an object that is one of ``kinds``, distinguished by the key ``tag`` (their ``TAG``)."""
     definitions: dict[str, Any] = {}
     members = [_tagged(kind, tag, definitions) for kind in kinds]
     return {"$schema": DIALECT, "title": title, "oneOf": members, "$defs": dict(sorted(definitions.items()))}
@@ -96,7 +96,7 @@ def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tagged(kind: type, tag: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    """A definition of its own for the tagged form: the tag is a property like the others and always there."""
+    """A separate definition for the tagged form: the tag is an additional, required property."""
     schema = _object(kind, definitions)
     name: str = kind.TAG  # type: ignore[attr-defined]  # members of a tagged union carry one
     schema["properties"] = {tag: {"const": name}, **schema["properties"]}

@@ -1,7 +1,7 @@
-"""The suite inside pytest: ``pytest --conformance-target=FILE`` adds one test per clause to a vendor's own tests.
+"""The suite inside pytest: ``pytest --conformance-target=FILE`` adds one test per clause to a project's own tests.
 
-The target is driven once, when the first of these tests is run, and only for the clauses that were not deselected.
-A test passes with its clause; it is skipped with the reason where the clause could not be judged, and an expected
+The target is driven once, when the first of these tests runs, and only for the clauses that were not deselected. A
+test passes if its clause passes. It is skipped with the reason if the clause could not be judged, and an expected
 failure of the target file is an ``xfail``. Without the option this module imports nothing and adds nothing.
 """
 
@@ -25,23 +25,30 @@ if TYPE_CHECKING:
 __all__ = ["ClauseItem", "TargetFile"]
 
 WHOLE_RUN: Final = "whole-run"
-"""The test of what belongs to no clause: a case that died unseen, a stale expected failure, a run of nothing."""
+"""The test for results that belong to no clause: a case that died unnoticed, a stale expected failure, an empty run."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of the suite; only the target is needed."""
+    """Add the options of the suite; only the target is required."""
     group = parser.getgroup("conformance", "conformance of a BigQuery Storage Read implementation")
     group.addoption("--conformance-target", metavar="FILE", help="TOML file of the implementation: one test per clause")
-    group.addoption("--conformance-select", metavar="GLOB", action="append", default=[], help="only such cases")
+    group.addoption(
+        "--conformance-select", metavar="GLOB", action="append", default=[], help="only cases whose id matches"
+    )
     group.addoption("--conformance-corpus", metavar="DIR", help="directory of case files instead of the suite's own")
-    group.addoption("--conformance-level", choices=["must", "should", "may"], default="may", help="least binding level")
+    group.addoption(
+        "--conformance-level",
+        choices=["must", "should", "may"],
+        default="may",
+        help="judge clauses of this level and of more binding ones",
+    )
     group.addoption("--conformance-cases", metavar="N", type=int, default=0, help="generated cases to add")
     group.addoption("--conformance-seed", metavar="S", type=int, default=0, help="seed of the generated cases")
-    group.addoption("--conformance-no-readers", action="store_true", help="judge the bytes alone")
+    group.addoption("--conformance-no-readers", action="store_true", help="judge only the bytes, without readers")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take part only where a target is named."""
+    """Register the suite if a target is named."""
     if config.getoption("conformance_target"):
         config.pluginmanager.register(_Suite(config), "conformance-suite")
 
@@ -50,7 +57,7 @@ class _Suite:
     """One run of the suite in one pytest session."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from conformance.targets import TargetError, load_target  # noqa: PLC0415  # pytest without us stays light
+        from conformance.targets import TargetError, load_target  # noqa: PLC0415  # pytest runs without a target stay fast
 
         self._config = config
         self.path = Path(config.getoption("conformance_target"))
@@ -60,7 +67,7 @@ class _Suite:
             raise pytest.UsageError(str(error)) from error
 
     def pytest_report_header(self) -> str:
-        """What is judged, above the tests."""
+        """The line about the target and the clauses above the tests."""
         seed = self._config.getoption("conformance_seed")
         return f"conformance: target {self.spec.name} ({self.path}), {len(self.clauses)} clauses, seed {seed}"
 
@@ -72,7 +79,7 @@ class _Suite:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Add the tests where nobody asked for them by name; first, so that ``-k`` and ``-m`` choose among them."""
+        """Add the tests if no argument names them; this runs first, so that ``-k`` and ``-m`` select among them."""
         by_name = any(
             self.path.resolve() == Path(str(argument).split("::")[0]).resolve() for argument in session.config.args
         )
@@ -81,12 +88,12 @@ class _Suite:
             items.extend(file.collect())
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Remember which clauses are left after all deselection."""
+        """Record the clauses that are left after all deselection."""
         self._wanted = tuple(item.name for item in session.items if isinstance(item, ClauseItem))
 
     @cached_property
     def selection(self) -> Selection:
-        """What the options choose, before pytest deselects anything."""
+        """The selection by the options, before pytest deselects anything."""
         from conformance.engine.selection import Selection  # noqa: PLC0415  # as above
         from conformance.records import Level  # noqa: PLC0415  # as above
 
@@ -95,7 +102,7 @@ class _Suite:
 
     @cached_property
     def clauses(self) -> tuple[str, ...]:
-        """The ids of the clauses that the options choose."""
+        """The ids of the clauses that the options select."""
         return tuple(clause.id for clause in self._plan(self.selection).clauses)
 
     def _plan(self, selection: Selection) -> Plan:
@@ -129,7 +136,9 @@ class _Suite:
 
     @cached_property
     def result(self) -> Result | TargetError:
-        """The result of the run, which happens now; or why there is none, so that it is not tried for each clause."""
+        """The result of the run, which happens on first use; or the reason for its absence, so that no clause tries
+        it again.
+        """
         from conformance.disk.files import DiskError  # noqa: PLC0415  # as above
         from conformance.disk.locks import InUseError  # noqa: PLC0415  # as above
         from conformance.engine.log import LogWriter  # noqa: PLC0415  # as above
@@ -161,13 +170,14 @@ class TargetFile(pytest.File):
         for name in (*self.suite.clauses, WHOLE_RUN):
             item = ClauseItem.from_parent(self, name=name)
             if self.config.pluginmanager.hasplugin("xdist"):
-                # One worker has to get them all (`--dist loadgroup`): each drives the target from the start.
+                # One worker must get all of them (`--dist loadgroup`), because each worker would drive the target
+                # from the start.
                 item.add_marker(pytest.mark.xdist_group("conformance"))
             yield item
 
 
 class ClauseFailedError(Exception):
-    """A clause does not hold; the text is the report on it."""
+    """A clause fails; the text is the report on it."""
 
 
 class ClauseItem(pytest.Item):
@@ -176,7 +186,7 @@ class ClauseItem(pytest.Item):
     parent: TargetFile
 
     def runtest(self) -> None:
-        """Judge, once for all clauses, and say what became of this one."""
+        """Judge, once for all clauses, and report the outcome of this one."""
         from conformance.engine.result import NOT_JUDGED  # noqa: PLC0415  # as above
         from conformance.records import Outcome  # noqa: PLC0415  # as above
         from conformance.targets import TargetError  # noqa: PLC0415  # as above
@@ -188,7 +198,7 @@ class ClauseItem(pytest.Item):
             self._check_run(result)
             return
         if self.name not in result.by_clause:
-            pytest.skip("no case of this run showed anything to judge")
+            pytest.skip("no case of this run had anything to judge")
         outcome = result.worst[self.name]
         deviations = [item for item in result.deviations if self.name in item.clauses and item.outcome is outcome]
         text = deviations[0].text if deviations else ""
@@ -200,7 +210,7 @@ class ClauseItem(pytest.Item):
             raise ClauseFailedError("\n".join(_report(result, deviations)))
 
     def _check_run(self, result: Result) -> None:
-        """What the tests of the clauses do not say."""
+        """Fail for problems that belong to no clause."""
         lines = [problem.text for problem in result.problems if problem.fails_run]
         lines += [broke.traceback for broke in result.broke]
         unclaimed = [item for item in result.failed if not set(item.clauses) & set(result.start.clauses)]
@@ -211,13 +221,13 @@ class ClauseItem(pytest.Item):
             raise ClauseFailedError("\n".join(lines))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The report instead of a traceback of ours."""
+        """The report instead of the plugin's traceback."""
         if isinstance(excinfo.value, ClauseFailedError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the test is from: the target's file."""
+        """The origin of the test: the target's file."""
         return self.path, None, self.name
 
 

@@ -1,7 +1,7 @@
-"""Campaigns: millions of cases as a Spark job over Parquet, resumable, comparable, with the judge of every other run.
+"""Campaigns: millions of cases as a resumable Spark job over Parquet, with the same judge as every other run.
 
-A campaign is planned as ranges of case indices; each range is drawn, driven, judged and read inside one Spark task,
-written as Parquet and committed on its own (:mod:`conformance.campaign.commits`). Native code of targets and decoders
-runs in a *lab*, a process beside the Spark worker that may die (:mod:`conformance.campaign.sandbox`).
-PySpark is imported by the modules that talk to Spark and by no other, so that a lab starts without it.
+A campaign is divided into ranges of case indices. One Spark task draws, drives, judges and reads a range, writes it
+as Parquet and commits it separately (:mod:`conformance.campaign.commits`). Native code of targets and decoders runs
+in a *sandbox*, a child process of the Spark worker that may die (:mod:`conformance.campaign.sandbox`). Only the
+modules that use Spark import PySpark, so that a sandbox starts without it.
 """

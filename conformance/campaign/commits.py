@@ -1,10 +1,10 @@
-"""How the work of a task becomes a part of the campaign: wholly, once, and at one instant.
+"""Atomic, exactly-once commit of the output of a task.
 
-A task writes its range's Parquet files under names that no other attempt uses, flushes them to disk, and then links a
-manifest to ``commits/<range>.json``. A link fails where the name exists, so the first attempt wins; a second one
-(speculation, a retry, an executor that outlived its driver) removes its own files and takes the winner's word.
-What no manifest names does not exist: every reader of a campaign starts from the manifests.
-This needs a file system with hard links that every executor sees: a local disk, NFS, or another POSIX one.
+A task writes its range's Parquet files under names that no other attempt uses, flushes them to disk, and then links
+a manifest to ``commits/<range>.json``. Linking fails if the name exists, so the first attempt wins. A second one
+(speculation, a retry, an executor that outlived its driver) removes its own files and returns the winner's summary.
+Files that no manifest names do not exist for readers of a campaign: they start from the manifests.
+This needs a file system with hard links that every executor sees: a local disk, NFS, or another POSIX file system.
 """
 
 from __future__ import annotations
@@ -30,17 +30,19 @@ __all__ = ["Commit", "CommitError", "Tally", "committed", "files_of", "manifest_
 
 
 class CommitError(TargetError):
-    """A manifest in a campaign's directory is none; the text says which one, and what to do."""
+    """A file among the manifests of a campaign is not a manifest; the text says which one, and what to do."""
 
     def __init__(self, path: Path, said: str) -> None:
-        super().__init__(f"{path} is no manifest of a range: {said}; remove it, and the range is worked on again")
+        super().__init__(f"{path} is not a manifest of a range: {said}; remove it, and the range is run again")
 
 
 _MANIFESTS: Final = "[0-9]*.json"
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path`` so that it is there wholly or not at all, after a crash of the machine too."""
+    """Write ``data`` to ``path`` atomically: the file exists completely or not at all, even after a crash of the
+    machine.
+    """
     write_whole(path, data, durable=True)
 
 
@@ -57,7 +59,7 @@ class Commit:
         """Write the rows of a stage."""
         path = self._layout.stage(stage) / f"part-{self.span.number:06d}-{self._attempt}.parquet"
         table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[stage])
-        self._files.append(path)  # before it is written: what does not fit is removed as well
+        self._files.append(path)  # before it is written, so that abandon() removes a file that did not fit
         with naming(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("wb") as file:
@@ -73,7 +75,7 @@ class Commit:
         return str(path.relative_to(self._layout.root))
 
     def finish(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        """Commit, and return the summary of the range: this attempt's, or that of one that came first."""
+        """Commit, and return the summary of the range: this attempt's, or that of an attempt that came first."""
         root = self._layout.root
         manifest = {
             "number": self.span.number,
@@ -100,14 +102,14 @@ class Commit:
         return manifest
 
     def abandon(self) -> None:
-        """Remove what this attempt has written."""
+        """Remove the files that this attempt has written."""
         for path in self._files:
             with contextlib.suppress(FileNotFoundError):
                 path.unlink()
 
 
 class Tally:
-    """Counts what is committed, from time to time: what it has counted before it does not read again."""
+    """Counts committed cases incrementally: it reads each manifest once."""
 
     def __init__(self, layout: RunFiles) -> None:
         self._layout = layout
@@ -116,7 +118,7 @@ class Tally:
         self.failing = 0
 
     def look(self) -> None:
-        """Take in what has been committed since the last look."""
+        """Add the ranges that were committed since the last call."""
         for path in self._layout.commits.glob(_MANIFESTS):
             if int(path.stem) not in self.numbers:
                 manifest = _read(path)
@@ -132,7 +134,7 @@ def committed(layout: RunFiles) -> dict[int, dict[str, Any]]:
 
 
 def manifest_of(layout: RunFiles, span: Range) -> dict[str, Any] | None:
-    """The manifest of a range; None where it is not committed."""
+    """The manifest of a range; None if the range is not committed."""
     try:
         return _read(_manifest(layout, span))
     except FileNotFoundError:
@@ -144,7 +146,7 @@ def _manifest(layout: RunFiles, span: Range) -> Path:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The manifest at ``path``; raises :class:`CommitError` where that is none."""
+    """The manifest at ``path``; raises :class:`CommitError` if the file is not one."""
     try:
         found = parse_object(path.read_bytes())
     except ForeignJsonError as error:
@@ -165,9 +167,9 @@ def files_of(layout: RunFiles, stage: Stage) -> list[str]:
 
 
 def sweep(layout: RunFiles) -> int:
-    """Remove what lost attempts left behind, once every range is committed; returns how many files that were.
+    """Remove the files of lost attempts; returns their number. Call it only when every range is committed.
 
-    Before that, an executor of a killed driver may still be about to commit what it wrote.
+    Before that, an executor of a killed driver may still be about to commit its files.
     """
     named = {str(layout.root / name) for manifest in committed(layout).values() for name in manifest["files"]}
     found = (path for stage in Stage for path in layout.stage(stage).rglob("*") if path.is_file())

@@ -1,6 +1,7 @@
-"""Two campaigns joined case by case: newly failing, newly passing, bytes changed, values changed.
+"""Join two campaigns case by case: newly failing, newly passing, changed bytes, changed values.
 
-This is what an upgrade is judged by. Cases are the same where their ids are; what only one campaign has is counted.
+The comparison shows the effect of an upgrade. Two cases are the same if their ids are; cases of only one campaign
+are counted.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ EXAMPLES: Final = 5
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChangeCount:
-    """A kind of change: how many cases, and the first of them."""
+    """One kind of change: the number of cases, and the first of them."""
 
     cases: int
     first: tuple[str, ...]
@@ -30,11 +31,11 @@ class ChangeCount:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is other in the second campaign.
+    """The differences of the second campaign from the first.
 
-    ``failing`` and ``passing`` are by clause: cases that fail it in the second campaign only, in the first only.
-    ``bytes`` are cases whose Arrow messages differ, ``values`` those whose rows do. ``read`` are cases that another set
-    of decoders read as the bytes have them.
+    ``failing`` and ``passing`` are by clause: cases that fail the clause only in the second campaign, or only in the
+    first. ``bytes`` are cases whose Arrow messages differ, ``values`` those whose rows differ. ``read`` are cases
+    for which the set of decoders that read them correctly differs.
     """
 
     both: int
@@ -48,7 +49,7 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Whether anything fails in the second campaign that did not in the first."""
+        """True if anything fails in the second campaign that did not fail in the first."""
         return bool(self.failing)
 
 
@@ -56,7 +57,7 @@ _FAILS: Final = "('fail', 'error', 'crash', 'hang', 'refused', 'unexpected-pass'
 
 
 def compare(session: SparkSession, first: RunFiles, second: RunFiles) -> Comparison:
-    """Join two runs, which may lie in different directories and come from different machines."""
+    """Join two runs, which may be in different directories and come from different machines."""
     for name, layout in (("a", first), ("b", second)):
         frame_of(session, layout, Stage.JUDGE).createOrReplaceTempView(f"judge_{name}")
         frame_of(session, layout, Stage.VERDICTS).createOrReplaceTempView(f"verdicts_{name}")
@@ -96,14 +97,14 @@ def _first(found: DataFrame) -> tuple[str, ...]:
 
 
 def _failing(session: SparkSession, here: str, there: str) -> dict[str, ChangeCount]:
-    """By clause: cases of both campaigns that fail it ``here`` and not ``there``."""
+    """By clause: cases of both campaigns that fail it in ``here`` but not in ``there``."""
     query = f"""
         SELECT clause, count(*) AS cases, array_sort(collect_list(struct(index, case_id))) AS found
         FROM (SELECT DISTINCT h.clause, j.index, h.case_id FROM verdicts_{here} h JOIN joined j USING (case_id)
               LEFT ANTI JOIN (SELECT clause, case_id FROM verdicts_{there} WHERE outcome IN {_FAILS}) t
               ON h.clause = t.clause AND h.case_id = t.case_id WHERE h.outcome IN {_FAILS})
         GROUP BY clause ORDER BY clause
-    """  # noqa: S608  # names of ours
+    """  # noqa: S608  # the names are constants of this module
     rows: list[Any] = (
         session.sql(query).selectExpr("clause", "cases", f"slice(found, 1, {EXAMPLES}) AS found").collect()
     )

@@ -1,7 +1,7 @@
 """Spark Connect as a writer: the result batches of ``ExecutePlan`` as the server sent them, before a client decodes.
 
-The server is a plugin in the JVM of the session whose other paths are judged; it is met by calls of our own, so that
-no second kind of session lives in this process.
+The server is a plugin in the JVM of the session whose other paths are judged. This module calls it directly, so that
+no second kind of session is needed in this process.
 """
 
 from __future__ import annotations
@@ -29,29 +29,30 @@ __all__ = ["Connection", "connected", "lacking", "server_settings"]
 
 PLUGIN: Final = "org.apache.spark.sql.connect.SparkConnectPlugin"
 SERVICE: Final = "org.apache.spark.sql.connect.service.SparkConnectService$"
-TOKEN: Final = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # the variable's name
+TOKEN: Final = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # the name of an environment variable
 PROTO: Final = "pyspark.sql.connect.proto"
 HOST: Final = "127.0.0.1"
 CALL_SECONDS: Final = 120.0
-"""How long one plan may take: the first starts Spark's Python workers and compiles its code, the others take 0.1 s."""
+"""Deadline for one plan: the first one starts Spark's Python workers and compiles its code, the others take 0.1 s."""
 CHUNK_BYTES: Final = 1024
-"""The smallest chunk that a server can be asked for: most batches come in several."""
+"""The smallest chunk size that a client may request from a server: most batches then come in several chunks."""
 TASKS: Final = 2
 VIEW: Final = "conformance_campaign"
 
 
 def lacking() -> str:
-    """Why Spark Connect cannot be judged here, in one sentence; empty where it can.
+    """The reason why Spark Connect cannot be judged here, in one sentence; empty if it can.
 
     Raises:
-        ImportError: there is no pyspark at all.
+        ImportError: pyspark is not installed.
     """
     importlib.import_module("pyspark")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # not tried with this pandas, which nothing here uses
+            # pyspark warns that it was not tested with this version of pandas, which this module does not use.
+            warnings.simplefilter("ignore", FutureWarning)
             importlib.import_module(PROTO)
-    # Generated code that is newer than the installed protobuf is refused with an error of protobuf's own.
+    # protobuf raises an error of its own for generated code that is newer than the installed protobuf.
     except Exception as error:  # noqa: BLE001
         said = " ".join(str(error).split()).rstrip(".")
         return f"Spark Connect is not judged ({said}); it needs: pip install 'arrow-conformance[spark]'"
@@ -59,9 +60,9 @@ def lacking() -> str:
 
 
 def server_settings(conf: Mapping[str, str]) -> dict[str, str]:
-    """``conf`` for a session whose JVM serves Spark Connect too, on loopback, on a port that the system chooses.
+    """``conf`` for a session whose JVM also serves Spark Connect, on loopback, on a port that the system chooses.
 
-    The token without which the server takes no calls goes to the JVM by the environment, which only its user can read.
+    The server requires a token in every call. The JVM gets it through the environment, which only its user can read.
     """
     os.environ.setdefault(TOKEN, secrets.token_hex())
     plugins = ",".join(filter(None, [conf.get("spark.plugins"), PLUGIN]))
@@ -70,7 +71,7 @@ def server_settings(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 class Connection:
-    """A client's side of Spark Connect that decodes nothing; errors of its calls are RuntimeErrors in Spark's words."""
+    """A client of Spark Connect that decodes nothing; errors of its calls are RuntimeErrors with Spark's text."""
 
     def __init__(self, channel: grpc.Channel, token: str, *, seconds: float = CALL_SECONDS) -> None:
         self._proto: Any = importlib.import_module(PROTO)
@@ -80,16 +81,19 @@ class Connection:
         self._session = str(uuid.uuid4())
 
     def of_frame(self, frame: DataFrame) -> list[ResultBatch]:
-        """The result batches of a frame of the same JVM: the tasks of a job write them."""
+        """The result batches of a frame in the same JVM: the tasks of a job write them."""
         frame.createOrReplaceGlobalTempView(VIEW)
         table = self._proto.Read.NamedTable(unparsed_identifier=f"global_temp.{VIEW}")
         read = self._proto.Relation(read=self._proto.Read(named_table=table))
-        # Without, the server itself answers with rows that the driver has; no shuffle, so they stay in order.
+        # Without partitions, the server itself would answer with rows that the driver has. No shuffle, so that the
+        # rows stay in order.
         divided = self._proto.Repartition(input=read, num_partitions=TASKS, shuffle=False)
         return self._execute(self._proto.Relation(repartition=divided))
 
     def of_rows(self, frame: DataFrame) -> list[ResultBatch]:
-        """The result batches of a frame's rows, sent along as Arrow Java's messages: the server itself writes them."""
+        """The result batches of a frame's rows, sent as Arrow Java's messages with the request: the server itself
+        writes them.
+        """
         schema, batches = PATHS["toArrowBatchRdd"](frame)
         data = b"".join([schema, *batches, END_OF_STREAM])
         local = self._proto.LocalRelation(data=data, schema=frame.schema.json())
@@ -100,7 +104,7 @@ class Connection:
         request = self._proto.ExecutePlanRequest(
             session_id=self._session, user_context=user, plan=self._proto.Plan(root=relation)
         )
-        if hasattr(self._proto, "ResultChunkingOptions"):  # Spark 4.0 sends every batch whole
+        if hasattr(self._proto, "ResultChunkingOptions"):  # Spark 4.0 does not divide batches
             chunking = request.request_options.add().result_chunking_options
             chunking.allow_arrow_batch_chunking = True
             chunking.preferred_arrow_chunk_size = CHUNK_BYTES
@@ -115,14 +119,16 @@ class Connection:
 
 def _chunk(batch: Any) -> Chunk:
     offset = batch.start_offset if batch.HasField("start_offset") else None
-    count = getattr(batch, "num_chunks_in_batch", 0) or 1  # 0 or nothing: the batch is whole
+    count = getattr(batch, "num_chunks_in_batch", 0) or 1  # 0 or no field: the batch is not divided
     return Chunk(batch.data, batch.row_count, offset, getattr(batch, "chunk_index", 0), count)
 
 
 @contextlib.contextmanager
 def connected(session: SparkSession, *, multiplier: float = 1.0) -> Iterator[Connection]:
-    """A connection to the server in the JVM of a session with :func:`server_settings`; ``multiplier`` of deadlines."""
-    jvm: Any = session._jvm  # noqa: SLF001  # a port that the system chose is told nowhere else
+    """A connection to the server in the JVM of a session with :func:`server_settings`; ``multiplier`` stretches
+    deadlines.
+    """
+    jvm: Any = session._jvm  # noqa: SLF001  # no public interface gives the port that the system chose
     port = getattr(getattr(jvm, SERVICE), "MODULE$").localPort()
     with open_channel(f"{HOST}:{port}", message_limit=-1) as channel:
         yield Connection(channel, os.environ[TOKEN], seconds=CALL_SECONDS * multiplier)

@@ -1,4 +1,4 @@
-"""A lab as its owner sees it: cases go in, rows come out, whatever the target or a decoder does to the process."""
+"""The owner's side of a sandbox: cases go in and rows come out, even if the target or a decoder ends the process."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from conformance.targets import TargetKind, TargetUnavailable
 __all__ = ["Sandbox"]
 
 START: Final = 180.0
-"""Seconds for a lab to import its libraries and open its target, beside the target's own deadline."""
+"""Seconds for a sandbox to import its libraries and open its target, in addition to the target's own deadline."""
 MARGIN: Final = 30.0
-"""Seconds for one case beside the target's own deadline for it: judging the largest exchange on a busy core."""
+"""Seconds for one case in addition to the target's own deadline for it: judging the largest exchange on a busy core."""
 
 END: Final = 10.0
-"""Seconds for a lab to end in order, beside those that its target may take."""
+"""Seconds for a sandbox to end in order, in addition to the seconds that its target may take."""
 
 _ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
 
 
-class _Died(Exception):  # noqa: N818  # an event, not an error of the caller's
-    """The runner is gone: why in words, what it was doing on which case, and whether it did not come back."""
+class _Died(Exception):  # noqa: N818  # an event, not an error of the caller
+    """The runner has ended: the reason, the case and the step that it was in, and whether it missed its deadline."""
 
     def __init__(self, text: str, mark: str, *, hung: bool) -> None:
         super().__init__(text)
@@ -46,10 +46,10 @@ class _Died(Exception):  # noqa: N818  # an event, not an error of the caller's
 
 
 class Sandbox:
-    """Works on the cases of a job in a process of its own; use as a context manager.
+    """Runs the cases of a job in a process of its own; use as a context manager.
 
-    ``python`` is the interpreter of that process, this one unless another is named.
-    ``info`` are the target's name, version and capabilities, once the target was opened.
+    ``python`` is the interpreter of that process; the default is this one. ``info`` has the target's name, version
+    and capabilities once the target is open.
     """
 
     def __init__(self, job: CampaignJob, weights: Weights | None = None, *, python: str = "") -> None:
@@ -61,7 +61,7 @@ class Sandbox:
         self._deadline = (deadlines.call if serializing else deadlines.case) + MARGIN * job.multiplier
         self._worker: Worker | None = None
         self._open = False
-        self._marks: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the lab
+        self._marks: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the sandbox
         self.info: Mapping[str, Any] = {}
 
     def __enter__(self) -> Self:
@@ -73,7 +73,7 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End the process; a target that it started is closed by it, or dies with it."""
+        """End the process; it closes a target that it started, or the target dies with it."""
         self._end()
         self._marks.close()
 
@@ -93,10 +93,10 @@ class Sandbox:
         raise TargetUnavailable(f"{self._job.spec.name} ended the process that opened it, three times: {said}")
 
     def run(self, first: int, last: int) -> Iterator[Done]:
-        """The rows of every case from ``first`` to ``last`` (excluded), in order, one per case whatever happens.
+        """The rows of every case from ``first`` to ``last`` (excluded), in order, exactly one result per case.
 
-        A case on which the process ends is tried once more: somebody else may have ended it. Cases before it whose
-        rows had not been sent are worked on again.
+        A case on which the process ends is tried once more, because something else may have ended the process.
+        Earlier cases whose rows had not been sent are run again.
         """
         index = first
         ended: dict[str, dict[str, tuple[str, str]]] = {}
@@ -117,7 +117,7 @@ class Sandbox:
                         yield done
                         index += 1
             except _Died as died:
-                # What a target may have written into the marks is not believed beyond the range that was asked for.
+                # A target can write into the progress file, so an index outside the requested range is not trusted.
                 case = min(max(index, died.case), stop - 1)
                 if not died.hung and suspect != (case, died.doing):
                     suspect = case, died.doing
@@ -128,7 +128,7 @@ class Sandbox:
                     fates[case] = died
 
     def drive(self, case: Case, _table: pa.Table) -> Exchange:
-        """Put one case to the target; where that ends the process, the exchange says so."""
+        """Put one case to the target; if that ends the process, the exchange says so."""
         try:
             self.open()
             self._send({"do": "drive", "case": to_json(case)})
@@ -140,7 +140,7 @@ class Sandbox:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Nothing: what is noticed about a target beside its cases stays in its lab."""
+        """Empty: observations about a target that belong to no case stay in its sandbox."""
         return ()
 
     def _condemned(self, index: int, died: _Died) -> Done:
@@ -199,7 +199,7 @@ class Sandbox:
         return frame
 
     def _lost(self, error: Exception) -> _Died:
-        """End the whole lab, whose connection is of no use any more."""
+        """End the whole sandbox, whose connection is broken, and return the exception for it."""
         doing, said = self._doing(), self._said()
         self._end(force=True)
         hung = isinstance(error, TimeoutError)
@@ -214,7 +214,7 @@ class Sandbox:
         return f"; it last said: {said}" if said else ""
 
     def _end(self, *, force: bool = False) -> None:
-        """Close the connection, at which a lab ends; one that does not, or is not to be trusted, is killed."""
+        """Close the connection, upon which a sandbox ends; kill one that does not end or must not be waited for."""
         worker, self._worker = self._worker, None
         self._open = False
         if worker is not None:

@@ -1,9 +1,9 @@
-"""What a case covers, and what there is to cover: types by mode and depth, and pairs of options.
+"""The coverage cells of a case, and all cells that can be covered: types by mode and depth, and pairs of options.
 
 A cell is a short text: ``type:STRING/REPEATED/2`` (depth counts the records around a column),
 ``pair:values=boundary/nulls=all`` (two options of one case), ``with:NUMERIC/nulls=all`` (a type under an option).
-The universe is worked out from the profile that cases are drawn from, so a cell that is never reached is a fact about
-the campaign and not about this table.
+The universe is derived from the profile from which cases are drawn, so a cell that is never reached shows a gap of
+the campaign, not of this table.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _options(case: Case) -> list[str]:
 
 
 def _then(case: Case) -> str:
-    """What is asked for beside one whole read."""
+    """The steps of the case in addition to reading one full stream, as one word."""
     more = case.steps[2:]
     if any(isinstance(step, SplitStream) for step in more):
         return "split"
@@ -83,7 +83,7 @@ def _then(case: Case) -> str:
 def universe(profile: str) -> frozenset[str]:
     """Every cell that cases of a profile can cover."""
     if profile == MUTATED:
-        from conformance.campaign.inputs import cells_of_inputs  # noqa: PLC0415  # takes all samples
+        from conformance.campaign.inputs import cells_of_inputs  # noqa: PLC0415  # builds all samples
 
         return cells_of_inputs()
     made = PROFILES[profile]

@@ -1,6 +1,6 @@
-"""Decoders run in this very process: only a lab does that, which may die under any of them.
+"""Run decoders in this very process: only a sandbox does that, because any of them may end the process.
 
-The readings are those of :class:`conformance.readers.ReaderPool`, without a table's way between two processes.
+The readings are those of :class:`conformance.readers.ReaderPool`, without the transfer of a table between processes.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from conformance.records import Case, Exchange, Reading, ReadingOutcome
 __all__ = ["Decoders", "Ended"]
 
 Ended = tuple[ReadingOutcome, str]
-"""How a reader ended the process that it ran in, and the reason in words."""
+"""The outcome for a reader that ended its process, and the reason as text."""
 
 MAX_ERROR_TEXT: Final = 1024
-"""Bound in characters on an error's text; a decoder may quote its input."""
+"""The longest error text in characters; a decoder may quote its input."""
 
 
 class Decoders:
     """Reads exchanges with the decoders ``names``.
 
-    ``mark`` is called with a reader's name before it gets the bytes, so that it can be blamed should the process die.
-    ``ended`` are readers that are known to end the process on the case in hand; they are not asked again.
+    ``mark`` is called with a reader's name before it gets the bytes, so that the end of the process can be
+    attributed to it. ``ended`` are readers that are known to end the process on the current case; they are not run
+    again.
     """
 
     def __init__(self, names: Sequence[str], mark: Callable[[str], None]) -> None:
@@ -42,20 +43,20 @@ class Decoders:
         self.ended: Mapping[str, Ended] = {}
 
     def read(self, case: Case, exchange: Exchange) -> list[Reading]:
-        """The readings of every whole read in ``exchange``, by whole read and then in the decoders' order."""
+        """The readings of every full read in ``exchange``, grouped by full read, in the order of the decoders."""
         return [self._reading(name, whole) for whole in full_reads(case, exchange) for name in self._infos]
 
     @staticmethod
     def prepare(view: View) -> None:
-        """Have the messages of an exchange parsed, and what they hold decoded, ahead of :meth:`agree`."""
+        """Parse the messages of an exchange and decode their contents before :meth:`agree` needs them."""
         if _well_formed(view):
             held_tables(view)
 
     def agree(self, view: View) -> list[Reading] | None:
-        """The readings where each is simply the rows that the bytes hold; None where it takes a closer look.
+        """The readings if each simply has the rows that the bytes contain; None if a closer look is needed.
 
-        Such readings carry no table: nothing differs, and a reading's table is only looked at where something does.
-        They are those of well-formed messages, so what equals the judge's own decoding of them is as valid as it.
+        These readings carry no table: nothing differs, and the table of a reading is used only if something does.
+        The messages are well-formed, so a table that equals the judge's own decoding is as valid as that decoding.
         """
         if not _well_formed(view):
             return None
@@ -79,7 +80,9 @@ class Decoders:
         return readings
 
     def _wholes(self, view: View) -> list[FullRead]:
-        """The whole reads of an exchange; those of a serializer bare, where all decoders take bytes and any type."""
+        """The full reads of an exchange; for a serializer without protobuf, if every decoder takes bytes and
+        supports any type.
+        """
         if not view.calls and all(info.takes is not Takes.SERVER and not info.cannot for info in self._infos.values()):
             bare = bare_read(view.case, view.exchange)
             return [] if bare is None else [bare]
@@ -90,7 +93,7 @@ class Decoders:
         try:
             table = read(whole)
             return bool(table.schema.equals(held.schema)) and identical(held, table, floats)
-        except BaseException:  # noqa: BLE001  # what it is, the closer look will tell
+        except BaseException:  # noqa: BLE001  # the closer look reports the error
             return False
         finally:
             self._mark("")
@@ -115,7 +118,7 @@ class Decoders:
             self._mark("")
 
     def _load(self, name: str) -> Read | str:
-        """The function that reads, or why there is none."""
+        """The function that reads, or a text with the reason why it is missing."""
         if name not in self._loaded:
             try:
                 self._loaded[name] = reader_module(MODULES[name]).load()
@@ -125,7 +128,7 @@ class Decoders:
 
 
 def _well_formed(view: View) -> bool:
-    """Whether nothing is wrong with any message."""
+    """True if no message has a fault."""
     return not any(schema.faults for schema in view.schemas) and not any(batch.faults for batch in view.batches)
 
 

@@ -1,4 +1,4 @@
-"""What is kept of a case that was worked on: a row for each stage of a campaign."""
+"""The rows stored for a finished case, one per stage of a campaign."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Done", "condemned", "kept", "plan_row"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Done:
-    """What is kept of a case: rows by stage; ``exchange`` is None unless it is to be kept."""
+    """The rows of a finished case by stage; ``exchange`` is None unless the exchange is to be stored."""
 
     plan: Mapping[str, Any]
     judge: Mapping[str, Any]
@@ -29,7 +29,7 @@ class Done:
 
 
 def kept(index: int, case: Case, exchange: Exchange, why: str) -> dict[str, Any]:
-    """The row of an exchange that is kept, with its case."""
+    """The row of a stored exchange, with its case."""
     return {
         "index": index,
         **to_row(exchange),
@@ -41,7 +41,7 @@ def kept(index: int, case: Case, exchange: Exchange, why: str) -> dict[str, Any]
 
 
 def plan_row(index: int, case: Case) -> dict[str, Any]:
-    """What the case is made of."""
+    """The row that describes how the case is made."""
     recipe = case.table.recipe
     return {
         "index": index,
@@ -53,7 +53,7 @@ def plan_row(index: int, case: Case) -> dict[str, Any]:
 
 
 def condemned(job: CampaignJob, index: int, outcome: Outcome, reason: str, weights: Weights | None) -> Done:
-    """The rows of a case on which the target ended the process, or did not come back."""
+    """The rows of a case on which the target ended the process or missed the deadline."""
     plan = _planned(job, index, weights)
     verdict = Verdict(plan["case_id"], WHOLE_CASE, outcome, reason=reason)
     judged = {
@@ -69,9 +69,9 @@ def condemned(job: CampaignJob, index: int, outcome: Outcome, reason: str, weigh
 
 
 def _planned(job: CampaignJob, index: int, weights: Weights | None) -> dict[str, Any]:
-    """What a case is made of, where it is not worked on."""
+    """The row that describes how a case is made, for a case that did not run to its end."""
     if job.profile == MUTATED:
-        from conformance.campaign.inputs import make_input, plan_input  # noqa: PLC0415  # takes all samples
+        from conformance.campaign.inputs import make_input, plan_input  # noqa: PLC0415  # builds all samples
 
         return plan_input(job.seed, index, make_input(job.seed, index))
     return plan_row(index, draw(job, index, weights))

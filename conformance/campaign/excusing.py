@@ -1,9 +1,10 @@
-"""Expected failures in a campaign: what a target's owner knows of is counted, and fails nothing.
+"""Expected failures in a campaign: known defects are counted but do not fail the campaign.
 
-The rows of a campaign say what was seen. What is expected is applied when they are summed up, from the target file as
-it is then: an entry added later needs no new campaign. The rules are those of :mod:`conformance.engine.expectations`: a
-verdict is excused where an entry excuses each of its reason classes. An entry that excuses nothing is told where it can
-be meant for drawn cases only; others may be needed by cases that a campaign does not draw.
+The rows of a campaign record what was observed. Expected failures are applied when the rows are summed up, from the
+target file as it is then, so an entry added later needs no new campaign. The rules are those of
+:mod:`conformance.engine.expectations`: a verdict is excused if an entry excuses each of its reason classes. An entry
+that excuses nothing is reported if it can apply to drawn cases only; other entries may be needed by cases that a
+campaign does not draw.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["excused", "idle", "settled"]
 
 _EXCUSABLE: Final = tuple(str(one) for one in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED))
-"""Outcomes that an entry may excuse; the suite's own errors are nobody's expected failure."""
+"""Outcomes that an entry may excuse; an error of the suite cannot be an expected failure."""
 
 
 def excused(verdicts: DataFrame, expectations: Sequence[ExpectedFailure]) -> DataFrame:
-    """The rows of verdicts, the outcome of those that are expected replaced by *expected failure*."""
+    """The rows of verdicts, with the outcome of those that are expected replaced by *expected failure*."""
     if not expectations:
         return verdicts
-    from pyspark.sql import functions as sql  # noqa: PLC0415  # a lab has no Spark
+    from pyspark.sql import functions as sql  # noqa: PLC0415  # a sandbox imports no Spark
 
     def entry(one: ExpectedFailure, reason: Column) -> Column:
         clause, case = _is(sql.col("clause"), one.clause), _is(sql.col("case_id"), one.case)
@@ -46,9 +47,9 @@ def excused(verdicts: DataFrame, expectations: Sequence[ExpectedFailure]) -> Dat
 
 
 def settled(judged: DataFrame, verdicts: DataFrame, weights: Sequence[Outcome]) -> DataFrame:
-    """The rows of cases, their outcomes worked out again from verdicts some of which are excused.
+    """The rows of cases, with outcomes computed again from verdicts some of which are excused.
 
-    ``weights`` are all outcomes, the heaviest last. A case all of whose failures are expected is an expected failure.
+    ``weights`` are all outcomes, the heaviest last. A case with only expected failures is an expected failure.
     """
     from pyspark.sql import functions as sql  # noqa: PLC0415  # as above
 
@@ -60,12 +61,12 @@ def settled(judged: DataFrame, verdicts: DataFrame, weights: Sequence[Outcome]) 
 
 
 def _is(text: Column, glob: str) -> Column:
-    """Whether a text is what a glob describes, in which only ``*`` is special."""
+    """True if the glob matches the whole of a text; only ``*`` is special."""
     return text.rlike("(?s)^" + ".*".join(map(re.escape, glob.split("*"))) + r"\z")
 
 
 def _described(glob: str) -> Callable[[Column], Column]:
-    """The same as a function of one column, which is what Spark's own functions take."""
+    """The same as a function of one column, which is what Spark's functions take."""
 
     def described(text: Column) -> Column:
         return _is(text, glob)
@@ -76,9 +77,10 @@ def _described(glob: str) -> Callable[[Column], Column]:
 def idle(
     judged: DataFrame, verdicts: DataFrame, expectations: Sequence[ExpectedFailure], corpus: Iterable[str]
 ) -> tuple[str, ...]:
-    """A sentence on each entry that names drawn cases of this campaign only and excused none of their verdicts.
+    """A sentence for each entry that names only drawn cases of this campaign and excused none of their verdicts.
 
-    ``verdicts`` are as they were before anything was excused; ``corpus`` are the ids of the cases that are not drawn.
+    ``verdicts`` are as they were before anything was excused; ``corpus`` are the ids of the cases that are not
+    drawn.
     """
     from pyspark.sql import functions as sql  # noqa: PLC0415  # as above
 

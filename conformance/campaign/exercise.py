@@ -1,4 +1,4 @@
-"""What is done to a mutated input: all that the suite does to bytes of strangers."""
+"""The operations that each mutated input goes through: everything that the suite does to foreign bytes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ __all__ = ["judge_input", "look_at"]
 
 
 def judge_input(made: MutatedInput) -> list[Verdict]:
-    """The verdicts on an input, as ``conformance check`` comes to them."""
+    """The verdicts on an input, as ``conformance check`` would give them."""
     if made.kind is Kind.MESSAGE:
         return judge_bytes(made.parts[0], made.parts[1:], profile=made.subject.profile)
     return judge_ipc(made.parts[0], made.kind, writer=made.writer)
 
 
 def look_at(made: MutatedInput, *, dumped: bool) -> None:
-    """Guess the kind of an input, decode it and dissect it; with ``dumped``, write the dump out as well.
+    """Guess the kind of an input, decode it and dissect it; with ``dumped``, also write its dump.
 
     Raises:
-        AssertionError: the dump does not cover every byte once, or a fault lies outside.
+        AssertionError: the dump does not cover every byte exactly once, or a fault is outside of the data.
     """
     sniff(made.parts[0])
     schema = read_schema(made.parts[0]).schema if made.kind is Kind.MESSAGE else None
@@ -56,7 +56,7 @@ def _decode(data: bytes, kind: Kind, schema: Schema | None) -> None:
         case Kind.FILE:
             read_file(data).to_batches()
         case Kind.TENSOR:
-            # To make a sparse tensor dense is asked for on its own, and has a limit of its own.
+            # A sparse tensor stays sparse: making it dense is a separate operation with a limit of its own.
             tensor = read_tensor(data)
             _ = tensor.to_coordinates() if isinstance(tensor.tensor, SparseTensor) else tensor.to_numpy()
         case Kind.MESSAGE if schema is not None:

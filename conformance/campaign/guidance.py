@@ -1,7 +1,7 @@
-"""Drawing the cases of a campaign: as every run draws them, and in the guided part with other weights.
+"""Draw the cases of a campaign: the first part as in every run, the guided part with other weights.
 
-The weights of the guided part follow from what the first part covered and where it failed, and from nothing else: they
-are worked out once from committed results, kept with the run, and the same for the same run on every machine.
+The weights of the guided part depend only on the coverage and the failures of the first part. They are computed once
+from committed results and stored with the run; the same run has the same weights on every machine.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from conformance.records import BqType, Case
 __all__ = ["Weights", "draw", "weigh"]
 
 _FAILURES: Final = 4
-"""Failing cells that count as much as one that was never reached."""
+"""The number of failing cells that count as much as one cell that was never reached."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Weights:
-    """How often each type is repeated among those drawn from; a type that is not named stands once."""
+    """The number of times that each type is repeated in the set to draw from; a type that is not named occurs once."""
 
     types: Mapping[str, int]
 
     @property
     def text(self) -> str:
-        """The weights as a part of a case's id: guided cases of two runs are the same where the weights are."""
+        """The weights as a part of a case's id: guided cases of two runs are the same if the weights are."""
         return weights_text({BqType(kind): often for kind, often in self.types.items()})
 
 
 def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
-    """Case ``index`` of a job: guided where it is one of the last :attr:`CampaignJob.guided` ones.
+    """Case ``index`` of a job; the last :attr:`CampaignJob.guided` cases are guided.
 
     Raises:
-        ValueError: a guided case is asked for and there are no weights yet.
+        ValueError: the case is guided, but there are no weights yet.
     """
     if index < job.cases - job.guided:
         return draw_member(job.seed, index, profile=job.profile, family=job.family)

@@ -1,4 +1,4 @@
-"""The cases of a campaign over mutated bytes: what input *k* of a seed is, and what it covers."""
+"""The cases of a campaign over mutated bytes: how input *k* of a seed is made, and which cells it covers."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _ID: Final = re.compile(MUTATED + r"\.s(\d+)\.i(\d+)")
 
 
 def input_id(seed: int, index: int) -> str:
-    """The name of an input, which says all that it takes to make it again."""
+    """The id of an input; it contains everything needed to make the input again."""
     return f"{MUTATED}.s{seed}.i{index}"
 
 
 def parse_input_id(name: str) -> tuple[int, int] | None:
-    """Seed and index in the name of an input; None where it is another kind of name."""
+    """Seed and index in the id of an input; None if the text is not such an id."""
     found = _ID.fullmatch(name)
     return (int(found[1]), int(found[2])) if found else None
 
 
 def make_input(seed: int, index: int) -> MutatedInput:
-    """The input of that name."""
+    """The input with that seed and index."""
     return mutated(legal_subjects(), seed, index)
 
 
 @functools.cache
 def digest_of_subjects() -> str:
-    """Twelve hexadecimal digits for all that inputs are made of: other subjects make other inputs of the same name."""
+    """Twelve hexadecimal digits that identify the subjects: other subjects would give other inputs with the same id."""
     digest = hashlib.sha256()
     for subjects in legal_subjects().values():
         for subject in subjects:
@@ -46,7 +46,7 @@ def digest_of_subjects() -> str:
 
 
 def plan_input(seed: int, index: int, made: MutatedInput) -> dict[str, Any]:
-    """The row of an input's making."""
+    """The row that describes how an input is made."""
     kind = made.subject.kind
     cells = {f"subject:{made.subject.name}", f"judged:{kind}/{made.kind}"}
     cells |= {f"change:{kind}/{change}" for change in made.changes}
@@ -61,7 +61,7 @@ def plan_input(seed: int, index: int, made: MutatedInput) -> dict[str, Any]:
 
 @functools.cache
 def cells_of_inputs() -> frozenset[str]:
-    """Every cell that inputs can cover: each subject, each change of each kind, each kind that it is judged as."""
+    """Every cell that inputs can cover: each subject, each change of each kind, each kind as which it is judged."""
     cells = {f"subject:{subject.name}" for subjects in legal_subjects().values() for subject in subjects}
     cells |= {f"change:{kind}/{change}" for kind in Kind for change in CHANGES}
     wholes = (Kind.STREAM, Kind.FILE, Kind.TENSOR)

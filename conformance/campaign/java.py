@@ -1,8 +1,9 @@
-"""Arrow Java as a reader: the one in Spark's own JVM reads the stored exchanges, and what it reads is looked at here.
+"""Arrow Java as a reader: the copy in Spark's own JVM reads the stored exchanges, and this module compares the
+result.
 
-Spark's workers hand its JVM nothing but what pyarrow has written. So the bytes of a target are given to Arrow Java by
-the driver: ``ArrowStreamReader`` reads schema and batches end to end, ``ArrowStreamWriter`` writes the vectors down
-again, and pyarrow reads those. A difference may lie in either half of Arrow Java.
+Spark's workers pass only bytes written by pyarrow to its JVM. Therefore the driver gives the bytes of a target to
+Arrow Java: ``ArrowStreamReader`` reads schema and batches end to end, ``ArrowStreamWriter`` writes the vectors
+again, and pyarrow reads the result. A difference may come from either half of Arrow Java.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ INFO: Final = ReaderInfo(
 )
 
 MEMORY: Final = 1 << 30
-"""Bytes that Arrow Java may allocate for one read; what asks for more is an error of that read."""
+"""Bytes that Arrow Java may allocate for one read; a larger allocation is an error of that read."""
 MAX_ERROR_TEXT: Final = 1024
 EXAMPLES: Final = 5
 
 
 class JavaReader:
-    """Reads whole reads with the Arrow Java of a session's JVM."""
+    """Reads full streams with the Arrow Java of a session's JVM."""
 
     def __init__(self, session: SparkSession) -> None:
         self._jvm = cast(Any, session._jvm)  # noqa: SLF001  # Spark has no other way to its JVM
@@ -54,13 +55,13 @@ class JavaReader:
 
     @property
     def version(self) -> str:
-        """The version of Arrow Java, as its jar says; empty where it does not."""
+        """The version of Arrow Java from the name of its jar; empty if the name does not contain it."""
         loaded = self._jvm.java.lang.Class.forName("org.apache.arrow.vector.ipc.ArrowStreamReader")
         source = str(loaded.getProtectionDomain().getCodeSource().getLocation())
         return source.rpartition("arrow-vector-")[2].removesuffix(".jar")
 
     def read(self, whole: FullRead) -> Reading:
-        """What Arrow Java makes of a whole read; never raises for what it does."""
+        """The reading of a full stream by Arrow Java; an error of Arrow Java is a reading and never raises."""
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415  # comes with pyspark
 
         try:
@@ -98,7 +99,7 @@ class JavaReader:
         try:
             allocator.close()
         except Py4JJavaError:
-            return  # a read that failed half-way keeps its buffers, which are the JVM's to lose
+            return  # a read that failed half-way keeps its buffers; they are lost until the JVM ends
 
     @staticmethod
     def _error(whole: FullRead, kind: str, text: str) -> Reading:
@@ -108,10 +109,10 @@ class JavaReader:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class JavaReadings:
-    """What Arrow Java made of stored exchanges.
+    """The readings of stored exchanges by Arrow Java.
 
-    ``read`` counts whole reads that it read as the bytes have them; ``others`` how the rest ended, with the first
-    cases of each; ``file`` holds the rest as rows.
+    ``read`` counts the full streams that it read correctly; ``others`` maps each other result to its number and its
+    first cases; ``file`` has those readings as rows.
     """
 
     version: str
@@ -146,7 +147,9 @@ def _made(reading: Reading) -> str:
 
 
 def _readings(reader: JavaReader, layout: RunFiles) -> Iterator[tuple[int, Reading]]:
-    """The readings of stored exchanges, beside what their bytes hold; those that nobody can decode are not read."""
+    """The readings of stored exchanges, compared with the contents of their bytes; bytes that cannot be decoded are
+    skipped.
+    """
     for file in files_of(layout, Stage.DRIVE):
         for row in pq.ParquetFile(file).read().to_pylist():
             case, exchange = stored_exchange(layout.root, row)

@@ -1,8 +1,8 @@
-"""What a campaign is asked to do, as one value: it travels to executors, and its digest is the run's name.
+"""The arguments of a campaign as one value: it is sent to executors, and its digest is the run's name.
 
-Same arguments, same suite, same target file: same :attr:`CampaignJob.run_id`, and so a campaign that is started again
-finds what it had committed. Nothing that cannot change a verdict (how many cores, how large a range) belongs to the
-digest.
+The same arguments, suite and target file give the same :attr:`CampaignJob.run_id`; a campaign that is started again
+therefore finds its committed ranges. Settings that cannot change a verdict (the number of cores, the size of a
+range) are not part of the digest.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from conformance.targets.spec import TargetKind, TargetSpec
 __all__ = ["DECODERS", "FAMILIES", "MUTATED", "CampaignJob", "Range"]
 
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
-"""The decoders that read every case unless others are asked for: two cores that share no code."""
+"""The decoders that read every case by default: two implementations that share no code."""
 
 FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1})
-"""The size of families by profile, unless another is asked for: a server makes a table for every case anyway."""
+"""The default size of families by profile; it is 1 for a server, which makes a table for every case anyway."""
 
 MUTATED: Final = "mutated"
 """The profile whose cases are mutated bytes (:mod:`conformance.campaign.mutated`), and the name of its target."""
@@ -33,11 +33,11 @@ MUTATED: Final = "mutated"
 class CampaignJob:
     """The arguments of a campaign.
 
-    ``cases`` are drawn from ``seed``, indices 0 to ``cases - 1``; ``guided`` of them, the last ones, are drawn with the
-    weights of :mod:`conformance.campaign.guidance` after the others were judged.
-    They come in families of ``family`` that share their columns (:mod:`conformance.generate.families`).
-    ``clauses`` are the ids judged, in register order. ``sample`` in a million passing exchanges are kept beside the
-    failing ones; an exchange of more than ``inline`` bytes is kept in a file of its own.
+    ``cases`` are drawn from ``seed``, indices 0 to ``cases - 1``. The last ``guided`` of them are drawn with the
+    weights of :mod:`conformance.campaign.guidance` after the others were judged. They come in families of ``family``
+    cases that share their columns (:mod:`conformance.generate.families`). ``clauses`` are the ids judged, in
+    register order. ``sample`` in a million passing exchanges are stored in addition to the failing ones; an exchange
+    of more than ``inline`` bytes is stored in a file of its own.
     """
 
     spec: TargetSpec
@@ -65,18 +65,18 @@ class CampaignJob:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def of_version(self, version: str) -> CampaignJob:
-        """The same job of a target that says of itself that it is of this version."""
+        """The same job for a target that reports this version."""
         return dataclasses.replace(self, version=version)
 
     @property
     def shares_endpoint(self) -> bool:
-        """Whether every executor talks to one server that runs already."""
+        """True if every executor talks to one server that runs already."""
         return self.spec.kind is TargetKind.SERVER and self.spec.endpoint is not None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Range:
-    """Case indices ``first`` to ``last`` (excluded), committed together; ``number`` counts the ranges of a pass."""
+    """Case indices ``first`` to ``last`` (excluded), committed together; ``number`` counts the ranges of the run."""
 
     number: int
     first: int

@@ -1,6 +1,6 @@
-"""Where a campaign keeps what: directories, file names, and the written schema of each stage's Parquet.
+"""The layout of a campaign on disk: directories, file names, and the schema of each stage's Parquet files.
 
-Below the output directory stand ``<stage>/run=<id>/target=<name>/profile=<name>/part-*.parquet``, one directory per
+The output directory contains ``<stage>/run=<id>/target=<name>/profile=<name>/part-*.parquet``, one directory per
 :class:`Stage`, and ``runs/<id>`` with the run's arguments, commits and results.
 """
 
@@ -22,18 +22,18 @@ __all__ = ["SCHEMAS", "RunFiles", "Stage"]
 
 
 class Stage(enum.StrEnum):
-    """The stages whose rows are kept."""
+    """The stages whose rows are stored."""
 
     PLAN = "plan"
-    """One row per case: what it is made of."""
+    """One row per case: how it is made."""
     JUDGE = "judge"
-    """One row per case: what became of every clause, and digests of the bytes and of the values."""
+    """One row per case: the results of all clauses, and digests of the bytes and of the values."""
     VERDICTS = "verdicts"
     """One row per verdict that is not a pass, with its findings."""
     DRIVE = "drive"
-    """One row per exchange that is kept."""
+    """One row per stored exchange."""
     READ = "read"
-    """One row per reading that is not simply the table that the bytes hold."""
+    """One row per reading that is not simply the table that the bytes contain."""
 
 
 def _with(kind: type, *more: pa.Field, without: tuple[str, ...] = ()) -> pa.Schema:
@@ -51,7 +51,7 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
                 pa.field("case_id", pa.string(), nullable=False),
                 pa.field("rows", pa.int64()),
                 pa.field("columns", pa.int32()),
-                # What the case covers, as conformance.campaign.coverage names it.
+                # The cells that the case covers, as conformance.campaign.coverage names them.
                 pa.field("covers", pa.list_(pa.string())),
             ]
         ),
@@ -59,23 +59,25 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
             [
                 _INDEX,
                 pa.field("case_id", pa.string(), nullable=False),
-                # The outcome of the verdict that weighs most; "pass" where nothing fails.
+                # The heaviest outcome among the case's verdicts; "pass" if nothing fails.
                 pa.field("outcome", pa.string(), nullable=False),
-                # Bit i, least significant first, is set where clause i of the run's arguments passed.
+                # Bit i, least significant first, is set if clause i of the run's arguments passed.
                 pa.field("passed", pa.binary(), nullable=False),
-                # Bit i is set where reader i of the run's arguments read the table that the bytes hold.
+                # Bit i is set if reader i of the run's arguments read the table that the bytes contain.
                 pa.field("read", pa.int32(), nullable=False),
-                # Of the Arrow messages as they came; null where there are none.
+                # Digest of the Arrow messages as they arrived; null if there are none.
                 pa.field("bytes_digest", pa.int64()),
-                # Of the rows that came, in any order; null where there are none, 0 where they are the case's own.
+                # Digest of the rows that arrived, in any order; null if there are none, 0 if they equal the case's
+                # rows.
                 pa.field("values_digest", pa.int64()),
                 pa.field("calls", pa.int32()),
                 pa.field("received", pa.int64()),
                 pa.field("drive_seconds", pa.float32()),
-                # Of mutated inputs processor time, and of everything that is done to them.
+                # For mutated inputs: processor time, of all operations on the input.
                 pa.field("judge_seconds", pa.float32()),
-                # Of mutated inputs only: the clauses that fail, in register order, how many findings they have, and
-                # the most bytes that the process held beyond what it held before its first input; null if not known.
+                # For mutated inputs only: the clauses that fail, in register order; the number of their findings;
+                # and the peak memory of the process in addition to its memory before the first input, null if
+                # unknown.
                 pa.field("failed", pa.list_(pa.string())),
                 pa.field("findings", pa.int32()),
                 pa.field("memory", pa.int64()),
@@ -83,9 +85,9 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
         ),
         # ``classes`` are the reason classes of the findings, as conformance.engine.outcomes makes them.
         Stage.VERDICTS: _with(Verdict, pa.field("classes", pa.list_(pa.string()))),
-        # ``case`` is the case in JSON, so that an exchange can be judged alone; ``stored`` is the path, below the
-        # output directory, of an exchange in a file of its own: then ``calls`` is empty. ``format`` is the version of
-        # the form of both records, and null in rows that are older than it.
+        # ``case`` is the case as JSON, so that an exchange can be judged by itself. ``stored`` is the path, below
+        # the output directory, of an exchange in a file of its own; ``calls`` is then empty. ``format`` is the
+        # version of the form of both records; it is null in rows written before the field existed.
         Stage.DRIVE: _with(
             Exchange,
             pa.field("case", pa.string()),
@@ -100,7 +102,7 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The places of one run below the directory ``root``."""
+    """The paths of one run below the directory ``root``."""
 
     root: Path
     run_id: str
@@ -109,7 +111,7 @@ class RunFiles:
 
     @classmethod
     def of(cls, root: Path, job: CampaignJob) -> RunFiles:
-        """The layout of a job's run."""
+        """The paths of a job's run."""
         return cls(root, job.run_id, job.spec.name, job.profile)
 
     @property

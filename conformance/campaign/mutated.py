@@ -1,8 +1,8 @@
-"""The suite's own readers and judge, put to mutated bytes: each input is judged, decoded and dissected.
+"""Test the suite's own readers and judge with mutated bytes: each input is judged, decoded and dissected.
 
-Here nobody's bytes are on trial but the suite: that a clause fails on mutated bytes is expected. What fails the
-campaign is an exception, a dump that leaves out a byte, a process that ends or does not come back, an input that takes
-more than :data:`SECONDS` of processor time, and a process that holds more than :data:`MEMORY`.
+The suite itself is under test here: clauses are expected to fail on mutated bytes. The campaign fails on an
+exception, a dump that omits a byte, a process that ends or hangs, an input that takes more than :data:`SECONDS` of
+processor time, or a process that uses more than :data:`MEMORY`.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from conformance.targets.spec import TargetKind, TargetSpec
 __all__ = ["LIMIT", "MEMORY", "SECONDS", "InputSteps", "mutated_job"]
 
 SECONDS: Final = 1.0
-"""Processor time that one input may take."""
+"""The most processor time for one input."""
 MEMORY: Final = 300 << 20
-"""Bytes that a process may hold at most beyond what it held before its first input."""
+"""The most bytes that a process may use in addition to its use before the first input."""
 LIMIT: Final = 300 << 20
-"""Bytes that a process may map beyond what it maps then: an allocation beyond them fails."""
+"""Bytes that a process may map in addition to its mapping before the first input; a larger allocation fails."""
 _DUMPED: Final = 16
-"""One in so many inputs has its dump written out, as lines and as JSON: that takes longest."""
+"""One in so many inputs has its dump written, as lines and as JSON, because that takes longest."""
 _PROC: Final = Path("/proc/self")
 
 
 def mutated_job(*, cases: int, seed: int, multiplier: float = 1.0) -> CampaignJob:
-    """A campaign over mutated bytes: it judges by every clause that asks about bytes alone."""
+    """A campaign over mutated bytes, judged by every clause that needs nothing but bytes."""
     asked = {one.id for profile in MESSAGES for one in byte_clauses(profile)}
     asked |= {one.id for profile in IPC for one in ipc_clauses(profile, writer=True)}
     return CampaignJob(
@@ -63,7 +63,7 @@ def mutated_job(*, cases: int, seed: int, multiplier: float = 1.0) -> CampaignJo
 
 
 class InputSteps:
-    """Works on mutated inputs; ``mark`` is called with each before it begins."""
+    """Runs mutated inputs; ``mark`` is called with each input before it begins."""
 
     def __init__(self, job: CampaignJob, *, mark: Callable[[int, str], None]) -> None:
         self._job = job
@@ -73,8 +73,10 @@ class InputSteps:
         _warm_up()
         self._held = _resident("VmRSS")
 
-    def steps(self, indices: range, *, ended: Mapping[int, Mapping[str, Ended]]) -> Iterator[Done]:  # noqa: ARG002  # no decoder takes part
-        """The rows of each input, in order; the suite is what is driven, so that a death counts as a crash."""
+    def steps(self, indices: range, *, ended: Mapping[int, Mapping[str, Ended]]) -> Iterator[Done]:  # noqa: ARG002  # no decoder is used
+        """The rows of each input, in order. The suite takes the place of the target, so that a death counts as a
+        crash.
+        """
         for index in indices:
             self._mark(index, "drive")
             yield self._done(index, make_input(self._job.seed, index))
@@ -89,13 +91,13 @@ class InputSteps:
         try:
             verdicts = judge_input(made)
             look_at(made, dumped=index % _DUMPED == 0)
-        except Exception as error:  # noqa: BLE001  # whatever it is, it is what the campaign is looking for
+        except Exception as error:  # noqa: BLE001  # any exception is a failure that the campaign looks for
             wrong.append(Verdict(name, WHOLE_CASE, Outcome.ERROR, reason=_reported(error)))
         seconds = time.process_time() - began
         peak = _resident("VmHWM")
         memory = None if peak is None or self._held is None else max(0, peak - self._held)
         wrong += _above(name, seconds, memory)
-        # A clause that could not be judged: those that fail are what mutated bytes are for.
+        # Only clauses that could not be judged are wrong: mutated bytes are meant to fail clauses.
         broken = [one for one in verdicts if one.outcome not in (Outcome.PASS, Outcome.FAIL)]
         wrong += [dataclasses.replace(one, case_id=name) for one in broken]
         failed = [one for one in verdicts if one.outcome is Outcome.FAIL]
@@ -120,7 +122,7 @@ class InputSteps:
 
 
 def _above(name: str, seconds: float, memory: int | None) -> Iterator[Verdict]:
-    """What is above its bar."""
+    """A failure for each bound that the input exceeds."""
     if seconds > SECONDS:
         reason = f"expected at most {SECONDS:g} s of processor time, took {seconds:.2f} s"
         yield Verdict(name, WHOLE_CASE, Outcome.FAIL, reason=reason)
@@ -130,7 +132,7 @@ def _above(name: str, seconds: float, memory: int | None) -> Iterator[Verdict]:
 
 
 def _reported(error: Exception) -> str:
-    """An exception in a line, with the place that it was raised at."""
+    """An exception in one line, with the place where it was raised."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return safe(f"{type(error).__name__} in {Path(place.filename).name}, {place.name}: {error}")
 
@@ -144,7 +146,7 @@ def _digest(made: MutatedInput) -> int:
 
 
 def _warm_up() -> None:
-    """Have one subject of each kind judged and looked at, so that no input pays for what is loaded once."""
+    """Judge and decode one subject of each kind, so that no input is charged for what is loaded only once."""
     for subjects in legal_subjects().values():
         subject = subjects[0]
         made = MutatedInput(subject, subject.kind, subject.parts, ())
@@ -156,13 +158,15 @@ def _warm_up() -> None:
 
 
 def _forget_peak() -> None:
-    """Have the system count the peak of this process's memory anew, where it can (proc(5), ``clear_refs``)."""
+    """Reset the system's record of this process's peak memory, if it can (proc(5), ``clear_refs``)."""
     if (_PROC / "clear_refs").exists():
         (_PROC / "clear_refs").write_text("5")
 
 
 def _resident(which: str) -> int | None:
-    """Bytes of memory that this process holds (``VmRSS``) or held at most (``VmHWM``); None where nothing tells."""
+    """Bytes of memory that this process uses (``VmRSS``) or used at most (``VmHWM``); None if the system does not
+    say.
+    """
     try:
         lines = (_PROC / "status").read_text().splitlines()
     except OSError:

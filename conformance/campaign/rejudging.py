@@ -1,6 +1,6 @@
-"""Judging stored exchanges again: today's clauses over bytes that were recorded last year, without any target.
+"""Judge stored exchanges again: today's clauses on bytes that were recorded earlier, without any target.
 
-Only the pure judge runs here; no decoder is asked, so clauses on readers are not observed.
+Only the pure judge runs here. No decoder reads the bytes, so clauses on readers are not observed.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["REJUDGED", "Rejudged", "judge_again", "stored_exchange"]
 
 REJUDGED: Final = SCHEMAS[Stage.VERDICTS]
-"""One row per verdict, passes among them."""
+"""One row per verdict, including passes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rejudged:
-    """What judging again came to: exchanges judged, verdicts by clause and outcome, and what is another verdict now.
+    """The result of judging again: exchanges judged, verdicts by clause and outcome, and changed verdicts.
 
-    ``changed`` are (clause, outcome before, outcome now) with their number of cases; before and now may be ``pass``.
+    ``changed`` are (clause, outcome before, outcome now) with their number of cases; either outcome may be ``pass``.
     """
 
     exchanges: int
@@ -45,10 +45,10 @@ class Rejudged:
 
 
 def stored_exchange(root: Path, row: Mapping[str, Any]) -> tuple[Case, Exchange]:
-    """The case and the exchange in a row of the drive stage; a large one is read from its own file.
+    """The case and the exchange in a row of the drive stage; a large exchange is read from its own file.
 
     Raises:
-        RecordError: the row is of a form that a later version of the suite wrote.
+        RecordError: a later version of the suite wrote the row, in a form that this version does not know.
     """
     if (form := row.get("format") or 1) > FORMAT:
         raise RecordError("format", f"{FORMAT} or an earlier one, as this version of the suite reads", form)
@@ -87,8 +87,8 @@ def _row(index: int, verdict: Verdict) -> dict[str, Any]:
 
 
 def judge_again(session: SparkSession, layout: RunFiles, stored: Sequence[str]) -> Rejudged:
-    """Judge every stored exchange of a run under all clauses of today; ``stored`` are the clauses of the run."""
-    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # as in results
+    """Judge every stored exchange of a run under all clauses of this version; ``stored`` are the clauses of the run."""
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # a sandbox imports no Spark
 
     clauses = tuple(all_clauses())
     exchanges = frame_of(session, layout, Stage.DRIVE)
@@ -107,7 +107,7 @@ def judge_again(session: SparkSession, layout: RunFiles, stored: Sequence[str]) 
 def _changed(
     session: SparkSession, layout: RunFiles, exchanges: DataFrame, again: DataFrame, stored: Sequence[str]
 ) -> tuple[tuple[str, str, str, int], ...]:
-    """Where a verdict of the run and one of today differ; clauses of readers are not asked again."""
+    """Verdicts that differ between the run and now; clauses on readers are not judged again."""
     exchanges.select("index").createOrReplaceTempView("again_cases")
     again.createOrReplaceTempView("again_verdicts")
     frame_of(session, layout, Stage.VERDICTS).createOrReplaceTempView("again_before")

@@ -1,6 +1,6 @@
-"""The result batches of Spark Connect: put together from what its responses carry, judged, and decoded.
+"""The result batches of Spark Connect: assembled from the chunks in its responses, judged, and decoded.
 
-Each is an IPC stream of its own, which Spark 4.1 and newer may send in chunks: ``ExecutePlanResponse.ArrowBatch`` in
+Each is an IPC stream, which Spark 4.1 and newer may send in chunks: ``ExecutePlanResponse.ArrowBatch`` in
 https://github.com/apache/spark/blob/master/sql/connect/common/src/main/protobuf/spark/connect/base.proto.
 """
 
@@ -20,9 +20,9 @@ __all__ = ["Chunk", "ResultBatch", "join", "judge_results", "rows_of"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chunk:
-    """One response's part of a result batch: ``index`` out of ``count``.
+    """One response's part of a result batch: chunk ``index`` out of ``count``.
 
-    ``rows`` are those of the whole batch, ``offset`` is the place of its first row (None where none is told).
+    ``rows`` is the number of rows in the batch, ``offset`` is the position of its first row (None if not given).
     """
 
     data: bytes
@@ -34,18 +34,18 @@ class Chunk:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResultBatch:
-    """One result batch put together: an IPC stream, and how many rows the server counts in it."""
+    """One complete result batch: an IPC stream, and the number of rows that the server declares for it."""
 
     data: bytes
     rows: int
 
 
 def join(chunks: Iterable[Chunk]) -> list[ResultBatch]:
-    """The result batches that chunks are parts of, in the order of the rows.
+    """The result batches assembled from chunks, in the order of the rows.
 
     Raises:
-        ValueError: a chunk is missing, out of its place or of another batch, or a batch does not begin at the row
-            behind the one before.
+        ValueError: a chunk is missing, out of place or of another batch, or a batch does not begin at the row after
+        the previous batch.
     """
     batches: list[ResultBatch] = []
     parts: list[Chunk] = []
@@ -67,7 +67,9 @@ def join(chunks: Iterable[Chunk]) -> list[ResultBatch]:
 
 
 def judge_results(batches: Sequence[ResultBatch]) -> list[Verdict]:
-    """One verdict for each clause of profile ``ipc-stream``: of those that fail on several batches, the first."""
+    """One verdict for each clause of profile ``ipc-stream``; if a clause fails on several batches, the first
+    failure.
+    """
     verdicts: dict[str, Verdict] = {}
     for batch in batches:
         for verdict in judge_ipc(batch.data, wire.Kind.STREAM, writer=True):
@@ -78,10 +80,10 @@ def judge_results(batches: Sequence[ResultBatch]) -> list[Verdict]:
 
 
 def rows_of(batches: Sequence[ResultBatch]) -> list[pa.RecordBatch] | None:
-    """The rows, by the suite's own decoding; None where it cannot decode them all.
+    """The rows, decoded by the suite; None if not all can be decoded.
 
     Raises:
-        ValueError: the server miscounts rows, or declares them otherwise from one batch to the next.
+        ValueError: the server declares a wrong number of rows, or batches with different schemas.
     """
     rows: list[pa.RecordBatch] = []
     for number, batch in enumerate(batches):
@@ -91,7 +93,7 @@ def rows_of(batches: Sequence[ResultBatch]) -> list[pa.RecordBatch] | None:
             return None
         held = sum(one.num_rows for one in found)
         if held != batch.rows:
-            raise ValueError(f"batch {number} is said to hold {batch.rows} rows but holds {held}")
+            raise ValueError(f"batch {number} is declared with {batch.rows} rows but has {held}")
         rows += found
         if any(one.schema != rows[0].schema for one in found):
             raise ValueError(f"batch {number} has another schema than the first of the result")

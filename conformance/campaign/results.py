@@ -1,6 +1,6 @@
-"""What a campaign comes to, by Spark SQL over its committed files: counts, coverage, the slowest cases.
+"""The results of a campaign, by Spark SQL over its committed files: counts, coverage, the slowest cases.
 
-Nothing of a case reaches the driver but what is counted, and the first case of each failure.
+Only counts, and the first case of each failure, reach the driver.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ __all__ = [
 ]
 
 RESULTS: Final = "results.json"
-"""Where a run's results are, in its directory."""
+"""The name of the file with a run's results, in the run's directory."""
 
 SLOWEST: Final = 10
 MOST_FAILURES: Final = 1000
-"""Distinct failures (clause and reason class) told at most; more teach nothing."""
+"""The most distinct failures (clause and reason class) in the results; more would teach nothing."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClauseCount:
-    """How often a clause ended in each outcome."""
+    """The number of cases in which a clause had each outcome."""
 
     clause: str
     level: str
@@ -57,9 +57,9 @@ class ClauseCount:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Failure:
-    """One way in which a clause failed (a reason class): how many cases, and the first of them.
+    """One way in which a clause failed (a reason class): the number of cases, and the first of them.
 
-    ``file`` is the shrunk counterexample, empty where none was made.
+    ``file`` is the shrunk counterexample; empty if nothing was saved.
     """
 
     clause: str
@@ -73,7 +73,7 @@ class Failure:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReaderCount:
-    """What a reader made of the cases: how many it read as the bytes have them, and how the others ended."""
+    """The results of a reader: the number of cases that it read correctly, and the outcomes of the others."""
 
     reader: str
     read: int
@@ -82,7 +82,7 @@ class ReaderCount:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Slow:
-    """A slow case."""
+    """A case among the slowest."""
 
     index: int
     case_id: str
@@ -92,7 +92,9 @@ class Slow:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hungry:
-    """A case while which the process held much memory, in bytes beyond what it held before its first case."""
+    """A case among those with the most memory: bytes that the process used in addition to its use before the first
+    case.
+    """
 
     index: int
     case_id: str
@@ -102,12 +104,12 @@ class Hungry:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Results:
-    """A campaign summed up.
+    """The summary of a campaign.
 
-    ``failing`` counts the cases in which something failed that is not expected to; ``outcomes`` counts all of them.
-    ``problems`` are sentences on expected failures that no drawn case shows. ``reached`` counts cases by cell of
+    ``failing`` counts the cases with an unexpected failure; ``outcomes`` counts all cases. ``problems`` are
+    sentences about expected failures that no drawn case shows. ``reached`` counts cases by cell of
     :mod:`conformance.campaign.coverage`, and ``never`` are the cells of the profile that no case reached.
-    ``hungriest`` are the cases with the most memory, where it was measured.
+    ``hungriest`` are the cases with the most memory, if it was measured.
     """
 
     run: str
@@ -127,13 +129,13 @@ class Results:
 
     @property
     def unexpected(self) -> bool:
-        """Whether anything is as the target's owner does not expect it."""
+        """True if anything differs from what the target's owner expects."""
         return bool(self.failing or self.problems)
 
 
 def frame_of(session: SparkSession, layout: RunFiles, stage: Stage) -> DataFrame:
-    """The committed rows of a stage under its written schema."""
-    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # a lab has no Spark
+    """The committed rows of a stage, with the schema of that stage."""
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # a sandbox imports no Spark
 
     schema = from_arrow_schema(SCHEMAS[stage])
     files = files_of(layout, stage)
@@ -141,7 +143,7 @@ def frame_of(session: SparkSession, layout: RunFiles, stage: Stage) -> DataFrame
 
 
 def sum_up(session: SparkSession, layout: RunFiles, job: CampaignJob) -> Results:
-    """The results of what is committed so far, under the expected failures of the job's target file."""
+    """The results of everything committed so far, with the expected failures of the job's target file applied."""
     frames = {stage: frame_of(session, layout, stage) for stage in Stage}
     problems: tuple[str, ...] = ()
     if expected := job.spec.expected_failures:
@@ -183,20 +185,22 @@ def _counted(session: SparkSession, query: str) -> dict[str, int]:
 
 
 def _clauses(session: SparkSession, job: CampaignJob) -> tuple[ClauseCount, ...]:
-    """Passes from the bits of distinct patterns, which are few; everything else from the verdicts."""
+    """The outcomes of each clause: passes from the distinct bit patterns, which are few, everything else from the
+    verdicts.
+    """
     counts: dict[str, Counter[str]] = {clause: Counter() for clause in job.clauses}
     for row in session.sql("SELECT passed, count(*) AS cases FROM stage_judge GROUP BY passed").toLocalIterator():
         bits = int.from_bytes(row["passed"], "little")
         for place, clause in enumerate(job.clauses):
             if bits >> place & 1:
                 counts[clause]["pass"] += row["cases"]
-    # What fails on mutated inputs is expected, and is written down without its findings.
+    # Failures of clauses on mutated inputs are expected, and are stored without their findings.
     query = f"""
         SELECT clause, outcome, count(*) AS cases
         FROM (SELECT clause, outcome FROM stage_verdicts
               UNION ALL SELECT explode(failed), '{Outcome.EXPECTED_FAIL}' FROM stage_judge)
         GROUP BY clause, outcome ORDER BY 1, 2
-    """  # noqa: S608  # an outcome of ours
+    """  # noqa: S608  # the outcome is a constant
     for row in session.sql(query).collect():
         counts.setdefault(row["clause"], Counter())[row["outcome"]] += row["cases"]
     register = all_clauses()
@@ -213,7 +217,7 @@ def _failures(session: SparkSession) -> tuple[Failure, ...]:
         FROM (SELECT index, case_id, clause, outcome, explode(classes) AS class FROM stage_verdicts
               WHERE outcome IN ('fail', 'error', 'crash', 'hang', 'refused', 'unexpected-pass'))
         GROUP BY clause, class, outcome ORDER BY clause, class, outcome LIMIT {MOST_FAILURES}
-    """  # noqa: S608  # a constant of ours
+    """  # noqa: S608  # a constant of this module
     return tuple(
         Failure(
             row["clause"], row["class"], row["outcome"], row["cases"], row["first"]["index"], row["first"]["case_id"]
@@ -242,7 +246,7 @@ def _slowest(session: SparkSession) -> tuple[Slow, ...]:
     query = f"""
         SELECT index, case_id, drive_seconds + judge_seconds AS seconds, received FROM stage_judge
         WHERE drive_seconds IS NOT NULL ORDER BY seconds DESC, index LIMIT {SLOWEST}
-    """  # noqa: S608  # a constant of ours
+    """  # noqa: S608  # a constant of this module
     return tuple(
         Slow(row["index"], row["case_id"], round(row["seconds"], 6), row["received"])
         for row in session.sql(query).collect()
@@ -253,14 +257,14 @@ def _hungriest(session: SparkSession) -> tuple[Hungry, ...]:
     query = f"""
         SELECT index, case_id, memory, received FROM stage_judge
         WHERE memory IS NOT NULL ORDER BY memory DESC, index LIMIT {SLOWEST}
-    """  # noqa: S608  # a constant of ours
+    """  # noqa: S608  # a constant of this module
     return tuple(
         Hungry(row["index"], row["case_id"], row["memory"], row["received"]) for row in session.sql(query).collect()
     )
 
 
 def store_results(layout: RunFiles, results: Results) -> None:
-    """Write the results down beside the run's arguments."""
+    """Write the results next to the run's arguments."""
     write_file(layout.run / RESULTS, json.dumps(to_json(results), indent=1).encode())
 
 

@@ -1,6 +1,6 @@
-"""From a judged case to the rows that a campaign keeps of it, in plain values.
+"""Convert a judged case to the rows that a campaign stores, as plain values.
 
-A passing case costs one short row: the clauses that passed are bits, and so are the readers that agree.
+A passing case takes one short row: bits record the clauses that passed, and the readers that agree.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ WEIGHT: Final[Mapping[Outcome, int]] = {
         )
     )
 }
-"""Outcomes by how much they weigh for a case as a whole: one error outweighs any number of passes."""
+"""The weight of each outcome for a case as a whole: one error outweighs any number of passes."""
 
 
 def case_outcome(found: Judged) -> Outcome:
-    """The outcome that weighs most among those of a case's verdicts."""
+    """The heaviest outcome among a case's verdicts."""
     outcomes = [verdict.outcome for verdict in found.others]
     if found.passed:
         outcomes.append(Outcome.PASS)
@@ -63,17 +63,17 @@ def case_outcome(found: Judged) -> Outcome:
 
 
 def places(clauses: Sequence[str]) -> Mapping[str, int]:
-    """For each clause of a job its place in the bits of a row, as a number in which that bit alone is set."""
+    """For each clause of a job, a number in which only the bit of that clause is set."""
     return {clause: 1 << place for place, clause in enumerate(clauses)}
 
 
 def passed_bits(passed: Iterable[str], bits: Mapping[str, int]) -> bytes:
-    """The clauses that passed as bits at their :func:`places`, least significant first; others have no bit."""
+    """The clauses that passed as bits at their :func:`places`, least significant first; other clauses are ignored."""
     return sum(map(bits.get, passed, itertools.repeat(0))).to_bytes((len(bits) + 7) // 8, "little")
 
 
 def verdicts(index: int, found: Sequence[Verdict]) -> list[dict[str, Any]]:
-    """The rows of verdicts that are no passes."""
+    """The rows of verdicts that are not passes."""
     return [
         {"index": index, **to_row(verdict), "classes": list(reason_classes(verdict))}
         for verdict in found
@@ -82,7 +82,7 @@ def verdicts(index: int, found: Sequence[Verdict]) -> list[dict[str, Any]]:
 
 
 def read_bits(found: Sequence[Reading], readers: Sequence[str]) -> int:
-    """The readers all of whose readings are the table that the bytes hold, as bits at their places."""
+    """The readers that only have readings equal to the table that the bytes contain, as bits at their positions."""
     bits = 0
     for place, reader in enumerate(readers):
         own = [reading for reading in found if reading.reader == reader]
@@ -92,7 +92,7 @@ def read_bits(found: Sequence[Reading], readers: Sequence[str]) -> int:
 
 
 def readings(index: int, found: Sequence[Reading]) -> list[dict[str, Any]]:
-    """The rows of readings that are something else than the table that the bytes hold, or that stand apart."""
+    """The rows of readings that differ from the table that the bytes contain, or from other readings."""
     rows = [{"index": index, **to_row(reading)} for reading in found if not _plain(reading)]
     for row in rows:
         del row["table"]
@@ -104,11 +104,11 @@ def _plain(reading: Reading) -> bool:
 
 
 def bytes_digest(view: View) -> int | None:
-    """A digest of the Arrow messages in an exchange, which leaves out what a server names by chance."""
+    """A digest of the Arrow messages in an exchange; it leaves out names that a server chooses at random."""
     messages = [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
     if not messages:
         return None
-    digest = hashlib.sha1(usedforsecurity=False)  # it tells changes apart, and processors have it built in
+    digest = hashlib.sha1(usedforsecurity=False)  # enough to detect a change, and processors have it built in
     for data in messages:
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
@@ -116,7 +116,7 @@ def bytes_digest(view: View) -> int | None:
 
 
 def values_digest(view: View) -> int | None:
-    """A digest of the rows that came, in whatever order: 0 where they are the case's own."""
+    """A digest of the rows that arrived, in any order; 0 if they equal the case's rows."""
     held = held_tables(view)
     if not held:
         return None
@@ -134,7 +134,7 @@ _MASK: Final = (1 << 64) - 1
 
 
 def _table_digest(table: pa.Table) -> int:
-    """A digest of names, types and rows; rows in another order have the same one."""
+    """A digest of names, types and rows that does not depend on the order of rows."""
     total = _number(str(table.schema.remove_metadata())) + table.num_rows
     if table.num_columns:
         total += int(row_hashes(table).sum(dtype=np.uint64))

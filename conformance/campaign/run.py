@@ -1,6 +1,6 @@
-"""A campaign put together: plan, tasks on Spark, commits, guidance, results.
+"""Assemble a campaign: plan, tasks on Spark, commits, guidance, results.
 
-This is the driver's half. It keeps nothing of a case in memory: what it knows is in the manifests and in Parquet.
+This is the driver's part. It keeps nothing of a case in memory: the state is in the manifests and in Parquet.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 __all__ = ["RANGE", "Campaign", "CampaignError", "Progress", "store_job", "target_info"]
 
 RANGE: Final = 2000
-"""Cases in a range at most: a task costs Spark about 30 ms, and what is lost with a task is a few seconds of work."""
+"""The most cases in a range: a task costs Spark about 30 ms, and a lost task costs a few seconds of work."""
 SHARES: Final = 16
-"""Ranges that a small campaign is cut into, so that its end is not one core's alone."""
+"""The number of ranges of a small campaign; with that many, no single core works alone at the end."""
 LEAST: Final = 25
-"""Cases in a range at least, unless there are fewer."""
+"""The fewest cases in a range, unless the campaign has fewer."""
 
 REFRESH: Final = 0.5
-"""Seconds between two looks at how far the tasks are."""
+"""Seconds between two updates of the progress."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is: cases committed and failing so far, of how many."""
+    """The progress of a campaign: cases committed, cases failing, and cases in all."""
 
     cases: int
     failing: int
@@ -54,19 +54,19 @@ class Progress:
 
 
 class CampaignError(TargetError):
-    """A task failed as often as Spark lets it; what was committed stays, and the campaign may be started again."""
+    """A task failed as often as Spark allows. Committed ranges stay, and the campaign can be started again."""
 
     def __init__(self, layout: RunFiles, error: Exception) -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception|Unavailable): ", line)), "")
         super().__init__(
-            f"a task failed for good: {said or type(error).__name__}; {layout.run / 'spark.log'} says more,"
-            " and the same command continues where committed ranges end"
+            f"a task failed for good: {said or type(error).__name__}; {layout.run / 'spark.log'} has details,"
+            " and the same command continues after the committed ranges"
         )
 
 
 def store_job(layout: RunFiles, job: CampaignJob, *, size: int) -> int:
-    """Write the run's arguments down unless they are there; returns the size of ranges that the run began with."""
+    """Write the run's arguments unless they exist; returns the size of ranges with which the run began."""
     path = layout.run / "run.json"
     if not path.exists():
         write_file(path, json.dumps({"job": to_json(job), "range": size}, indent=1).encode())
@@ -74,15 +74,15 @@ def store_job(layout: RunFiles, job: CampaignJob, *, size: int) -> int:
         return int(parse_object(path.read_bytes())["range"])
     except (ForeignJsonError, KeyError, TypeError, ValueError):
         raise TargetError(
-            f"{path}: expected the arguments of this campaign; remove {layout.run} to begin anew"
+            f"{path}: expected the arguments of this campaign; remove {layout.run} to begin again"
         ) from None
 
 
 class Campaign:
     """One run on one Spark session.
 
-    ``size`` is the number of cases in a range; a run keeps the one that it began with.
-    ``concurrency`` bounds the tasks that work at a time where all share one endpoint.
+    ``size`` is the number of cases in a range; a run that continues keeps its first size. ``concurrency`` bounds the
+    tasks that run at a time if all share one endpoint.
     """
 
     def __init__(
@@ -94,22 +94,22 @@ class Campaign:
         self._size = store_job(layout, job, size=size or max(LEAST, min(RANGE, job.cases // SHARES)))
         self._concurrency = concurrency
 
-    def run(self, tell: Callable[[Progress], None]) -> None:
-        """Work on every range that is not committed yet; ``tell`` hears how far it is, from time to time.
+    def run(self, report: Callable[[Progress], None]) -> None:
+        """Run every range that is not committed yet; ``report`` is called with the progress from time to time.
 
         Raises:
             TargetUnavailable: the target cannot run on the executors.
         """
-        (self.layout.run / RESULTS).unlink(missing_ok=True)  # those of an earlier start; finish() sums up anew
+        (self.layout.run / RESULTS).unlink(missing_ok=True)  # results of an earlier start; finish() sums up again
         plain = self.job.cases - self.job.guided
         first = ranges(0, plain, size=self._size)
-        self._work(first, None, tell)
+        self._work(first, None, report)
         if self.job.guided:
             rest = ranges(plain, self.job.cases, size=self._size, number=len(first))
-            self._work(rest, self.weights(), tell)
+            self._work(rest, self.weights(), report)
 
     def weights(self) -> Weights | None:
-        """The weights of the guided part: worked out once from the first part, then kept with the run."""
+        """The weights of the guided part, computed once from the first part and then stored with the run."""
         if not self.job.guided:
             return None
         path = self.layout.run / "weights.json"
@@ -125,7 +125,7 @@ class Campaign:
             raise TargetError(f"{path}: expected the weights of this campaign: {error}; remove it") from None
 
     def finish(self, say: Callable[[str], None], *, shrinking: bool = True) -> Results:
-        """Sum up, make failures small, clean up; the results are kept with the run."""
+        """Sum up, shrink failures, clean up; the results are stored with the run."""
         results = sum_up(self._session, self.layout, self.job)
         if shrinking:
             results = shrink_failures(self.layout, self.job, results, self.weights(), say=say)
@@ -133,12 +133,12 @@ class Campaign:
         sweep(self.layout)
         return results
 
-    def _work(self, spans: Sequence[Range], weights: Weights | None, tell: Callable[[Progress], None]) -> None:
+    def _work(self, spans: Sequence[Range], weights: Weights | None, report: Callable[[Progress], None]) -> None:
         tally = Tally(self.layout)
 
         def look() -> None:
             tally.look()
-            tell(Progress(tally.cases, tally.failing, self.job.cases))
+            report(Progress(tally.cases, tally.failing, self.job.cases))
 
         look()
         left = [span for span in spans if span.number not in tally.numbers]
@@ -156,21 +156,23 @@ class Campaign:
         look()
 
     def _dealt(self, spans: Sequence[Range]) -> list[Sequence[Range]]:
-        """The ranges by the task that works on them."""
+        """The ranges of each task."""
         if self.job.shares_endpoint and self._concurrency:
             return [spans[place :: self._concurrency] for place in range(min(self._concurrency, len(spans)))]
         return shares(spans, slots=max(1, self._session.sparkContext.defaultParallelism))
 
 
 def _watched(function: Callable[[], Any], look: Callable[[], None]) -> None:
-    """Run ``function`` in a thread and ``look`` from time to time until it is done; what it raises is raised here."""
+    """Run ``function`` in a thread and call ``look`` from time to time until it ends; raises the exception of
+    ``function``.
+    """
     over = threading.Event()
     errors: list[BaseException] = []
 
     def work() -> None:
         try:
             function()
-        except BaseException as error:  # noqa: BLE001  # handed to the caller
+        except BaseException as error:  # noqa: BLE001  # raised in the caller's thread below
             errors.append(error)
         finally:
             over.set()
@@ -188,7 +190,7 @@ def _ddl(schema: pa.Schema) -> str:
 
 
 def target_info(job: CampaignJob, *, python: str = "") -> dict[str, Any]:
-    """Open the target once, here, under the interpreter that tasks run: its name, version and capabilities.
+    """The target's name, version and capabilities, from opening it once here with the interpreter of the tasks.
 
     Raises:
         TargetUnavailable: it cannot run here.

@@ -1,4 +1,4 @@
-"""Finding the runs in a campaign's directory."""
+"""Find the runs in a campaign's directory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RunError", "find_run", "load_job"]
 
 
 class RunError(TargetError):
-    """There is no such run; the text says what is there."""
+    """The run does not exist; the text lists the existing runs."""
 
 
 def load_job(run: Path) -> CampaignJob:
@@ -27,10 +27,10 @@ def load_job(run: Path) -> CampaignJob:
 
 
 def find_run(name: str) -> tuple[RunFiles, CampaignJob]:
-    """The run that ``DIR`` or ``DIR:RUN`` names; a directory with one run needs no more.
+    """The run that ``DIR`` or ``DIR:RUN`` names; for a directory with one run, ``DIR`` is enough.
 
     Raises:
-        RunError: there is none, or there are several.
+        RunError: no run matches, or several do.
     """
     text, _, wanted = name.rpartition(":")
     root, wanted = (Path(text), wanted) if text and not Path(name).is_dir() else (Path(name), "")
@@ -38,7 +38,7 @@ def find_run(name: str) -> tuple[RunFiles, CampaignJob]:
     chosen = [path for path in found if not wanted or path.name == wanted]
     if len(chosen) != 1:
         names = ", ".join(path.name for path in found) or "none"
-        raise RunError(f"expected one run as {name} names it, and {root} has these: {names}; name one as DIR:RUN")
+        raise RunError(f"expected {name} to name one run, but {root} has these: {names}; name one as DIR:RUN")
     job = load_job(chosen[0])
     layout = RunFiles(root.absolute(), chosen[0].name, job.spec.name, job.profile)
     return layout, job

@@ -1,18 +1,18 @@
-"""The process in which targets and decoders run: it may crash, loop or be killed, and one case is lost.
+"""The process in which targets and decoders run; if it crashes, loops or is killed, only one case is lost.
 
-Started by :class:`conformance.campaign.contained.Sandbox` with one end of a socket pair and a file for its marks. The
-first process imports what it needs and forks a *runner*; where the runner dies, it says how and forks the next, which
-starts in milliseconds. Frames that the runner takes:
+:class:`conformance.campaign.contained.Sandbox` starts it with one end of a socket pair and a progress file. The
+first process imports what it needs and forks a *runner*. If the runner dies, the first process reports how and forks
+another, which starts in milliseconds. Frames that the runner takes:
 
 ``{"do": "open", "job": ..., "weights": ...}``
     Open the target. Answers ``{"opened": {name, version, capabilities}}`` or ``{"unusable": why}``.
 ``{"do": "range", "first": a, "last": b, "careful": k, "ended": {index: {reader: [outcome, text]}}}``
-    Answers with the rows of every case, in order, those of several cases in one frame: the bytes of their exchanges
-    are its byte strings. Whatever is done is sent before case *k* is begun, which may be the end of the process.
+    Answers with the rows of every case, in order, several cases to a frame: the bytes of their exchanges are its
+    byte strings. All finished rows are sent before case *k* begins, because that case may end the process.
 ``{"do": "drive", "case": ...}``
     Put one case to the target. Answers with its exchange.
 
-A runner's death is a frame ``{"died": signal name or status}`` from the first process.
+The first process reports the death of a runner as a frame ``{"died": signal name or status}``.
 """
 
 from __future__ import annotations
@@ -43,17 +43,19 @@ from conformance.targets import TargetError
 __all__ = ["FLUSH", "done_frame", "frame_done", "job_frame", "main"]
 
 OUTPUT_BYTES: Final = 1 << 30
-"""Bound in bytes on a file that a target in this process may write, the one behind its standard output included."""
+"""The largest file in bytes that a target in this process may write, including the one behind its standard output."""
 FRAME: Final = 32
-"""Cases whose rows make a frame: as many are worked on again where the process ends."""
+"""Cases per frame; at most as many are run again if the process ends."""
 FRAME_BYTES: Final = 4 << 20
-"""Bytes of exchanges that make a frame."""
+"""Bytes of exchanges after which a frame is sent."""
 FLUSH: Final = 0.5
 """Seconds that rows may wait for others."""
 
 
 def job_frame(job: CampaignJob, weights: Weights | None) -> tuple[dict[str, Any], tuple[bytes, ...]]:
-    """The frame that opens a target. The job is pickled: it comes from the process that started this one."""
+    """The frame that opens a target. The job is pickled, which is safe here: it comes from the process that started
+    this one.
+    """
     return {"do": "open"}, (pickle.dumps((job, weights)),)
 
 
@@ -80,7 +82,7 @@ def _cut(call: Mapping[str, Any], blobs: list[bytes]) -> dict[str, Any]:
 
 
 def frame_done(frame: Frame) -> list[Done]:
-    """The rows in a frame that :func:`done_frame` made."""
+    """The rows in a frame of :func:`done_frame`."""
     blobs = iter(frame.blobs)
     return [_done(held, blobs) for held in frame.header["done"]]
 
@@ -102,7 +104,7 @@ def _done(held: Sequence[Any], blobs: Iterator[bytes]) -> Done:
 
 
 class _Outbox:
-    """Rows on their way: sent several at a time, for a frame costs both sides more than the rows in it."""
+    """Collects rows and sends several at a time, because a frame costs both sides more than the rows in it."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -111,7 +113,7 @@ class _Outbox:
         self._since = time.monotonic()
 
     def add(self, done: Done) -> None:
-        """Take the rows of a case; they are sent at once where they are large or the others have waited."""
+        """Add the rows of a case; everything is sent at once if it is large or older rows have waited long enough."""
         self._held.append(done)
         if done.exchange is not None:
             self._size += sum(len(data) for call in done.exchange["calls"] for data in call["responses"])
@@ -119,7 +121,7 @@ class _Outbox:
             self.flush()
 
     def flush(self) -> None:
-        """Send what is held."""
+        """Send the collected rows."""
         if self._held:
             self._channel.send(*done_frame(self._held))
         self._held, self._size, self._since = [], 0, time.monotonic()
@@ -133,7 +135,7 @@ class _Runner:
         self._marks = marks
 
     def mark(self, index: int, what: str) -> None:
-        """Leave word of what is done next and on which case, where it outlives this process."""
+        """Record the next step and its case in a file that outlives this process."""
         os.pwrite(self._marks, f"{index} {what}".encode().ljust(64), 0)
 
     def serve(self) -> None:
@@ -175,7 +177,7 @@ class _Runner:
 
 
 def _spans(first: int, last: int, careful: int) -> Iterator[range]:
-    """The cases that are worked on side by side: those of a family, but for the careful one, which stands alone."""
+    """The cases that run phase by phase together: those of one family; the careful case runs alone."""
     while first < last:
         stop = min(last, first - first % SIDE_BY_SIDE + SIDE_BY_SIDE)
         if first == careful:
@@ -187,7 +189,7 @@ def _spans(first: int, last: int, careful: int) -> Iterator[range]:
 
 
 def main() -> None:
-    """Fork runners on the socket and the file of marks whose numbers are the arguments, until one ends in order."""
+    """Fork runners on the socket and the progress file whose numbers are the arguments, until one ends in order."""
     number, marks = (int(argument) for argument in sys.argv[1:])
     no_core_dump()
     limit_files(OUTPUT_BYTES)

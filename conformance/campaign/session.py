@@ -1,4 +1,4 @@
-"""A Spark session for a campaign: Java found, noise kept away from the user, the package sent along.
+"""A Spark session for a campaign: find Java, redirect Spark's output, and send the package to the executors.
 
 Everything that Spark, the JVM and the Python workers print goes to ``spark.log`` in the run's directory.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["JavaMissing", "check_java", "package_archive", "spark_session"]
 
 JAVA: Final = 17
-"""The oldest Java that PySpark 4 runs on (https://spark.apache.org/docs/latest/#downloading)."""
+"""The oldest Java version that PySpark 4 supports (https://spark.apache.org/docs/latest/#downloading)."""
 
 JAVA_SECONDS: Final = 30.0
 JVM_SECONDS: Final = 30.0
@@ -47,12 +47,12 @@ appender.file.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
 """
 
 
-class JavaMissing(TargetError):  # noqa: N818  # a state of affairs rather than an error
-    """No usable Java is here; the text is one sentence that says how to get it."""
+class JavaMissing(TargetError):  # noqa: N818  # it names a missing requirement, not an error
+    """No usable Java is installed; the text is one sentence that says how to get it."""
 
 
 def check_java() -> None:
-    """Raise :class:`JavaMissing` unless a Java that Spark runs on is in ``JAVA_HOME`` or on the path."""
+    """Raise :class:`JavaMissing` unless ``JAVA_HOME`` or the path has a Java on which Spark runs."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=os.path.join(home, "bin")) if home else shutil.which("java")  # noqa: PTH118
     advice = (
@@ -74,7 +74,7 @@ def check_java() -> None:
 
 
 def package_archive(directory: Path) -> Path:
-    """The package as a zip that Python imports from, for executors on which it is not installed."""
+    """The package as a zip file from which Python imports, for executors on which it is not installed."""
     root = Path(conformance.__file__).parent
     archive = directory / "conformance.zip"
     directory.mkdir(parents=True, exist_ok=True)
@@ -88,14 +88,14 @@ def package_archive(directory: Path) -> Path:
 
 
 def _with_retries(master: str) -> str:
-    """``local[N]`` with four attempts per task: without, one lost Python worker would end the campaign."""
+    """``local[N]`` with four attempts per task; otherwise one lost Python worker would end the campaign."""
     match = re.fullmatch(r"local(?:\[([^,\]]+)\])?", master)
     return f"local[{match[1] or 1},4]" if match else master
 
 
 @contextlib.contextmanager
 def _quiet(log: Path) -> Iterator[None]:
-    """Let what is started inside inherit ``log`` in place of our standard output and error."""
+    """Let processes started inside inherit ``log`` as their standard output and error."""
     log.parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -118,17 +118,18 @@ def spark_session(
     """A session with ``master``; logs and the package's archive go to ``directory``.
 
     Raises:
-        JavaMissing: no Java 17 or newer is here.
+        JavaMissing: no Java 17 or newer is installed.
     """
     check_java()
-    from pyspark.sql import SparkSession  # noqa: PLC0415  # the command says in one sentence where it is missing
+    from pyspark.sql import SparkSession  # noqa: PLC0415  # the command reports in one sentence that pyspark is missing
 
     directory = directory.absolute()
     log = directory / "spark.log"
     directory.mkdir(parents=True, exist_ok=True)
     settings = directory / "log4j2.properties"
     settings.write_text(_LOG4J.format(log=log))
-    # Of a session that no spark-submit started, the variable names the workers' interpreter, whatever the setting says.
+    # In a session that spark-submit did not start, PYSPARK_PYTHON names the workers' interpreter and overrides the
+    # setting.
     python = (conf or {}).get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_PYTHON"], os.environ["PYSPARK_DRIVER_PYTHON"] = python, sys.executable
     local = master.startswith("local")
@@ -138,7 +139,8 @@ def spark_session(
         "spark.pyspark.python": python,
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{settings}",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
-        # A plan's partitions are work, not data: the few rows that come back need no shuffle of 200.
+        # The partitions of a plan are work, not data: the few result rows do not need the default of 200 shuffle
+        # partitions.
         "spark.sql.shuffle.partitions": "4",
         "spark.python.worker.faulthandler.enabled": "false",
         **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if local else {}),
@@ -151,10 +153,11 @@ def spark_session(
     with _quiet(log):
         session = builder.getOrCreate()
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, interrupt)  # Spark takes it, and would not let a second Ctrl-C end us
-    # pyspark says on every conversion that it has not been tried with this pandas; a campaign converts by Arrow alone.
+        # Spark replaces the handler by one with which a second Ctrl-C would not end this process.
+        signal.signal(signal.SIGINT, interrupt)
+    # pyspark warns on every conversion that it was not tested with this pandas; a campaign converts by Arrow only.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    # And where an interrupt met it between question and answer, that the JVM was not heard of any more.
+    # If an interrupt cut off its request, pyspark also warns that the JVM did not answer.
     warnings.filterwarnings("ignore", "Unable to cleanly shutdown Spark JVM process", RuntimeWarning)
     with _logged(log):
         try:
@@ -162,16 +165,16 @@ def spark_session(
             yield session
         finally:
             session.stop()
-            gateway = session.sparkContext._gateway  # noqa: SLF001  # the JVM has no other handle
+            gateway = session.sparkContext._gateway  # noqa: SLF001  # there is no public handle to the JVM
             if gateway is not None:
                 _end_jvm(gateway.proc)
 
 
 @contextlib.contextmanager
 def _logged(log: Path) -> Iterator[None]:
-    """Let what py4j logs go to ``log``, its tracebacks of an interrupt among it, and not to the terminal."""
+    """Send py4j's log, including its tracebacks of an interrupt, to ``log`` and not to the terminal."""
     root, handler = logging.getLogger(), logging.FileHandler(log, encoding="utf-8")
-    ours = not root.handlers  # a caller's own handlers are left alone
+    ours = not root.handlers  # the handlers of a caller are left alone
     if ours:
         root.addHandler(handler)
     try:
@@ -182,7 +185,7 @@ def _logged(log: Path) -> Iterator[None]:
 
 
 def _end_jvm(process: Any) -> None:
-    """End the JVM that the session started, so that another one may have other settings."""
+    """End the JVM that the session started, so that a later one may have other settings."""
     from pyspark import SparkContext  # noqa: PLC0415  # as above
 
     if process is None:
@@ -192,5 +195,5 @@ def _end_jvm(process: Any) -> None:
     SparkContext._gateway = None  # noqa: SLF001
     SparkContext._jvm = None  # noqa: SLF001
     if process.stdin is not None:
-        process.stdin.close()  # at which a gateway's JVM ends
+        process.stdin.close()  # the JVM of a gateway ends when its stdin closes
     end_foreign(process, JVM_SECONDS)

@@ -1,4 +1,4 @@
-"""The first case of each failure, made small on the driver: the hunt of every other run, with the target in a lab."""
+"""Shrink the first case of each failure on the driver, with the shrinker of every run and the target in a sandbox."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["shrink_failures"]
 def shrink_failures(
     layout: RunFiles, job: CampaignJob, results: Results, weights: Weights | None, *, say: Callable[[str], None]
 ) -> Results:
-    """The results with a counterexample's file for each failure that could be made small.
+    """The results with the file of a counterexample for each failure that could be shrunk.
 
-    A failure that does not show again when its case is put to the target alone has no file: it is not
-    the case's alone.
+    A failure that does not occur again when its case is put to the target alone gets no file, because the case alone
+    does not cause it.
     """
     if not results.failures:
         return results

@@ -1,7 +1,7 @@
-"""The plan of a campaign as a Python Data Source: ranges of case indices, so many to a partition.
+"""The plan of a campaign as a Spark Python data source: ranges of case indices, divided into partitions.
 
-Random access by (seed, index) makes a plan nothing but arithmetic: no case is drawn before a task works on it, and
-case *k* is the same on every partitioning.
+A case follows from (seed, index) alone, so a plan is only arithmetic: no case is drawn before its task runs, and
+case *k* is the same in every partitioning.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from conformance.campaign.job import Range
 __all__ = ["PLAN_DDL", "PLAN_FORMAT", "PlanSource", "options", "ranges", "shares"]
 
 PLAN_FORMAT: Final = "conformance_plan"
-"""The name that the source is registered under."""
+"""The name under which the source is registered."""
 PLAN_DDL: Final = "number bigint, first bigint, last bigint"
 
 MOST: Final = 8
-"""Ranges that a task takes at most: Spark ends the worker that reads its plan where it is idle for a minute, and a
-worker's lab ends with it."""
+"""The most ranges per task. Spark ends the worker that reads its plan after it has been idle for a minute, and the
+worker's sandbox ends with it.
+"""
 
 _SCHEMA: Final = pa.schema([("number", pa.int64()), ("first", pa.int64()), ("last", pa.int64())])
 
@@ -37,11 +38,11 @@ def ranges(first: int, last: int, *, size: int, number: int = 0) -> list[Range]:
 
 
 def shares(spans: Sequence[Range], *, slots: int) -> list[Sequence[Range]]:
-    """The ranges dealt out to tasks, of which ``slots`` work at a time.
+    """The ranges of each task, for ``slots`` tasks that run at a time.
 
-    A task costs Spark a fraction of a second, and its ranges are worked on one after another; so the first tasks take
-    many, and the last ones one each, that no core waits long for another (guided self-scheduling, Polychronopoulos and
-    Kuck, https://doi.org/10.1109/TC.1987.5009495).
+    A task costs Spark a fraction of a second, and its ranges run one after another. The first tasks get many ranges
+    and the last ones a single range, so that no core waits long for another (guided self-scheduling,
+    Polychronopoulos and Kuck, https://doi.org/10.1109/TC.1987.5009495).
     """
     dealt: list[Sequence[Range]] = []
     place = 0
@@ -53,7 +54,7 @@ def shares(spans: Sequence[Range], *, slots: int) -> list[Sequence[Range]]:
 
 
 def options(dealt: Sequence[Sequence[Range]]) -> dict[str, str]:
-    """The source's options: for each partition the ranges to work on."""
+    """The options of the source: the ranges of each partition."""
     return {"shares": json.dumps([list(map(astuple, share)) for share in dealt])}
 
 

@@ -1,4 +1,4 @@
-"""The ways out of a Spark session that hand over Arrow messages: a schema message and batch messages each."""
+"""The paths on which Arrow messages leave a Spark session; each gives a schema message and batch messages."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ Messages = tuple[bytes, Sequence[bytes]]
 
 
 def _bare(frame: DataFrame) -> Messages:
-    """``toArrowBatchRdd``: bare RecordBatch messages made by Arrow Java, under the schema that pyspark gives them."""
+    """``toArrowBatchRdd``: bare RecordBatch messages made by Arrow Java, with the schema that pyspark assigns to
+    them.
+    """
     batches = frame._jdf.toArrowBatchRdd().collect()  # noqa: SLF001  # Spark's own path
     return _schema(frame), [bytes(batch) for batch in batches]
 
 
 def _stream(frame: DataFrame) -> Messages:
-    """What ``toArrow`` and ``toPandas`` decode: a whole Arrow stream that the driver's JVM writes to a socket."""
-    from pyspark.errors.exceptions.captured import unwrap_spark_exception  # noqa: PLC0415  # a lab has no Spark
+    """The input of ``toArrow`` and ``toPandas``: a complete Arrow stream that the driver's JVM writes to a socket."""
+    from pyspark.errors.exceptions.captured import unwrap_spark_exception  # noqa: PLC0415  # a sandbox imports no Spark
     from pyspark.util import _load_from_socket  # noqa: PLC0415  # as above
 
     port, secret, server = frame._jdf.collectAsArrowToPython()  # noqa: SLF001  # as above
     try:
-        with _load_from_socket((port, secret), _Raw()) as data:  # type: ignore[arg-type]  # it only loads
+        with _load_from_socket((port, secret), _Raw()) as data:  # type: ignore[arg-type]  # only load_stream is called
             messages = _cut(data)
     finally:
         with unwrap_spark_exception():
@@ -41,7 +43,9 @@ def _stream(frame: DataFrame) -> Messages:
 
 
 def _table(frame: DataFrame) -> Messages:
-    """``toArrow``: the table that a user gets, written by pyarrow; it shows values and no bytes of Spark's."""
+    """``toArrow``: the table that a user gets, written by pyarrow; it shows the values, but no bytes written by
+    Spark.
+    """
     table = frame.toArrow()
     return bytes(table.schema.serialize()), [bytes(batch.serialize()) for batch in table.to_batches()]
 
@@ -68,18 +72,20 @@ def _schema(frame: DataFrame) -> bytes:
 
 
 class _Raw:
-    """Takes what comes from a socket as it is."""
+    """A Spark serializer that returns the bytes from a socket unchanged."""
 
     def load_stream(self, stream: IO[bytes]) -> bytes:
-        """Everything up to the end."""
+        """All bytes up to the end of the stream."""
         return stream.read()
 
 
 def _cut(data: bytes) -> Messages:
     """The schema message and the batches of a stream, in the order of the rows.
 
-    Partitions are sent as they are done; behind the stream's end Spark says which place each batch has
-    (``ArrowCollectSerializer`` in https://github.com/apache/spark/blob/master/python/pyspark/sql/pandas/serializers.py).
+    Partitions are sent in the order in which they finish; after the stream's end, Spark sends the position of each
+    batch
+    (``ArrowCollectSerializer`` in
+    https://github.com/apache/spark/blob/master/python/pyspark/sql/pandas/serializers.py).
     """
     source = pa.BufferReader(data)
     messages: list[bytes] = []
@@ -93,11 +99,11 @@ def _cut(data: bytes) -> Messages:
         raise ValueError(f"Spark ends its stream with an error: {said}")
     order = struct.unpack_from(f">{count}i", data, start + len(END_OF_STREAM) + 4)
     if sorted(order) != list(range(len(batches))):
-        raise ValueError(f"expected the places of {len(batches)} batches behind the stream's end but got {order}")
+        raise ValueError(f"expected the positions of {len(batches)} batches after the stream's end but got {order}")
     return schema, [batches[place] for place in order]
 
 
 PATHS: Final[Mapping[str, Callable[[Any], Messages]]] = MappingProxyType(
     {"toArrowBatchRdd": _bare, "collectAsArrowToPython": _stream, "toArrow": _table, "mapInArrow": _mapped}
 )
-"""The ways out of Spark, by the name of the function that takes them."""
+"""The paths out of Spark, by the name of the function that uses them."""

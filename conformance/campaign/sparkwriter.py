@@ -1,10 +1,10 @@
-"""Spark itself as a writer: what it emits through its own Arrow paths, as a schema message and batch messages.
+"""Spark itself as a writer: a schema message and batch messages from each of its Arrow paths.
 
-The rows of a drawn case are handed to Spark as an Arrow table, and taken back by each of
-:data:`~conformance.campaign.sparkpaths.PATHS`, and by Spark Connect (:mod:`conformance.campaign.connected`) where the
-session serves it. Spark has types of its own, so its messages are judged as any writer's are (profile ``ipc-message``,
-the streams of Connect ``ipc-stream``) and not against the columns of BigQuery; that the values came through is looked
-at beside.
+The rows of a drawn case are passed to Spark as an Arrow table, and read back on each of
+:data:`~conformance.campaign.sparkpaths.PATHS`, and through Spark Connect (:mod:`conformance.campaign.connected`) if
+the session serves it. Spark has its own types, so its messages are judged like those of any writer (profile
+``ipc-message``, the streams of Connect ``ipc-stream``) and not against the columns of BigQuery. A separate check
+compares the values.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = ["SETTINGS", "Emitted", "judge_spark", "takes"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Emitted:
-    """What one path made of one case: the verdicts on its messages, or the error in place of messages.
+    """The result of one path for one case: the verdicts on its messages, or the error instead of messages.
 
-    ``kept`` says whether the rows that came are those that were handed in; None where Spark has other types for them.
+    ``kept`` is true if the returned rows equal the rows passed in; None if Spark has other types for them.
     """
 
     path: str
@@ -54,7 +54,9 @@ _Rows = Sequence[pa.RecordBatch] | None
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Way:
-    """One way out of Spark: how to get what it emits, how to judge that, and the rows by the suite's own decoding."""
+    """One path out of Spark: functions that get its output, judge it, and decode its rows with the suite's own
+    decoder.
+    """
 
     emit: Callable[[DataFrame], Any]
     judge: Callable[[Any], list[Verdict]]
@@ -64,15 +66,16 @@ class _Way:
 SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {"spark.sql.session.timeZone": "UTC", "spark.sql.timestampType": "TIMESTAMP_NTZ"}
 )
-"""With these, Spark has types for points in time and for times of no zone alike: by default it has but one for both,
-and gives it the zone of the machine."""
+"""Settings with which Spark has types both for points in time and for times without a zone. By default it has a
+single type for both and gives it the zone of the machine.
+"""
 
 _TYPES: Final = frozenset(BqType) - {BqType.BIGNUMERIC, BqType.TIME, BqType.INTERVAL}
-"""Types whose Arrow form Spark 4.0 takes: it has no 256-bit decimal, no time of day, no mixed interval."""
+"""Types whose Arrow form Spark 4.0 accepts: it has no 256-bit decimal, no time of day, no mixed interval."""
 
 
 def takes(columns: Sequence[Column]) -> bool:
-    """Whether Spark has a type for each of the columns."""
+    """True if Spark has a type for each of the columns."""
     return all(column.type in _TYPES and takes(column.fields) for column in columns)
 
 
@@ -81,7 +84,7 @@ def judge_spark(
 ) -> Iterator[Emitted]:
     """Put ``cases`` drawn tables (of those that Spark has types for) through every path of the session's Spark.
 
-    With a ``connection`` to it, Spark Connect is a path, too.
+    With a ``connection`` to the session's server, Spark Connect is a path too.
     """
     ways = _ways(connection)
     found, index = 0, 0
@@ -95,7 +98,7 @@ def judge_spark(
         for path, way in ways.items():
             try:
                 emitted = way.emit(session.createDataFrame(table))
-            except Exception as error:  # noqa: BLE001  # whatever Spark raises is its answer
+            except Exception as error:  # noqa: BLE001  # any exception of Spark is its answer
                 yield Emitted(path, case.id, error=f"{type(error).__name__}: {_shortened(str(error))}")
                 continue
             verdicts = tuple(way.judge(emitted))
@@ -126,7 +129,7 @@ def _rows_of_messages(messages: Messages) -> _Rows:
 
 
 def _shortened(said: str) -> str:
-    """An error in one line: types come first and are long, the reason comes last."""
+    """An error in one line without its middle: the types at the beginning are long, and the reason is at the end."""
     line = " ".join(said.split())
     return line if len(line) <= 2 * _END_SHOWN else f"{line[:_END_SHOWN]} ... {line[-_END_SHOWN:]}"
 
@@ -135,7 +138,7 @@ _END_SHOWN: Final = 150
 
 
 def _kept(table: pa.Table, rows: _Rows) -> bool | None:
-    """Whether the rows are those of ``table``; None where all are there, in other types."""
+    """True if the rows equal those of ``table``; None if all are there, but with other types."""
     if rows is None or sum(batch.num_rows for batch in rows) != table.num_rows:
         return False
     if not rows:
@@ -143,5 +146,5 @@ def _kept(table: pa.Table, rows: _Rows) -> bool | None:
     got = pa.Table.from_batches(rows)
     if got.schema.types != table.schema.types:
         return None
-    # No cast: below a struct that is NULL, a field that is not nullable may well be NULL, and a cast refuses that.
+    # Without a cast: below a NULL struct, a field that is not nullable may be NULL, and a cast refuses that.
     return not differences(table, pa.Table.from_arrays(got.columns, schema=table.schema))

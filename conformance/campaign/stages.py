@@ -1,7 +1,7 @@
-"""What runs inside a Spark task: indices come in as Arrow batches, committed ranges go out as one row each.
+"""The code inside a Spark task: indices come in as Arrow batches, committed ranges go out as one row each.
 
-The rows of the stages do not pass through the JVM: an exchange is some 75 kB, almost none is kept, and a task that
-writes its Parquet itself can commit its range itself, so that nothing committed is lost when the driver dies.
+The rows of the stages do not pass through the JVM. An exchange has about 75 kB and almost none is stored; and a task
+that writes its own Parquet can commit its own range, so that nothing committed is lost if the driver dies.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["SUMMARY", "judge_range", "sandbox_for"]
 SUMMARY: Final = pa.schema(
     [("number", pa.int64()), ("cases", pa.int64()), ("failing", pa.int64()), ("seconds", pa.float64())]
 )
-"""What a task yields for each range that it committed."""
+"""The columns that a task yields for each range that it committed."""
 
 _SANDBOXES: dict[str, Sandbox] = {}
 
 
 def sandbox_for(job: CampaignJob, weights: Weights | None) -> Sandbox:
-    """This process's lab for a job: Spark reuses its Python processes, and so they reuse their labs."""
+    """This process's sandbox for a job: Spark reuses its Python processes, and they reuse their sandboxes."""
     key = f"{job.run_id}/{weights}"
     if key not in _SANDBOXES:
         while _SANDBOXES:
@@ -43,7 +43,7 @@ def sandbox_for(job: CampaignJob, weights: Weights | None) -> Sandbox:
 
 
 def judge_range(sandbox: Iterable[Done], commit: Commit, *, inline: int) -> dict[str, Any]:
-    """Take the rows of a range's cases, write and commit them; returns the range's summary."""
+    """Collect the rows of a range's cases, write and commit them; returns the range's summary."""
     began = time.monotonic()
     rows: dict[Stage, list[Mapping[str, Any]]] = {stage: [] for stage in Stage}
     failing: Counter[str] = Counter()
@@ -71,7 +71,7 @@ def judge_range(sandbox: Iterable[Done], commit: Commit, *, inline: int) -> dict
 
 
 def _stored(exchange: dict[str, Any], commit: Commit, inline: int) -> dict[str, Any]:
-    """The row of an exchange; the calls of a large one go into a file of its own, as an Arrow IPC file."""
+    """The row of an exchange; the calls of a large one go into a separate Arrow IPC file."""
     size = sum(len(data) for call in exchange["calls"] for data in call["responses"])
     if size <= inline:
         return exchange
@@ -84,9 +84,9 @@ def _stored(exchange: dict[str, Any], commit: Commit, inline: int) -> dict[str, 
 
 
 class RangeTask:
-    """The function of ``mapInArrow``: works on whatever ranges a partition holds and yields their summaries.
+    """The function of ``mapInArrow``: runs the ranges of a partition and yields their summaries.
 
-    A range that an earlier attempt of the task has committed is not worked on again.
+    A range that an earlier attempt of the task has committed is not run again.
     """
 
     def __init__(self, layout: RunFiles, job: CampaignJob, weights: Weights | None) -> None:

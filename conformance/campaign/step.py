@@ -1,7 +1,7 @@
-"""Cases of a campaign from their indices to their rows: draw them, take the engine's step with each, keep its rows.
+"""Take cases of a campaign from their indices to their rows: draw, run the engine's phases, keep the rows.
 
-This is the loop body of a lab, and of the plain loop that the benchmark compares a campaign with. It knows neither
-Spark nor processes.
+This is the loop body of a sandbox, and of the plain loop with which the benchmark compares a campaign. It depends
+neither on Spark nor on processes.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from conformance.records import Case, Exchange, Reading
 __all__ = ["SIDE_BY_SIDE", "Stepper"]
 
 SIDE_BY_SIDE: Final = 16
-"""Cases that are taken to a phase before any of them goes on to the next."""
+"""Cases that complete a phase before any of them begins the next one."""
 BRISK: Final = 0.25
-"""Seconds after which cases that were begun side by side are finished one by one."""
+"""Seconds after which cases that were begun together are finished one by one."""
 LARGE: Final = 4 << 20
-"""Bytes of responses after which they are."""
+"""Bytes of responses after which cases are finished one by one."""
 
 
 class Stepper:
-    """Works on the cases of a job with a target that is ready.
+    """Runs the cases of a job with a target that is ready.
 
-    ``mark`` is told the case and what is done next, ``"drive"`` or a decoder's name, so that the process's end can be
-    blamed.
+    ``mark`` is called with the case and its next step, ``"drive"`` or a decoder's name, so that the end of the
+    process can be attributed to it.
     """
 
     def __init__(
@@ -56,15 +56,16 @@ class Stepper:
         self._step = CaseStep([register[clause] for clause in job.clauses], self, reader, reader)
 
     def step(self, index: int, *, ended: Mapping[str, Ended]) -> Done:
-        """Work on one case; ``ended`` are decoders known to end the process on it."""
+        """Run one case; ``ended`` are decoders known to end the process on it."""
         (done,) = self.steps(range(index, index + 1), ended={index: ended})
         return done
 
     def steps(self, indices: range, *, ended: Mapping[int, Mapping[str, Ended]]) -> Iterator[Done]:
-        """Work on some cases, at most :data:`SIDE_BY_SIDE`; the rows of each, in order, as soon as they are there.
+        """Run some cases, at most :data:`SIDE_BY_SIDE`; yields the rows of each, in order, as soon as they exist.
 
-        They go through each phase side by side, whose code stays in the processor's caches meanwhile: that takes a
-        fifth less time. Cases that turn out slow or large are finished one by one, so that none waits for many.
+        The cases go through each phase together, so that the code of a phase stays in the processor's caches: this
+        takes a fifth less time. If they turn out slow or large, they are finished one by one, so that no rows wait
+        for many cases.
         """
         works = deque((index, CaseWork(draw(self._job, index, self._weights))) for index in indices)
         began, self._received = time.monotonic(), 0
@@ -84,11 +85,11 @@ class Stepper:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Those of the target."""
+        """The remarks of the target."""
         return self._driver.remarks
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Put a case to the target, between two marks."""
+        """Put a case to the target, and mark the beginning and the end of it."""
         self._mark(self._index, "drive")
         exchange = self._driver.drive(case, table)
         self._mark(self._index, "")
@@ -123,7 +124,7 @@ class Stepper:
 
 
 def _readings(view: View) -> tuple[Reading, ...]:
-    """The readings of a view; none where comparing them raised, which the clauses on them have said by then."""
+    """The readings of a view; none if comparing them raised, which the verdicts on readings have reported already."""
     try:
         return view.readings
     except Exception:  # noqa: BLE001  # see above
@@ -134,7 +135,7 @@ _MILLION: Final = 1_000_000
 
 
 def _sampled(job: CampaignJob, index: int) -> bool:
-    """Whether the exchange of this case is kept though nothing is wrong with it."""
+    """True if the exchange of this case is stored although nothing fails."""
     if job.sample >= _MILLION:
         return True
     digest = hashlib.blake2b(f"{job.seed}/{index}/sample".encode(), digest_size=8).digest()

@@ -1,8 +1,8 @@
-"""What a job's cases are worked on with, whatever its profile: the one thing that a lab asks a job for.
+"""Everything that runs the cases of a job, whatever its profile: the only thing that a sandbox needs from a job.
 
-A job of drawn cases needs its target, opened, and a stepper that draws, drives, reads and judges. Other profiles have
-steps of their own. A lab only needs to know how to go from indices to rows, what to say of the target, and how much
-memory that may take.
+A job of drawn cases needs its target, opened, and a stepper that draws, drives, reads and judges. Other profiles
+have their own steps. A sandbox only needs a way from indices to rows, a description of the target, and a memory
+limit.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from conformance.targets import open_target
 __all__ = ["MEMORY", "Mark", "Steps", "Work", "open_work"]
 
 MEMORY: Final = 4 << 30
-"""Bytes that a runner may map beyond its libraries: several copies of the largest exchange, and slack."""
+"""Bytes that a runner may map in addition to its libraries: several copies of the largest exchange, with a reserve."""
 
 Mark = Callable[[int, str], None]
-"""Called with a case and what is done to it next, so that a process's end can be blamed."""
+"""Called with a case and its next step, so that the end of the process can be attributed to it."""
 
 
 class Steps(Protocol):
-    """Goes from the indices of cases to their rows."""
+    """Turns indices of cases into their rows."""
 
     def steps(self, indices: range, *, ended: Mapping[int, Mapping[str, Ended]]) -> Iterator[Done]:
         """The rows of each case, in order; ``ended`` are decoders known to end the process, by case."""
@@ -39,10 +39,10 @@ class Steps(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Work:
-    """What is ready to work: its steps, what it works on, and the memory that it may take.
+    """The steps of an opened job, the description of its target, and the memory limit.
 
-    ``info`` are name, version and capabilities. ``driver`` takes single cases; None where there is nothing to drive.
-    ``memory`` are the bytes that the process may map beyond what it maps once this is open.
+    ``info`` has name, version and capabilities. ``driver`` takes single cases; None if there is nothing to drive.
+    ``memory`` is the number of bytes that the process may map in addition to its mapping when the work is opened.
     """
 
     steps: Steps
@@ -53,13 +53,13 @@ class Work:
 
 @contextlib.contextmanager
 def open_work(job: CampaignJob, weights: Weights | None, *, mark: Mark) -> Iterator[Work]:
-    """What the cases of a job are worked on with; closed afterwards.
+    """Open what the cases of a job need; it is closed on exit.
 
     Raises:
         TargetError: the target cannot run here.
     """
     if job.profile == MUTATED:
-        from conformance.campaign.mutated import LIMIT, InputSteps  # noqa: PLC0415  # takes all samples
+        from conformance.campaign.mutated import LIMIT, InputSteps  # noqa: PLC0415  # builds all samples
 
         steps = InputSteps(job, mark=mark)
         yield Work(steps, steps.info, memory=LIMIT)

@@ -1,4 +1,4 @@
-"""The command ``conformance``: words to functions, one module per command, each loaded only when it is called."""
+"""The command ``conformance``: one module per command, each imported only when it is called."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status (``docs/exit-codes.md``)."""
     open_standard_streams()
-    # gRPC prints what a peer says when it hangs up, escape sequences included; it asks for this when it is imported.
+    # gRPC prints the text of a peer that hangs up, including escape sequences. It reads this variable when it is
+    # imported.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
-        from conformance.cli._group import cli  # noqa: PLC0415  # click is an extra; without it we say so
+        from conformance.cli._group import cli  # noqa: PLC0415  # click is an extra, and may be missing
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("conformance"):
             raise

@@ -1,4 +1,4 @@
-"""What the commands on campaigns share: where Spark is, and how results look in a terminal."""
+"""Functions that the commands on campaigns share: the options for Spark, and results in a terminal."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ __all__ = ["master_option", "print_failures", "print_results", "settings"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 NEVER_SHOWN = 8
-"""Cells that were never reached, shown by name; all are in results.json."""
+"""The number of unreached cells shown by name; results.json has all."""
 FAILURES_SHOWN = 40
 
 
 def master_option(function: F) -> F:
-    """``--master`` and ``--conf``, as spark-submit has them."""
-    function = click.option(
-        "--conf", metavar="KEY=VALUE", multiple=True, help="A setting of Spark's; may be repeated."
-    )(function)
+    """Add ``--master`` and ``--conf``, with the meaning that they have for spark-submit."""
+    function = click.option("--conf", metavar="KEY=VALUE", multiple=True, help="A Spark setting; may be repeated.")(
+        function
+    )
     return click.option(
         "--master",
         metavar="URL",
         default="local[*]",
         show_default=True,
-        help="Where Spark runs, as spark-submit has it.",
+        help="The Spark master, in the form that spark-submit takes.",
     )(function)
 
 
 def settings(conf: tuple[str, ...]) -> dict[str, str]:
-    """The settings in ``--conf`` options."""
+    """The Spark settings in ``--conf`` options."""
     for one in conf:
         if "=" not in one:
             raise Unusable(f"expected --conf KEY=VALUE but got {one!r}")
@@ -44,7 +44,7 @@ def settings(conf: tuple[str, ...]) -> dict[str, str]:
 
 
 def print_failures(console: Console, results: Results) -> None:
-    """The failures, each with its first case."""
+    """Print the failures, each with its first case."""
     for failure in results.failures[:FAILURES_SHOWN]:
         facts = f" ({failure.cases} case{'s'[: failure.cases > 1]}, first {failure.case_id}): {failure.reason}"
         console.print(Text.assemble("  ", (failure.clause, "bold"), facts))
@@ -55,7 +55,7 @@ def print_failures(console: Console, results: Results) -> None:
 
 
 def print_results(console: Console, results: Results) -> None:
-    """The results for people: failures first, then what was covered and how long it took."""
+    """Print the results for people: failures first, then coverage and durations."""
     console.print(Text.assemble((results.target, "bold"), f", profile {results.profile}, run {results.run}"))
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in results.outcomes.items())
     console.print(f"{results.cases} cases: {outcomes}")
@@ -72,7 +72,7 @@ def print_results(console: Console, results: Results) -> None:
         console.print(f"{name}: {clauses} clauses observed, {passed} passes, {others} other outcomes")
     for reader in results.readers:
         others_reported = "".join(f", {count} {made}" for made, count in reader.others.items())
-        console.print(f"{reader.reader}: read {reader.read} as the bytes have them{others_reported}")
+        console.print(f"{reader.reader}: read {reader.read} correctly{others_reported}")
     cells = len(results.reached) + len(results.never)
     console.print(f"coverage: {len(results.reached)} of {cells} cells reached")
     if results.never:

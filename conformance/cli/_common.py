@@ -1,4 +1,4 @@
-"""What several commands share: the corpus, finding a case or a clause by name, the default target."""
+"""Functions that several commands share: the corpus, finding a case or a clause by name, the default target."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def _shown(path: Path) -> str:
-    """``path`` as a user would type it: relative where it lies below the current directory."""
+    """``path`` as a user would type it: relative if it is below the current directory."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
@@ -52,7 +52,7 @@ corpus_option = click.option(
 
 
 def find_clause(clause_id: str) -> Clause:
-    """The clause ``clause_id``; an unknown one is refused with the nearest ids."""
+    """The clause ``clause_id``; raises Unusable, with the nearest ids, for an unknown one."""
     from conformance.engine.selection import all_clauses  # noqa: PLC0415  # not every command needs the contract
 
     clauses = all_clauses()
@@ -62,8 +62,8 @@ def find_clause(clause_id: str) -> Clause:
 
 
 def find_case(name: str, corpus: Path) -> Case:
-    """The case ``name``: the path of a file, the id of a generated case, or an id in ``corpus``."""
-    from conformance.engine.corpus import load_corpus, resolve_case  # noqa: PLC0415  # Hypothesis comes with it
+    """The case ``name``: the path of a file, the id of a generated case, or an id in ``corpus``. Raises Unusable."""
+    from conformance.engine.corpus import load_corpus, resolve_case  # noqa: PLC0415  # it imports Hypothesis
 
     try:
         return resolve_case(name, corpus)
@@ -72,7 +72,9 @@ def find_case(name: str, corpus: Path) -> Case:
 
 
 def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> str:
-    """The sentence for a name that nothing is called, with the nearest ones; ``hint`` says where all are."""
+    """The sentence about an unknown name, with the nearest known names; without one, ``hint`` says how to list them
+    all.
+    """
     near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
     if near:
         hint = f"did you mean {' or '.join(near)}?"

@@ -1,6 +1,6 @@
 """The group of commands: each module is imported when its command is called, and user errors end in one sentence.
 
-``check``, ``dissect``, ``explain`` and ``clauses`` therefore run without gRPC, Hypothesis or any client library.
+Therefore ``check``, ``dissect``, ``explain`` and ``clauses`` run without gRPC, Hypothesis or any client library.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ __all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
 COMMANDS: Final[Mapping[str, str]] = {
     "run": "Judge a target and report what deviates.",
     "list": "List the cases, the clauses or the readers.",
-    "show": "Show one case: its table, its steps, what it is for.",
-    "clauses": "List the clauses with level and first sentence.",
-    "explain": "Explain one clause: what it requires, by whose word, who breaks.",
-    "replay": "Put one case to a target and print every byte of it.",
-    "extract": "Save the exchange of one case as files for any program.",
+    "show": "Show one case: its table, its steps, its purpose.",
+    "clauses": "List the clauses with their levels and first sentences.",
+    "explain": "Explain one clause: its requirement, its source, and which client breaks.",
+    "replay": "Run one case on a target and print every byte of the exchange.",
+    "extract": "Save the exchange of one case as files for other programs.",
     "check": "Judge Arrow messages, streams, files and tensors, without any server.",
     "read": "Judge readers of Arrow IPC in several languages.",
     "write": "Judge writers of Arrow IPC over their options.",
-    "dissect": "Annotate every byte of one Arrow message.",
-    "serve": "Start the embedded reference server alone.",
-    "prove": "Show that every clause can fail, and that nothing legal does.",
-    "golden": "Regenerate the golden message pairs, or check them.",
-    "campaign": "Judge millions of cases on Spark, into Parquet.",
+    "dissect": "Annotate every byte of Arrow data.",
+    "serve": "Start the embedded reference server.",
+    "prove": "Prove that every clause can fail, and that nothing legal fails.",
+    "golden": "Regenerate the golden message pairs and vectors, or check them.",
+    "campaign": "Judge millions of cases on Spark, with results in Parquet.",
     "judge": "Judge the stored exchanges of a campaign again.",
     "compare": "Compare two campaigns case by case.",
-    "prepare": "Make the environment that a target runs in.",
+    "prepare": "Make the environment in which a target runs.",
     "expect": "Rewrite the expected failures of a target from a run.",
-    "report": "Make reports from the log of an earlier run, or from those of its shards.",
+    "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
     "diff": "Compare two reports: regressions, repairs, new and gone deviations.",
     "drift": "Compare versions of pyarrow on the same cases, written and read.",
-    "matrix": "Lay reports side by side: a site of implementations and clauses.",
-    "freeze": "Freeze this version's clauses, or check against what was frozen.",
+    "matrix": "Combine reports into one table: implementations by clauses.",
+    "freeze": "Freeze this version's clauses, or check them against the frozen ones.",
     "cases": "Check case files, or print their JSON Schema.",
 }
-"""Command to its line in the help; the module ``conformance.cli.<name>`` holds it (``list`` is ``list_``)."""
+"""Each command with its line in the help; its module is ``conformance.cli.<name>`` (``list_`` for ``list``)."""
 
 EXIT_CODES: Final = """\
 \b
 Exit status:
-  0  everything chosen was judged, nothing unexpected
-  1  findings, unexpected passes, stale expected failures
-  2  unusable input, or a file that cannot be written: a sentence on stderr says what and why
-  70  the suite itself broke: a defect of its own, with a traceback on stderr
+  0    everything selected was judged, nothing unexpected
+  1    findings, unexpected passes, stale expected failures
+  2    the input cannot be used, or a file cannot be written: one sentence on stderr says what and why
+  70   the suite itself failed: a defect of the suite, with a traceback on stderr
   130  interrupted before there was a verdict"""
 
 _UNUSABLE: Final = (
@@ -76,10 +76,10 @@ _UNUSABLE: Final = (
     ("conformance.generate.casefile", "CaseFileError"),
     ("conformance.generate.vectors", "VectorError"),
 )
-"""Exceptions that say what is wrong with the user's input; named, not imported, for most commands need few of them."""
+"""Exceptions that say what is wrong with the user's input, by name: most commands need few of these modules."""
 
 _EXTRAS: Final = {"pyspark": "run,readers,spark"}
-"""The extras that a missing package comes with, where they are not those of all other commands."""
+"""The extras that provide a missing package, if they are not the extras of all other commands."""
 
 
 class Unusable(click.ClickException):
@@ -89,7 +89,9 @@ class Unusable(click.ClickException):
 
 
 class SuiteBrokeError(click.ClickException):
-    """A defect of the suite itself, with its traceback, which may quote foreign text. Exit status 70, as sysexits.h."""
+    """A defect of the suite itself, with its traceback, which may quote foreign text. Exit status 70, as in
+    sysexits.h.
+    """
 
     exit_code = 70
 
@@ -98,13 +100,13 @@ class SuiteBrokeError(click.ClickException):
         self._lines = safe_lines("".join(traceback.format_exception(error)).rstrip())
 
     def show(self, file: Any = None) -> None:
-        """Print the traceback behind a mark, so that no line of it is taken for one of a build's."""
+        """Print the traceback with a prefix, so that no build tool takes a line of it for its own output."""
         click.echo(textwrap.indent(self._lines, "  | "), file=file, err=True)
         super().show(file)
 
 
 def _is_unusable(error: Exception) -> bool:
-    """Whether ``error`` blames the input; a class whose module is not loaded cannot have been raised."""
+    """True if ``error`` blames the input; a class whose module is not loaded cannot have been raised."""
     kinds = [getattr(sys.modules[module], name) for module, name in _UNUSABLE if module in sys.modules]
     return isinstance(error, (OSError, *kinds)) and not isinstance(error, BrokenPipeError)
 
@@ -130,7 +132,9 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the user can cure ends in one sentence and status 2, an interrupt in order."""
+        """Run the command; an error that the user can fix ends in one sentence and status 2, an interrupt ends in
+        order.
+        """
         try:
             with orderly():
                 return super().invoke(ctx)
@@ -145,8 +149,8 @@ class LazyGroup(click.Group):
                 f" install it with: pip install 'arrow-conformance[{extras}]'"
             ) from error
         except click.ClickException as error:
-            # It may quote a file's name, or what a program printed.
-            error.message = safe(error.message)  # type: ignore[misc]  # click has no other way to say it otherwise
+            # The message may quote a file's name or a program's output.
+            error.message = safe(error.message)  # type: ignore[misc]  # click has no other way to change a message
             raise
         except Exception as error:
             if isinstance(error, click.exceptions.Exit | click.Abort | BrokenPipeError):
@@ -160,7 +164,7 @@ class LazyGroup(click.Group):
 
 
 def _sentence(error: Exception) -> str:
-    # Every file of ours is named by what it is written with; what has no name and no room is where we print.
+    # Errors of the suite's own files have a file name; an error of a full disk without one is about standard output.
     if isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM:
         return f"standard output: cannot be written: {error.strerror}"
     return safe(str(error))
@@ -170,8 +174,8 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _unprinted() -> str:
-    """That what was printed cannot be written, empty where it can; Python would try again at its end, and complain."""
-    if sys.stdout is None:  # closed by whoever started us
+    """A sentence if printed output cannot be written, else empty; without this, Python would fail at its exit."""
+    if sys.stdout is None:  # closed by the parent process
         return ""
     try:
         sys.stdout.flush()

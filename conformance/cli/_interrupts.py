@@ -1,4 +1,6 @@
-"""Ctrl-C and requests to terminate: the first one ends a command in order, with what it has, a second one at once."""
+"""Ctrl-C and requests to terminate: the first one ends a command in order, with its results so far, a second one at
+once.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +30,19 @@ class Interrupted(click.ClickException):
         super().__init__(f"interrupted: {kept}")
 
     def show(self, file: Any = None) -> None:
-        """Say so, without calling it an error."""
+        """Print the message without calling it an error."""
         click.echo(self.format_message(), file=file, err=True)
 
 
 @contextmanager
 def orderly() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` on the first SIGINT or SIGTERM inside, and let a second one of its kind kill.
+    """Raise ``KeyboardInterrupt`` on the first SIGINT or SIGTERM inside, and let a second signal of the same kind
+    kill.
 
-    A terminal sends SIGINT to every process of a command, and a parent that ends its parts sends SIGTERM as well:
-    both together are one request. A signal that is ignored, as for a command in the background, stays ignored.
-    What was set before is set again on leaving. Only the main thread hears signals; elsewhere nothing is done.
+    A terminal sends SIGINT to every process of a command, and a parent that ends its shards also sends SIGTERM: both
+    together are one request. A signal that is ignored, as for a command in the background, stays ignored. The
+    previous handlers are restored on exit. Only the main thread receives signals; in other threads this does
+    nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -63,7 +67,7 @@ def orderly() -> Iterator[None]:
 
 
 def until_interrupted(events: Iterable[Event]) -> tuple[list[Event], bool]:
-    """The events of a run, and whether an interrupt ended it early: then it has no end, and reports say so.
+    """The events of a run, and True if an interrupt ended it early: it then has no last event, and reports say so.
 
     Raises:
         Interrupted: nothing had been judged by then.
@@ -73,7 +77,7 @@ def until_interrupted(events: Iterable[Event]) -> tuple[list[Event], bool]:
 
     try:
         for event in events:
-            found.append(event)  # noqa: PERF402  # an interrupt must lose none
+            found.append(event)  # noqa: PERF402  # an interrupt must not lose the earlier events
     except KeyboardInterrupt:
         if not any(isinstance(event, CaseJudged) for event in found):
             raise Interrupted from None

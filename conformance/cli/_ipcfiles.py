@@ -1,4 +1,4 @@
-"""Streams, files and tensors for ``conformance check``: each file judged by itself, and what is told of it."""
+"""Streams, files and tensors for ``conformance check``: judge each file by itself, and format the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NO_MESSAGE: Final = frozenset({Header.STRAY, Header.UNKNOWN})
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Checked:
-    """One file with its verdicts; ``profile`` is what it was judged by."""
+    """One file with its verdicts; ``profile`` is the profile by which it was judged."""
 
     path: Path
     data: bytes
@@ -37,7 +37,7 @@ class Checked:
 
     @property
     def name(self) -> str:
-        """The file's name as it is shown: whoever made the file may have chosen it."""
+        """The file's name, made safe for display: the author of the file may have chosen it."""
         return safe(str(self.path))
 
     @property
@@ -47,21 +47,21 @@ class Checked:
 
     @property
     def passed(self) -> int:
-        """Clauses that were observed and hold."""
+        """The number of clauses that were observed and pass."""
         return sum(verdict.outcome is Outcome.PASS for verdict in self.verdicts)
 
     @property
     def failed(self) -> int:
-        """Clauses that do not hold."""
+        """The number of clauses that fail."""
         return sum(verdict.outcome is Outcome.FAIL for verdict in self.verdicts)
 
     @property
     def clean(self) -> bool:
-        """Whether every clause that was observed holds, and none was left unjudged."""
+        """True if every clause that was observed passes, and none was left unjudged."""
         return self.passed == len(self.verdicts)
 
     def to_json(self) -> dict[str, Any]:
-        """What is told of the file, as plain values."""
+        """The result for the file as plain values."""
         clauses = all_clauses()
         return {
             "file": self.name,
@@ -87,7 +87,7 @@ class Checked:
         }
 
     def lines(self) -> Iterator[str]:
-        """What is told of the file, for people: each finding with the bytes around it."""
+        """The result for the file as text for people: each finding with the bytes around it."""
         clauses = all_clauses()
         yield from unjudged(self.verdicts)
         for finding in self.findings:
@@ -107,7 +107,7 @@ class Checked:
 
 
 def unjudged(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """The clauses that were not judged, for people: those that raised, and all where there is too much to read."""
+    """The clauses that were not judged, as text for people: those that raised, and all if there is too much to read."""
     reasons: dict[str, list[str]] = {}
     for verdict in verdicts:
         if verdict.reason:
@@ -120,10 +120,12 @@ def unjudged(verdicts: Iterable[Verdict]) -> Iterator[str]:
 
 
 def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, writer: bool) -> Checked:
-    """Judge one file, as the kind that it seems to be unless one is given; ``profile`` is empty or one of that kind.
+    """Judge one file, as the kind detected from its bytes unless one is given; ``profile`` is empty or one of that
+    kind.
 
     Raises:
-        Unusable: it is empty, holds no message, ends inside its first one, or is a batch without its schema.
+        Unusable: the file is empty, contains no message, ends inside its first one, or is a batch without its
+        schema.
     """
     data = read_named(path)
     if not data:
@@ -140,10 +142,11 @@ def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, wri
 
 
 def refuse_cut(path: Path, data: bytes) -> None:
-    """Refuse bytes that end inside their first message: most likely they were cut when saved, and say nothing.
+    """Refuse bytes that end inside their first message: most likely they were cut off when saved, so judging them
+    says nothing.
 
     Raises:
-        Unusable: they do.
+        Unusable: the bytes end inside their first message.
     """
     faults: list[Any] = []
     frame = read_frame(memoryview(data), 0, faults, shallow=True)
@@ -158,7 +161,7 @@ def refuse_cut(path: Path, data: bytes) -> None:
 def _refuse_noise(path: Path, data: bytes) -> None:
     refuse_cut(path, data)
     if all(message.header in _NO_MESSAGE for message in read_messages(data)):
-        raise Unusable(f"{path}: expected Arrow data, got {len(data)} bytes that hold no message")
+        raise Unusable(f"{path}: expected Arrow data, got {len(data)} bytes without a message")
 
 
 def _refuse_other(path: Path, data: bytes) -> None:
@@ -167,7 +170,7 @@ def _refuse_other(path: Path, data: bytes) -> None:
     if first.header is not Header.SCHEMA:
         raise Unusable(
             f"{path}: expected a stream, a file, a tensor or a schema message, got a {first.header} alone;"
-            f" --batch takes one, beside the --schema that it has to fit"
+            f" use --batch for it, together with --schema"
         )
 
 

@@ -1,4 +1,4 @@
-"""Judging several readers or writers of Arrow IPC in one call: which are here, what is printed, what is written."""
+"""Judge several readers or writers of Arrow IPC in one call: select the installed ones, print and write the results."""
 
 from __future__ import annotations
 
@@ -28,21 +28,25 @@ __all__ = ["Judged", "judge_each", "known_names", "run_options"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
-"""From the name of an implementation to the events of its run, and the number of cases in it."""
+"""A function from the name of an implementation to the events of its run and the number of its cases."""
 
 
 def run_options(function: F) -> F:
     """Give a command the options ``--level``, ``--seconds`` and ``--reports``."""
-    seconds = click.option("--seconds", type=SECONDS, default=10.0, show_default=True, help="What one answer may take.")
-    reports = click.option("--reports", metavar="DIR", type=FOLDER, help="Write a report for each that is judged.")
+    seconds = click.option(
+        "--seconds", type=SECONDS, default=10.0, show_default=True, help="Time limit for one answer."
+    )
+    reports = click.option(
+        "--reports", metavar="DIR", type=FOLDER, help="Write a report for each implementation to this directory."
+    )
     return level_option(seconds(reports(function)))
 
 
 def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
-    """The implementations that were asked for; all of them where none was.
+    """The implementations named by the user; all if none are named.
 
     Raises:
-        Unusable: there is none of a name.
+        Unusable: a name is unknown.
     """
     if unknown := sorted(set(asked) - set(known)):
         raise Unusable(f"expected {role}s out of {', '.join(known)}, got {', '.join(unknown)}")
@@ -50,25 +54,26 @@ def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tu
 
 
 def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, reports: Path | None) -> NoReturn:
-    """Judge every implementation of the pool that is here, each with a log of its own, and end with the status.
+    """Judge every installed implementation of the pool, each with a log of its own, and exit with the status.
 
-    What is not here is told on standard error. A single report is printed in full, of several a line each;
-    ``outputs`` are the files of a single one, into ``reports`` go those of each as soon as it is judged.
+    Missing implementations are reported on standard error. A single report is printed in full, several with a line
+    each. ``outputs`` are the report files if there is one implementation; ``reports`` is a directory for reports of
+    each, written as soon as it is judged.
 
     Raises:
-        Unusable: none is here.
+        Unusable: none is installed.
     """
     absent = pool.absent()
     for name, why in absent.items():
         click.echo(f"{name}: skipped, {why}", err=True)
     here = [name for name in pool.names if name not in absent]
     if not here:
-        raise Unusable(f"expected at least one {role} that is here, got none; the lines above say what is missing")
+        raise Unusable(f"expected at least one installed {role}, got none; the lines above say what is missing")
     command = click.get_current_context().info_name
     results: dict[str, Result] = {}
     failures: list[DiskError | None] = []
     with ExitStack() as stack:
-        # All of them now: a second command ends at once, and not after the first of its implementations.
+        # All locks at once: a second command must end immediately, not after its first implementation.
         logs = {name: stack.enter_context(LogWriter(STATE / f"{command}-{name}.jsonl")) for name in here}
         for name, log in logs.items():
             events, total = judged(name)
@@ -85,7 +90,7 @@ def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, re
     failures += _reported(results, outputs)
     left = [name for name in here if name not in results]
     if left:
-        click.echo(f"not judged any more: {', '.join(left)}", err=True)
+        click.echo(f"not judged: {', '.join(left)}", err=True)
     conclude(failures, fails=bool(left) or any(result.fails for result in results.values()))
 
 

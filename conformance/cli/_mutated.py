@@ -1,4 +1,4 @@
-"""How a campaign over mutated bytes looks in a terminal, and one of its inputs."""
+"""Print the results of a campaign over mutated bytes, and replay one of its inputs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ _MIB = 1 << 20
 
 
 def input_job(cases: int, seed: int, multiplier: float, *, refused: bool) -> CampaignJob:
-    """The job of a campaign over mutated bytes; ``refused`` says that it was asked for what only drawn cases have.
+    """The job of a campaign over mutated bytes; ``refused`` is true if an option was given that only drawn cases
+    have.
 
     Raises:
-        click.UsageError: it was.
+        click.UsageError: ``refused`` is true.
     """
-    from conformance.campaign.mutated import mutated_job  # noqa: PLC0415  # takes all samples
+    from conformance.campaign.mutated import mutated_job  # noqa: PLC0415  # builds all samples
 
     if refused:
         raise click.UsageError("--target mutated takes no --profile, --guided, --family or --clause")
@@ -33,7 +34,7 @@ def input_job(cases: int, seed: int, multiplier: float, *, refused: bool) -> Cam
 
 
 def print_inputs(console: Console, results: Results) -> None:
-    """The results for people: failures first, then how many inputs there were of what, and what they cost."""
+    """Print the results for people: failures first, then the number of inputs by result, and their cost."""
     console.print(Text.assemble((results.target, "bold"), f", run {results.run}"))
     print_failures(console, results)
     counts = results.outcomes
@@ -43,7 +44,7 @@ def print_inputs(console: Console, results: Results) -> None:
         (Outcome.CRASH, "crashes"),
         (Outcome.HANG, "hangs"),
         (Outcome.ERROR, "errors of the suite"),
-        (Outcome.FAIL, "above a bar"),
+        (Outcome.FAIL, "above a limit"),
     )
     console.print(", ".join(f"{counts.get(outcome, 0)} {what}" for outcome, what in wrong))
     failed = sum(Outcome.EXPECTED_FAIL in one.outcomes for one in results.clauses)
@@ -54,16 +55,18 @@ def print_inputs(console: Console, results: Results) -> None:
     for slow in results.slowest[:1]:
         console.print(f"slowest: {slow.case_id}, {slow.received} bytes, {slow.seconds:.3f} s of processor time")
     for hungry in results.hungriest[:1]:
-        console.print(f"peak memory: {hungry.memory / _MIB:.1f} MiB beyond what a runner starts with, {hungry.case_id}")
+        console.print(
+            f"peak memory: {hungry.memory / _MIB:.1f} MiB more than at the start of a runner, {hungry.case_id}"
+        )
 
 
 def replay_input(name: str, save: Path | None) -> bool:
-    """Have one input judged in a process that may die, and say what came of it; returns whether that is a failure.
+    """Judge one input in a process that may die, and print the result; returns True if it is a failure.
 
     Raises:
         click.UsageError: the name is not that of an input.
     """
-    from conformance.campaign.contained import Sandbox  # noqa: PLC0415  # these take all samples
+    from conformance.campaign.contained import Sandbox  # noqa: PLC0415  # these build all samples
     from conformance.campaign.inputs import make_input, parse_input_id  # noqa: PLC0415
     from conformance.campaign.mutated import mutated_job  # noqa: PLC0415
 
@@ -92,7 +95,7 @@ def replay_input(name: str, save: Path | None) -> bool:
 
 
 def _places(save: Path | None, parts: tuple[bytes, ...]) -> list[tuple[Path, bytes]]:
-    """Where the bytes go: one file, or of messages one for each, numbered before the ending."""
+    """The files for the bytes: one file, or for messages one file each, numbered before the suffix."""
     if save is None:
         return []
     if len(parts) == 1:

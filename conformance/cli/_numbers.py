@@ -1,4 +1,4 @@
-"""Numbers on the command line: each has a range in which it means something, and what is no number is none."""
+"""Types for numbers on the command line: each has a range of sensible values, and everything else is refused."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = [
 ]
 
 MOST_CASES: Final = 10**9
-"""Cases of a campaign: at its fastest rate, several days."""
+"""The most cases of a campaign: at its fastest rate, several days."""
 MOST_GENERATED: Final = 10**7
-"""Cases of a run, as many as the reader of its log takes (``conformance.engine.log``)."""
+"""The most generated cases of a run: as many as the reader of its log accepts (``conformance.engine.log``)."""
 GREATEST_SEED: Final = 2**63 - 1
-"""What every reader of a report can hold."""
+"""The greatest seed that every program that reads a report can represent."""
 
 
 class Number(click.FloatRange):
-    """A float in a range; ``nan``, which is below nothing and above nothing, is refused."""
+    """A float in a range; ``nan``, which every comparison with a bound lets pass, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number in ``value``."""
+        """The number in ``value``; fails for ``nan``."""
         number: float = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is not a number.", param, ctx)
@@ -41,13 +41,13 @@ class Number(click.FloatRange):
 SEED: Final = click.IntRange(0, GREATEST_SEED)
 CASES: Final = click.IntRange(0, MOST_GENERATED)
 PROCESSES: Final = click.IntRange(1, 1024)
-"""Processes beside each other: more than any machine that this was tried on has cores."""
+"""The number of parallel processes; the limit is above the number of cores of any machine that was tried."""
 SECONDS: Final = Number(0, 86_400, min_open=True)
-"""What one answer may take, at most a day."""
+"""The time limit for one answer, at most a day."""
 
 
 def count_of(least: int = 0) -> click.IntRange:
-    """A number of cases, ``least`` at least."""
+    """A number of cases, at least ``least``."""
     return click.IntRange(least, MOST_CASES)
 
 
@@ -57,9 +57,9 @@ deadline_option = click.option(
     type=Number(0.001, 1000),
     default=1.0,
     show_default=True,
-    help="Stretch every deadline.",
+    help="Multiply every deadline by X.",
 )
 
 seed_option = click.option(
-    "--seed", metavar="S", type=SEED, default=0, show_default=True, help="Decides every random choice."
+    "--seed", metavar="S", type=SEED, default=0, show_default=True, help="Seed of every random choice."
 )

@@ -1,4 +1,4 @@
-"""One case put to one target, for the commands that look at a single exchange."""
+"""Put one case to one target, for the commands that show a single exchange."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["OneCase", "put"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OneCase:
-    """A case, what the target answered, and what that comes to."""
+    """A case, the exchange with the target, and the result of judging it."""
 
     case: Case
     exchange: Exchange
@@ -35,7 +35,7 @@ class OneCase:
 
 
 class _Remembering:
-    """A target that keeps the exchange it made."""
+    """A driver that stores the exchange that it made."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -43,11 +43,11 @@ class _Remembering:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Those of the real target."""
+        """The remarks of the real target."""
         return self._driver.remarks
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Drive the real target and remember."""
+        """Drive the real target and store the exchange."""
         self.exchange = self._driver.drive(case, table)
         return self.exchange
 
@@ -56,7 +56,7 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     """Put the case ``name`` to ``target`` and judge it under every clause.
 
     Raises:
-        Unusable: there is no such case, or the target does not declare what it needs.
+        Unusable: the case is unknown, or the target does not declare a capability that it needs.
     """
     case = find_case(name, corpus)
     plan = Plan((case,), tuple(all_clauses().values()), ())

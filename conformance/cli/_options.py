@@ -1,4 +1,4 @@
-"""Options and kinds of path that several commands have: one name and one wording each."""
+"""Options and path types that several commands share, each with one name and one help text."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 EXISTING: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
-"""A file that is read."""
+"""A file to read."""
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
-"""A file that is written."""
+"""A file to write."""
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
-"""A folder, made where there is none."""
+"""A directory, created if it does not exist."""
 
 
 def select_option(things: str) -> Callable[[F], F]:
@@ -51,9 +51,9 @@ level_option = click.option(
     type=click.Choice([level.value for level in Level]),
     default=Level.MAY.value,
     show_default=True,
-    help="Least binding level judged.",
+    help="Judge clauses of this level and of more binding ones.",
 )
 
 readers_option = click.option(
-    "--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read."
+    "--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read the data too."
 )

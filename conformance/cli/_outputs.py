@@ -1,4 +1,4 @@
-"""The report files that a command writes beside what it prints."""
+"""The report files that a command writes in addition to its printed report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Outputs", "conclude", "output_options", "reported"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outputs:
-    """Where each report format goes; None for a format that was not asked for."""
+    """The path for each report format; None for a format that was not requested."""
 
     junit: Path | None = None
     json: Path | None = None
@@ -31,7 +31,7 @@ class Outputs:
     badge: Path | None = None
 
     def write(self, result: Result) -> list[DiskError]:
-        """Write every file asked for, and return why those are missing that could not be written."""
+        """Write every requested file; returns an error for each file that could not be written."""
         failures = []
         for kind, (module, name) in _WRITERS.items():
             path: Path | None = getattr(self, kind)
@@ -49,13 +49,13 @@ _WRITERS: Final = {
     "html": ("conformance.report.html", "write_html"),
     "badge": ("conformance.report.badge", "write_badge"),
 }
-"""The function that writes each format; its module is loaded only when the format is asked for."""
+"""The function that writes each format; its module is loaded only when the format is requested."""
 
 
 def reported(result: Result, outputs: Outputs) -> list[DiskError]:
-    """Write every file asked for, then print the report; return what could not be written, and why.
+    """Write every requested file, then print the report; returns an error for each output that could not be written.
 
-    In this order, so that a reader who closes our standard output (``| head``) costs no file.
+    The files come first, so that closing standard output (``| head``) does not prevent one.
     """
     failures = outputs.write(result)
     return [*_printed(result), *failures]
@@ -72,7 +72,7 @@ def _printed(result: Result) -> list[DiskError]:
 
 
 def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
-    """Say which files could not be written and end: with 2 where there are any, else by the verdict."""
+    """Report the files that could not be written, and exit: with 2 if there are any, else by the verdict."""
     said = [f"Error: {safe(str(failure))}" for failure in failures if failure is not None]
     for line in said:
         click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""What a user sees while a run goes on: cases done, rate, failures so far; on a terminal only."""
+"""The progress of a run on a terminal: cases done, rate, failures so far."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["progress_bar", "watch"]
 
 
 def progress_bar(*columns: ProgressColumn) -> Progress:
-    """A bar on standard error, on a terminal only: what is done, how much of how many, ``columns``, the time."""
+    """A bar on standard error, on a terminal only: the current task, the count, ``columns``, and the time."""
     console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}", markup=False),
@@ -28,7 +28,7 @@ def progress_bar(*columns: ProgressColumn) -> Progress:
 
 
 def watch(events: Iterable[Event], *, total: int) -> Iterator[Event]:
-    """Pass ``events`` on, with a progress bar on standard error."""
+    """Yield ``events`` unchanged, with a progress bar on standard error."""
     progress = progress_bar(TextColumn("{task.fields[rate]}"), TextColumn("[red]{task.fields[failures]}"))
     failures = 0
     with progress:

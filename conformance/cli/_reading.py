@@ -1,4 +1,4 @@
-"""Reading a file that a user names: it may be a pipe, a device, or something that never ends."""
+"""Read a file that a user names; it may be a pipe, a device, or endless."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from conformance.cli._group import Unusable
 __all__ = ["read_named"]
 
 FIRST_SECONDS: Final = 10.0
-"""For the first byte of a pipe: a pipe that nobody writes to has none."""
+"""Seconds to wait for the first byte of a pipe, which never comes if nobody writes to the pipe."""
 MOST: Final = 256 << 20
-"""Bytes of what is no regular file, and so may have no end."""
+"""The most bytes read from anything but a regular file, because it may be endless."""
 CHUNK: Final = 1 << 20
 
 
@@ -24,10 +24,10 @@ def read_named(path: Path) -> bytes:
     """The bytes of the file at ``path``.
 
     Raises:
-        Unusable: It is a pipe that nobody writes to, or no regular file and has more than :data:`MOST` bytes.
+        Unusable: It is a pipe to which nobody writes, or not a regular file and longer than :data:`MOST` bytes.
         OSError: It cannot be read.
     """
-    # Without waiting: opening a pipe would wait for somebody to write to it.
+    # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         mode = os.fstat(descriptor).st_mode
@@ -52,5 +52,5 @@ def _read(descriptor: int, path: Path, limit: int | None) -> bytes:
     while chunk := os.read(descriptor, CHUNK):
         data += chunk
         if limit is not None and len(data) > limit:
-            raise Unusable(f"{path}: expected at most {limit} bytes of what is no regular file, and more came")
+            raise Unusable(f"{path}: expected at most {limit} bytes, because it is not a regular file, but got more")
     return bytes(data)

@@ -1,4 +1,4 @@
-"""``conformance campaign``: millions of cases on Spark, resumable, into Parquet."""
+"""``conformance campaign``: millions of cases on Spark, resumable, with results in Parquet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from conformance.report.terminal import terminal
 from conformance.targets import TargetKind, load_target
 
 SPARK = "spark"
-"""The name of a target that has no file: Spark itself."""
+"""The name of a target without a file: Spark itself."""
 
 
 @click.command()
@@ -45,7 +45,7 @@ SPARK = "spark"
     type=click.Choice(["arrow", "server"]),
     default=None,
     show_default="by the target's kind",
-    help="What cases ask for: tables alone, or requests of a server.",
+    help="Kind of cases: tables alone, or requests to a server.",
 )
 @click.option(
     "--guided",
@@ -53,7 +53,7 @@ SPARK = "spark"
     type=click.IntRange(0, 90),
     default=0,
     show_default=True,
-    help="Share of the cases drawn towards what the others did not reach or found failing.",
+    help="Share of the cases that favour types that the other cases did not cover, or on which they failed.",
 )
 @click.option(
     "--family",
@@ -61,7 +61,7 @@ SPARK = "spark"
     type=count_of(1),
     default=None,
     show_default=", ".join(f"{size} for {profile}" for profile, size in FAMILIES.items()),
-    help="Cases in a row that share their columns; with 1, those of a run with this seed.",
+    help="Consecutive cases that share their columns; with 1, the cases equal those of `run` with this seed.",
 )
 @clause_option
 @click.option(
@@ -71,7 +71,7 @@ SPARK = "spark"
     multiple=True,
     default=DECODERS,
     show_default=True,
-    help="A decoder that reads every case; may be repeated, 'none' for none.",
+    help="A decoder that reads every case; may be repeated; 'none' for no decoder.",
 )
 @click.option(
     "--keep",
@@ -79,7 +79,7 @@ SPARK = "spark"
     type=click.IntRange(0, 1_000_000),
     default=1000,
     show_default=True,
-    help="Passing exchanges kept, in a million; failing ones are all kept.",
+    help="Passing exchanges to store, per million; all failing exchanges are stored.",
 )
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink the first case of each failure.")
 @click.option(
@@ -88,7 +88,7 @@ SPARK = "spark"
     type=PROCESSES,
     default=2,
     show_default=True,
-    help="Tasks at a time where all of them share one endpoint.",
+    help="Parallel tasks if all tasks share one endpoint.",
 )
 @deadline_option
 @master_option
@@ -97,7 +97,7 @@ SPARK = "spark"
     metavar="DIR",
     required=True,
     type=FOLDER,
-    help="Where Parquet, commits and results go; a campaign started again with the same arguments continues there.",
+    help="Directory for Parquet, commits and results; the same arguments with the same directory continue a campaign.",
 )
 def command(
     *,
@@ -123,14 +123,15 @@ def command(
     conformance campaign --target targets/pyarrow.toml --cases 1000000 --out DIR
     conformance campaign --target mine.toml --cases 50000 --master spark://host:7077 --out /shared/DIR
 
-    Killed at any point and started again with the same arguments, it continues and ends in the same verdicts.
+    A campaign can be killed at any point. Started again with the same arguments, it continues and ends with the same
+    verdicts.
 
-    With ``--target spark`` the Spark that would do the work is judged itself, as a writer of Arrow messages.
-    With ``--target mutated`` the suite itself is: a case is a mutated stream, file, tensor or message.
+    ``--target spark`` judges Spark itself, as a writer of Arrow messages.
+    ``--target mutated`` judges the suite itself: a case is a mutated stream, file, tensor or message.
 
     \b
-    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written, 130 interrupted:
-    what is committed stays, and the same command continues.
+    Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written,
+    130 interrupted: committed ranges are kept, and the same command continues.
     """  # noqa: D301  # click wants the character, not the escape
     session.check_java()
     if target == SPARK:
@@ -138,7 +139,7 @@ def command(
         with held(out.absolute() / SPARK):
             status = _judge_spark(out, deadline_multiplier, cases=cases, seed=seed, master=master, conf=given)
         sys.exit(status)
-    from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # pyspark is named where it is missing
+    from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # the command reports that pyspark is missing
 
     if target == MUTATED:
         job = input_job(cases, seed, deadline_multiplier, refused=bool(profile or guided or family or clause))
@@ -171,8 +172,8 @@ def command(
             session.spark_session(layout.run, master=master, conf=settings(conf)) as spark,
         ):
             campaign = Campaign(spark, layout, job, concurrency=concurrency)
-            with _watching(cases) as (tell, say):
-                campaign.run(lambda progress: tell(progress.cases, progress.failing))
+            with _watching(cases) as (report, say):
+                campaign.run(lambda progress: report(progress.cases, progress.failing))
                 results = campaign.finish(say, shrinking=shrink)
     except KeyboardInterrupt:
         tally = Tally(layout)
@@ -185,7 +186,7 @@ def command(
 
 
 def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master: str, conf: dict[str, str]) -> int:
-    """Judge what Spark writes, and print what came of each of its paths; returns the exit status."""
+    """Judge Spark as a writer and print the result of each of its paths; returns the exit status."""
     counts: Counter[tuple[str, str]] = Counter()
     failing = 0
     with ExitStack() as stack:
@@ -203,7 +204,7 @@ def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master:
             for verdict in failed:
                 click.echo(f"{one.case_id}, {one.path}: {verdict.clause}: {verdict.findings[0].observed}")
             if one.error or one.kept is False:
-                click.echo(f"{one.case_id}, {one.path}: {one.error or 'other rows than were handed in'}")
+                click.echo(f"{one.case_id}, {one.path}: {one.error or 'the rows differ from those passed to Spark'}")
     for (path, made), count in sorted(counts.items()):
         click.echo(f"{path}: {count} {made}")
     return 1 if failing else 0
@@ -211,12 +212,12 @@ def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master:
 
 @contextmanager
 def _watching(total: int) -> Iterator[tuple[Callable[[int, int], None], Callable[[str], None]]]:
-    """A progress bar on standard error, on a terminal only: cases done, rate, failing so far, time left."""
+    """A progress bar on standard error, on a terminal only: cases done, rate, failures so far, time left."""
     columns = TextColumn("{task.fields[rate]}"), TextColumn("[red]{task.fields[failing]}"), TimeRemainingColumn()
     with progress_bar(*columns) as bar:
         task = bar.add_task("starting Spark", total=total, rate="", failing="")
 
-        def tell(cases: int, failing: int) -> None:
+        def report(cases: int, failing: int) -> None:
             speed = bar.tasks[0].speed
             bar.update(
                 task,
@@ -229,4 +230,4 @@ def _watching(total: int) -> Iterator[tuple[Callable[[int, int], None], Callable
         def say(text: str) -> None:
             bar.update(task, description=text[:40])
 
-        yield tell, say
+        yield report, say

@@ -1,4 +1,4 @@
-"""``conformance cases``: lint case files, or print what a case file is."""
+"""``conformance cases``: check case files, or print the schema of a case file."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from conformance.records import Case
 @click.argument("files", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a case file.")
 def command(*, files: tuple[Path, ...], schema: bool) -> None:
-    """Check case FILES (or directories of them; the suite's own unless given), or print the schema.
+    """Check case FILES (or directories of them; by default the suite's own), or print the schema.
 
-    A case has to be readable, and each clause pattern in it has to name a clause. A matrix is checked case by case.
+    A case must be readable, and each clause pattern in it must match a clause. A matrix is checked case by case.
 
-    Exit status: 0 all are fine, 1 a case names no known clause, 2 a file holds no case.
+    Exit status: 0 all cases are valid, 1 a case names no known clause, 2 a file holds no case.
     """
     if schema:
         click.echo(render(), nl=False)

@@ -1,4 +1,4 @@
-"""``conformance check``: Arrow data from files, judged without any server: streams, files, tensors, bare messages."""
+"""``conformance check``: judge Arrow data from files, without any server: streams, files, tensors, bare messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from conformance.wire import Kind, read_schema
     "schema_file",
     metavar="FILE",
     type=EXISTING,
-    help="One schema message: serialized_schema. Not together with FILE.",
+    help="A schema message (serialized_schema); cannot be combined with FILE.",
 )
 @click.option(
     "--batch",
@@ -37,13 +37,17 @@ from conformance.wire import Kind, read_schema
     metavar="FILE",
     type=EXISTING,
     multiple=True,
-    help="One record batch message: serialized_record_batch; may be repeated.",
+    help="A record batch message (serialized_record_batch); may be repeated.",
 )
-@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="What FILE is; else it is found out.")
-@click.option("--profile", type=click.Choice(PROFILES), help="Which clauses are asked; else those of the kind.")
+@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="The kind of FILE; detected by default.")
+@click.option("--profile", type=click.Choice(PROFILES), help="The clauses to judge by; by default those for the kind.")
 @level_option
-@click.option("--writer", is_flag=True, help="Ask what is asked of writers, too, beyond what readers may meet.")
-@json_flag("JSON: findings by file; of --schema and --batch the verdicts.")
+@click.option(
+    "--writer",
+    is_flag=True,
+    help="Also apply the clauses on writers, which are stricter than what readers must accept.",
+)
+@json_flag("Print JSON: findings by file; with --schema and --batch, the verdicts.")
 def command(
     *,
     files: tuple[Path, ...],
@@ -62,14 +66,14 @@ def command(
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
 
     \b
-    Exit status: 0 clean, 1 findings or clauses that could not be judged, 2 a file holds no whole message.
+    Exit status: 0 no findings, 1 findings or clauses that could not be judged, 2 a file holds no complete message.
     """  # noqa: D301  # click wants the character, not the escape
     if files:
         if schema_file is not None or batch_files:
             raise click.UsageError("expected either FILE or --schema with --batch, got both")
         _check_files(files, kind, profile, Level(level), writer=writer, as_json=as_json)
     elif schema_file is None:
-        raise click.UsageError("expected a FILE, or --schema with a schema message; `conformance check --help`")
+        raise click.UsageError("expected a FILE, or --schema with a schema message; see `conformance check --help`")
     else:
         profile = profile or MESSAGES[0]
         if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):

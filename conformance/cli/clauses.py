@@ -1,4 +1,4 @@
-"""``conformance clauses``: the contract at a glance."""
+"""``conformance clauses``: list all clauses with their levels."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from conformance.records import Level
 
 
 @click.command()
-@click.option("--level", type=click.Choice([level.value for level in Level]), help="Only clauses of this level.")
-@json_flag("One JSON array with every fact.")
+@click.option("--level", type=click.Choice([level.value for level in Level]), help="List only clauses of this level.")
+@json_flag("Print all facts about each clause as a JSON array.")
 def command(*, level: str | None, as_json: bool) -> None:
     """List the clauses by chapter, each with its level and the first sentence of its text."""
     chosen = [clause for clause in all_clauses().values() if level is None or clause.level == level]
@@ -27,7 +27,7 @@ def command(*, level: str | None, as_json: bool) -> None:
         click.secho(f"\n{chapter} ({len(members)})", bold=True)
         for clause in members:
             click.echo(f"  {clause.id}  [{clause.level.upper()}]\n      {first_sentence(clause.explanation)}")
-    click.echo(f"\n{len(chosen)} clauses; `conformance explain ID` teaches one")
+    click.echo(f"\n{len(chosen)} clauses; `conformance explain ID` explains one")
 
 
 def first_sentence(text: str) -> str:
@@ -38,7 +38,7 @@ def first_sentence(text: str) -> str:
 
 
 def facts(clause: Clause) -> dict[str, object]:
-    """What is known of ``clause``, as plain values."""
+    """The facts about ``clause``, as plain values."""
     return {
         "id": clause.id,
         "level": clause.level.value,

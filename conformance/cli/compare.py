@@ -1,4 +1,4 @@
-"""``conformance compare``: what changed between two campaigns."""
+"""``conformance compare``: the differences between two campaigns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
     conformance compare before after
     conformance compare DIR:53b80a8a4522 DIR:9f31c1ba0a77
 
-    Exit status: 0 nothing fails that did not fail before, 1 something does, 2 unusable input.
+    Exit status: 0 nothing that passed before fails now, 1 regressions, 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
     one, _ = find_run(first)
     other, _ = find_run(second)
@@ -32,7 +32,7 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
     with spark_session(other.run, master=master, conf=settings(conf)) as session:
         found = compare(session, one, other)
 
-    def tell(title: str, changes: Mapping[str, ChangeCount]) -> None:
+    def report(title: str, changes: Mapping[str, ChangeCount]) -> None:
         total = sum(change.cases for change in changes.values())
         click.echo(f"{title}: {total or 'none'}")
         for clause, change in changes.items():
@@ -41,8 +41,8 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
     click.echo(
         f"{found.both} cases in both, {found.only_first} in the first only, {found.only_second} in the second only"
     )
-    tell("newly failing", found.failing)
-    tell("newly passing", found.passing)
+    report("newly failing", found.failing)
+    report("newly passing", found.passing)
     for title, change in (("bytes", found.bytes), ("values", found.values), ("decoders that read it", found.read)):
         click.echo(f"{title} changed: {change.cases or 'none'}")
         if change.cases:

@@ -1,4 +1,4 @@
-"""``conformance diff``: what became better and worse between two reports."""
+"""``conformance diff``: the improvements and regressions between two reports."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from conformance.report.diff import ChangeKind, ClauseChange, DeviationChange, R
 from conformance.report.reading import read_report
 
 _TITLES: Final = {
-    ChangeKind.REGRESSION: "Regressions: held, and fail now",
-    ChangeKind.REPAIR: "Repairs: failed, and hold now",
-    ChangeKind.NEWLY_JUDGED: "Newly judged: nothing was known of them, or they fail on new cases alone",
+    ChangeKind.REGRESSION: "Regressions: passed before, fail now",
+    ChangeKind.REPAIR: "Repairs: failed before, pass now",
+    ChangeKind.NEWLY_JUDGED: "Newly judged: not judged before, or failing on new cases only",
     ChangeKind.NO_LONGER_JUDGED: "No longer judged",
-    ChangeKind.NEW_CLAUSE: "Clauses that are new in the suite",
-    ChangeKind.GONE_CLAUSE: "Clauses that the suite no longer has",
+    ChangeKind.NEW_CLAUSE: "Clauses new in the suite",
+    ChangeKind.GONE_CLAUSE: "Clauses removed from the suite",
 }
 
 
 @click.command()
 @click.argument("old", type=EXISTING)
 @click.argument("new", type=EXISTING)
-@json_flag("One JSON object with every change.")
+@json_flag("Print every change as one JSON object.")
 def command(*, old: Path, new: Path, as_json: bool) -> None:
     """Compare two JSON reports, OLD and NEW, of one target or of two.
 
@@ -37,7 +37,7 @@ def command(*, old: Path, new: Path, as_json: bool) -> None:
     conformance diff before.json after.json
 
     \b
-    Exit status: 0 nothing that held fails now, 1 regressions, 2 unusable input.
+    Exit status: 0 nothing that passed before fails now, 1 regressions, 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
     difference = compare(read_report(old), read_report(new))
@@ -82,7 +82,7 @@ def _deviation(item: DeviationChange) -> Iterator[str]:
 
 
 _WIDTH: Final = 160
-"""Characters of a text that are shown: what it is about stands at its beginning."""
+"""The most characters shown of a text; its subject is at the beginning."""
 
 
 def _flat(text: str) -> str:

@@ -1,4 +1,4 @@
-"""``conformance dissect``: what every byte of Arrow data is."""
+"""``conformance dissect``: the meaning of every byte of Arrow data."""
 
 from __future__ import annotations
 
@@ -23,30 +23,35 @@ _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
     "schema_file",
     metavar="FILE",
     type=EXISTING,
-    help="The schema message that a bare record batch has to fit; without it the body is not annotated.",
+    help="The schema message for a bare record batch; without it the body is not annotated.",
 )
 @click.option(
     "--kind",
     type=click.Choice([str(kind) for kind in Kind]),
-    help="What FILE should be; without it that is guessed from its bytes.",
+    help="The kind of FILE; detected from its bytes by default.",
 )
 @click.option(
     "--dump",
     "dumped",
     multiple=True,
     type=click.Choice([str(kind) for kind in _DUMPED]),
-    help="Only these parts; may be given more than once.",
+    help="Print only these parts; may be repeated.",
 )
-@json_flag("Regions, sections, messages and faults as JSON.")
+@json_flag("Print regions, sections, messages and faults as JSON.")
 @click.option(
-    "--width", metavar="N", type=click.IntRange(60), default=110, show_default=True, help="Columns of the dump."
+    "--width",
+    metavar="N",
+    type=click.IntRange(60),
+    default=110,
+    show_default=True,
+    help="Width of the dump in characters.",
 )
 def command(
     *, file: Path, schema_file: Path | None, kind: str | None, dumped: tuple[str, ...], as_json: bool, width: int
 ) -> None:
     """Annotate every byte of FILE (``-`` for standard input): offset, bytes, field, meaning.
 
-    FILE is a message, a stream, an IPC file or a tensor. What is cut short or broken is annotated up to the break.
+    FILE is a message, a stream, an IPC file or a tensor. Truncated or broken data is annotated up to the break.
 
     \b
     conformance dissect schema.bin
@@ -62,10 +67,10 @@ def command(
     schema = None
     if schema_file is not None:
         if kind not in (None, Kind.MESSAGE):
-            raise Unusable(f"--schema: expected a bare message to read by it, got --kind {kind}; leave one of them out")
+            raise Unusable(f"--schema: expected a bare message to go with it, got --kind {kind}; omit one of them")
         message = read_schema(read_named(schema_file))
         if message.schema is None:
-            raise Unusable(f"{schema_file}: expected a schema message, got bytes that hold none; dissect them first")
+            raise Unusable(f"{schema_file}: expected a schema message, got bytes without one; dissect them first")
         schema = message.schema
     dissection = dissect(data, schema, Kind(kind) if kind else None)
     only = tuple(SectionKind(name) for name in dict.fromkeys(dumped))

@@ -1,4 +1,4 @@
-"""``conformance drift``: what changes between versions of pyarrow, before an upgrade meets it."""
+"""``conformance drift``: the differences between versions of pyarrow, found before an upgrade."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from conformance.report.drift import as_json, as_text, read_known, unknown, writ
 
 
 @click.command()
-@click.option("--from", "older", metavar="VERSION", multiple=True, help="A version, the older one; repeatable.")
-@click.option("--to", "newer", metavar="VERSION", multiple=True, help="A version, the newer one; repeatable.")
+@click.option("--from", "older", metavar="VERSION", multiple=True, help="The older version; may be repeated.")
+@click.option("--to", "newer", metavar="VERSION", multiple=True, help="The newer version; may be repeated.")
 @click.option("--versions", "listed", metavar="VERSION…", multiple=True, help="Several versions at once.")
 @click.argument("more", metavar="[VERSION]…", nargs=-1)
 @seed_option
-@click.option("--share", type=Number(0, 1), default=1.0, help="The part of the cases to write.")
-@click.option("--mutants", type=CASES, default=MUTANTS, show_default=True, help="How many mutants to read.")
-@click.option("--case", "case", metavar="ID", default="", help="One case alone, as a replay line names it.")
-@click.option("--every", is_flag=True, help="Tell every difference, not one for each group.")
-@click.option("--json", "json_file", metavar="FILE", type=FILE, help="Write everything as JSON.")
+@click.option("--share", type=Number(0, 1), default=1.0, help="The fraction of the cases to write.")
+@click.option("--mutants", type=CASES, default=MUTANTS, show_default=True, help="Number of mutants to read.")
+@click.option("--case", "case", metavar="ID", default="", help="Only this case; a replay line gives the id.")
+@click.option("--every", is_flag=True, help="Report every difference, not one for each group.")
+@click.option("--json", "json_file", metavar="FILE", type=FILE, help="Write all results as JSON.")
 @click.option("--html", metavar="FILE", type=FILE, help="Write one HTML page.")
 @click.option("--save", metavar="DIR", type=FOLDER, help="Write the bytes of every difference.")
 @click.option(
     "--known",
     metavar="FILE",
     type=EXISTING,
-    help="An earlier JSON report: what matters in it does not fail this run.",
+    help="An earlier JSON report: differences in it do not fail this run.",
 )
-@click.option("--record", is_flag=True, help="Record the digests of what each version writes.")
-@click.option("--check", is_flag=True, help="Compare with the recorded digests; exit with status 1 where they differ.")
+@click.option("--record", is_flag=True, help="Record digests of the bytes that each version writes.")
+@click.option("--check", is_flag=True, help="Compare with the recorded digests; exit with status 1 if they differ.")
 @click.option(
     "--golden",
     metavar="DIR",
     type=FOLDER,
     default=lambda: data_file("golden") / "pyarrow",
     show_default="golden/pyarrow",
-    help="Where the recorded digests stand.",
+    help="Directory of the recorded digests.",
 )
 def command(
     *,
@@ -69,24 +69,25 @@ def command(
     check: bool,
     golden: Path,
 ) -> None:
-    """Write and read the same cases with several versions of pyarrow, and tell what changed between neighbours.
+    """Write and read the same cases with several versions of pyarrow, and report the changes from each version to
+    the next.
 
     \b
     conformance drift --from 24.0.0 --to 26.0.1
     conformance drift --versions 14.0.2 16.1.0 18.1.0 20.0.0
     conformance drift --from 24.0.0 --to installed --html drift.html
 
-    Each version gets an environment of its own, made once. ``installed`` is the one that the suite runs under.
+    Each version gets an environment of its own, made once. ``installed`` is the version that the suite itself uses.
 
     \b
-    Exit status: 0 nothing that matters, 1 drift that matters or digests that differ, 2 unusable input or a file that
-    cannot be written, 130 interrupted.
+    Exit status: 0 nothing that matters changed, 1 drift that matters or digests that differ, 2 unusable input or a
+    file that cannot be written, 130 interrupted.
     """  # noqa: D301  # click wants the character, not the escape
     names = ordered([*older, *newer, *listed, *more])
     if len(names) < 2 and not (names and (record or check)):
-        raise Unusable("expected two versions at least, such as --from 24.0.0 --to 26.0.1")
+        raise Unusable("expected at least two versions, such as --from 24.0.0 --to 26.0.1")
     if (record or check) and (case or share != 1.0):
-        raise Unusable("digests are those of all cases; leave out --case and --share")
+        raise Unusable("digests cover all cases; omit --case and --share")
     excused = read_known(known) if known is not None else frozenset()
     with ExitStack() as stack:
         for folder in (golden if record else None, save):

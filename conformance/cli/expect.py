@@ -1,4 +1,4 @@
-"""``conformance expect``: the expected failures of a target, rewritten from what a run saw."""
+"""``conformance expect``: rewrite the expected failures of a target from the results of a run."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from conformance.targets import load_target
     "--log",
     metavar="FILE",
     type=EXISTING,
-    help="Log of the run to learn from; the target's last one unless given.",
+    help="Log of the run to use; by default the target's last run.",
 )
-@click.option("--write", is_flag=True, help="Rewrite the file; without it the changes are only shown.")
+@click.option("--write", is_flag=True, help="Rewrite the file; without this option the changes are only shown.")
 def command(*, target: str, log: Path | None, write: bool) -> None:
-    """Bring the [[expected_failures]] of a target's file up to date with its last run.
+    """Update the [[expected_failures]] of a target file from its last run.
 
-    Entries that excuse nothing go, failures that nothing excuses come in, notes and issues stay with their entries,
-    the list is sorted. Everything else in the file stays as it is, byte by byte. Look at what it adds before you
-    keep it: each new entry is a defect that you declare known.
+    Entries that excuse nothing are removed, failures that nothing excuses are added, notes and issues stay with
+    their entries, and the list is sorted. Everything else in the file stays byte for byte the same. Check the
+    additions before you keep them: each new entry declares a defect as known.
 
     \b
     conformance run --target mine.toml
@@ -38,7 +38,7 @@ def command(*, target: str, log: Path | None, write: bool) -> None:
     conformance expect --target mine.toml --write
 
     \b
-    Exit status: 0 nothing to change (or changed), 1 there are changes and --write was not given, 2 unusable input.
+    Exit status: 0 nothing to change, or changed; 1 there are changes and --write was not given; 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
     spec = load_target(target)
@@ -47,7 +47,7 @@ def command(*, target: str, log: Path | None, write: bool) -> None:
         raise click.UsageError(f"{path} does not exist; run `conformance run --target {target}` first")
     result = fold(read_log(path))
     if not result.complete:
-        raise click.UsageError(f"{path} breaks off; a list made from half a run would lose entries")
+        raise click.UsageError(f"{path} is incomplete; a list made from part of a run would lose entries")
     entries = repaired(result, spec.expected_failures)
     changes = describe_changes(spec.expected_failures, entries)
     for line in changes:

@@ -1,4 +1,4 @@
-"""``conformance explain``: one clause, taught."""
+"""``conformance explain``: explain one clause."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from conformance.contract.clause import MESSAGES, Clause, Role
 
 @click.command()
 @click.argument("clause_id", metavar="CLAUSE")
-@json_flag("The same facts as JSON.")
+@json_flag("Print the same facts as JSON.")
 def command(*, clause_id: str, as_json: bool) -> None:
-    """Explain CLAUSE: what it requires, by whose word, and which public client breaks without it."""
+    """Explain CLAUSE: what it requires, which text says so, and which public client breaks without it."""
     clause = find_clause(clause_id)
     if as_json:
         click.echo(json.dumps(facts(clause), indent=1, ensure_ascii=False))
@@ -24,13 +24,13 @@ def command(*, clause_id: str, as_json: bool) -> None:
     click.secho(f"{clause.id}  [{clause.level.upper()}]", bold=True)
     click.echo(f"\n{clause.explanation}\n")
     click.echo(f"source    {clause.source}")
-    click.echo(f"breaks    {clause.breaks or 'no public client is known to'}")
+    click.echo(f"breaks    {clause.breaks or 'no public client is known to break'}")
     click.echo(f"applies   to {', '.join(clause.profiles)}")
     click.echo(f"judge it  {_judged_by(clause)}")
 
 
 def _judged_by(clause: Clause) -> str:
-    """The command that asks the clause."""
+    """The command that judges the clause."""
     if MESSAGES[0] in clause.profiles:
         return f"conformance run --target FILE --clause {clause.id}"
     if clause.role is Role.READER:

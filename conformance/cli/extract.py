@@ -1,4 +1,4 @@
-"""``conformance extract``: the bytes of one case as files, so that any program can be fed without us."""
+"""``conformance extract``: save the bytes of one case as files for other programs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,22 @@ from conformance.records import to_json
 @click.command()
 @click.argument("name", metavar="CASE")
 @target_option
-@click.option("--out", metavar="DIR", required=True, type=FOLDER, help="Made where absent.")
+@click.option(
+    "--out", metavar="DIR", required=True, type=FOLDER, help="Directory for the files; created if it does not exist."
+)
 @deadline_option
 @corpus_option
 def command(*, name: str, target: str, out: Path, deadline_multiplier: float, corpus: Path) -> None:
-    """Put CASE to a target and save the exchange in a directory.
+    """Run CASE on a target and save the exchange in a directory.
 
     \b
     case.json, exchange.json, verdicts.json   the records of the suite
-    call-000-CreateReadSession/request.bin    what was asked, protobuf
+    call-000-CreateReadSession/request.bin    the request, protobuf
     call-000-CreateReadSession/response-0000.bin
     arrow/…-schema.bin, arrow/…-batch.bin     the Arrow messages inside
 
     \b
-    The messages are what `conformance check` and `conformance dissect` take.
+    `conformance check` and `conformance dissect` read these messages.
     """  # noqa: D301  # click wants the character, not the escape
     settings = Settings(readers=False, deadline_multiplier=deadline_multiplier)
     one = put(name, target=target, corpus=corpus, settings=settings)

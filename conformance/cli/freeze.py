@@ -1,4 +1,4 @@
-"""``conformance freeze``: write down what this version requires, or check against what was written."""
+"""``conformance freeze``: write this version's requirements to a file, or check them against that file."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from conformance.engine.selection import all_clauses
 
 
 @click.command()
-@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit with status 1 where anything differs.")
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit with status 1 if anything differs.")
 @click.option(
     "--file",
     "path",
     type=FILE,
     default=lambda: data_file("golden") / file_name(),
     show_default=f"golden/{file_name()}",
-    help="Where the requirements stand.",
+    help="File of the requirements.",
 )
 @click.option(
     "--since",
     metavar="FILE",
     type=EXISTING,
-    help="The requirements of the version before, for the first freeze of a new one.",
+    help="The requirements of the previous version, for the first freeze of a new version.",
 )
 @corpus_option
 def command(*, only_check: bool, path: Path, since: Path | None, corpus: Path) -> None:
-    """Freeze this version's clauses and corpus: ids, levels and profiles, and what was given up."""
+    """Freeze this version's clauses and corpus: ids, levels, profiles, and removed clauses."""
     clauses, cases = all_clauses(), corpus_of(load_corpus(corpus).values())
     if not only_check:
         before = since or (path if path.exists() else None)

@@ -1,4 +1,4 @@
-"""``conformance golden``: write the golden messages and vectors anew, or say what differs from them."""
+"""``conformance golden``: write the golden messages and vectors again, or report differences from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conformance.disk.locks import held
 
 
 def _pairs(folder: Path, *, only_check: bool) -> list[str]:
-    from conformance.reference.golden import check, regenerate  # noqa: PLC0415  # one set needs not the other's makers
+    from conformance.reference.golden import check, regenerate  # noqa: PLC0415  # one set does not need the code of the other
 
     if only_check:
         return check(folder)
@@ -38,21 +38,23 @@ SETS: Final[dict[str, Callable[..., list[str]]]] = {"bq-arrow": _pairs, "ipc": _
 
 
 @click.command()
-@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit with status 1 where anything differs.")
-@click.option("--set", "chosen", type=click.Choice([*SETS]), multiple=True, help="One of the sets. All by default.")
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit with status 1 if anything differs.")
+@click.option(
+    "--set", "chosen", type=click.Choice([*SETS]), multiple=True, help="A set; may be repeated. All by default."
+)
 @click.option(
     "--dir",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=lambda: data_file("golden"),
     show_default="golden",
-    help="The folder in which each set has one of its own.",
+    help="The directory with one subdirectory per set.",
 )
 def command(*, only_check: bool, chosen: tuple[str, ...], folder: Path) -> None:
     """Regenerate the golden files: message pairs of every BigQuery type, and vectors for readers of Arrow IPC.
 
-    Exit status: 0 written, or as it would be written now; 1 something differs; 2 the folder holds no such set, or
-    cannot be written to; 130 interrupted.
+    Exit status: 0 written, or unchanged; 1 something differs; 2 the directory has no such set, or cannot be written;
+    130 interrupted.
     """
     complaints: list[str] = []
     done: list[str] = []
@@ -68,11 +70,11 @@ def command(*, only_check: bool, chosen: tuple[str, ...], folder: Path) -> None:
     if complaints:
         raise click.exceptions.Exit(1)
     for name in chosen or SETS:
-        click.echo(f"{folder / name}: {'as it would be written now' if only_check else 'written'}")
+        click.echo(f"{folder / name}: {'unchanged' if only_check else 'written'}")
 
 
 def _kept(done: Sequence[str], name: str, *, only_check: bool) -> str:
     if only_check:
-        return f"compared were {', '.join(done) or 'none'} of the sets"
+        return f"sets compared: {', '.join(done) or 'none'}"
     whole = f"{' and '.join(done)} is written, " if done else ""
-    return f"{whole}{name} may be in part; every file is whole, and `conformance golden` writes the rest"
+    return f"{whole}{name} may be incomplete; every file is complete, and `conformance golden` writes the rest"

@@ -1,4 +1,4 @@
-"""``conformance judge``: today's clauses over the stored exchanges of a campaign."""
+"""``conformance judge``: apply today's clauses to the stored exchanges of a campaign."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(*, run: str, java: bool, master: str, conf: tuple[str, ...]) -> None
     """Judge the stored exchanges of a campaign again, without its target.
 
     \b
-    conformance judge DIR              the one run in DIR
+    conformance judge DIR              the only run in DIR
     conformance judge DIR:53b80a8a4522 one of several
 
     Exit status: 0 no clause fails, 1 findings, 2 unusable input.
@@ -43,7 +43,7 @@ def command(*, run: str, java: bool, master: str, conf: tuple[str, ...]) -> None
     for clause, was, now, cases in found.changed:
         click.echo(f"  changed: {clause}: {was} became {now} on {cases} cases")
     if readings is not None:
-        click.echo(f"Arrow Java {readings.version}: read {readings.read} as the bytes have them")
+        click.echo(f"Arrow Java {readings.version}: read {readings.read} correctly")
         for made, (count, first) in readings.others.items():
             click.echo(f"  {made}: {count}, first {', '.join(first)}")
     click.echo(f"verdicts: {found.directory}", err=True)

@@ -1,4 +1,4 @@
-"""``conformance list``: ids of cases, clauses or readers, one per line, fit for a pipe."""
+"""``conformance list``: ids of cases, clauses or readers, one per line, for use in a pipe."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from conformance.readers import READERS
 
 @click.command(name="list")
 @click.argument("what", type=click.Choice(["cases", "clauses", "readers"]), default="cases")
-@click.option("--select", metavar="GLOB", default="*", help="Only ids that match.")
+@click.option("--select", metavar="GLOB", default="*", help="List only ids that match.")
 @corpus_option
 def command(*, what: str, select: str, corpus: Path) -> None:
     """List the ids of the cases, clauses or readers, one per line, with their titles or levels.
 
-    Exit status: 0, or 2 where nothing matches.
+    Exit status: 0, or 2 if nothing matches.
     """
     if what == "cases":
         rows = [(case.id, case.title) for case in load_corpus(corpus).values()]

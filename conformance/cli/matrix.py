@@ -1,4 +1,4 @@
-"""``conformance matrix``: reports of several implementations on one page."""
+"""``conformance matrix``: reports of several implementations in one table."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from conformance.report.site import markdown, write_site
     "--html",
     metavar="DIR|FILE",
     type=click.Path(path_type=Path),
-    help="Write a folder of linked pages, or one .html file.",
+    help="Write a directory of linked pages, or one .html file.",
 )
 @click.option("--markdown", "markdown_", metavar="FILE", type=FILE, help="Write Markdown.")
 def command(*, reports: tuple[Path, ...], html: Path | None, markdown_: Path | None) -> None:
-    """Lay JSON REPORTS side by side: implementations and clauses, each cell with its evidence.
+    """Combine JSON REPORTS into one table of implementations and clauses, in which each cell leads to its evidence.
 
     \b
     conformance matrix reports/*.json --html reports
     conformance matrix mine.json theirs.json --markdown matrix.md
 
-    In a folder every report gets a page NAME.html and a badge, and the cells of index.html lead to the evidence in
-    those pages; one .html file has all of it inside. Without an option the Markdown is printed.
+    In a directory every report gets a page NAME.html and a badge, and the cells of index.html link to the evidence
+    in those pages. A single .html file contains everything. Without an option, Markdown is printed.
     """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
     matrix = load_matrix(reports)

@@ -1,4 +1,4 @@
-"""``conformance prepare``: make what a target needs to run, once."""
+"""``conformance prepare``: make the environment that a target needs to run, once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from conformance.targets import load_target, prepare
 @click.command()
 @target_option
 def command(*, target: str) -> None:
-    """Make the environment that the target's file asks for: a virtual environment, a Go binary, copied files.
+    """Make the environment that the target file describes: a virtual environment, a Go binary, copied files.
 
-    Made in a directory of its own; doing it again does nothing. Exit status: 0, or 2 with the reason.
+    It is made in a directory of its own; a second call does nothing. Exit status: 0, or 2 with the reason.
     """
     spec = load_target(target)
     prepare(spec)

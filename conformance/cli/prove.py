@@ -1,4 +1,4 @@
-"""``conformance prove``: that every clause can fail, for its own reason, and that what is legal is left alone."""
+"""``conformance prove``: prove that every clause can fail, for its own reason, and that nothing legal fails."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from conformance.report.proof import as_json, as_text
 
 @click.command()
 @corpus_option
-@click.option("--workers", type=PROCESSES, help="Processes; one per core unless given.")
-@click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Try these mutants only; repeatable.")
+@click.option("--workers", type=PROCESSES, help="Number of processes; one per core by default.")
+@click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Try only this mutant; may be repeated.")
 @clause_option
-@click.option("--every", type=count_of(1), default=1, help="Make each n-th systematic change only.")
+@click.option("--every", type=count_of(1), default=1, help="Make only each n-th systematic change.")
 @click.option("--matrix", is_flag=True, help="Print every mutant with the clauses that failed on it.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the whole result here.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the complete result to this file.")
 def command(
     *,
     corpus: Path,
@@ -42,13 +42,13 @@ def command(
     matrix: bool,
     json_file: Path | None,
 ) -> None:
-    """Run the suite against every mutant, liar, legal variation and systematic change.
+    """Run the suite against every mutant, faulty server, legal variation and systematic change.
 
-    With --clause, against the mutants that are made for such clauses, the reference and the legal variations: that
-    takes seconds, and shows what is wrong with a clause that is being written.
+    With --clause, only the mutants made for these clauses, the reference and the legal variations are tried. That
+    takes seconds and shows what is wrong with a clause that is being written.
 
-    Exit status 1 where a mutant survives, a clause is unproven, a mutant is over-broad or a legal variation fails;
-    130 where it was interrupted, for a part proves nothing.
+    Exit status: 0 the proof holds; 1 a mutant survives, a clause is unproven, a mutant fails other clauses too, or a
+    legal variation fails; 2 unusable input; 130 interrupted, because part of a proof proves nothing.
     """
     if unknown := sorted(set(mutants) - set(MUTANTS)):
         raise click.UsageError(f"no mutant is called {unknown[0]!r}; `conformance serve --mutants` lists them all")
@@ -86,5 +86,7 @@ def _watched(cases: Iterable[Case], **how: Any) -> Proof:
         try:
             return prove(cases, reported=reported, **how)
         except KeyboardInterrupt:
-            names = f", {' and '.join(tried[-2:])} last" if tried else ""
-            raise Interrupted(f"{len(tried)} of {of or 'all'} trials were made{names}; a part proves nothing") from None
+            names = f", last {' and '.join(tried[-2:])}" if tried else ""
+            raise Interrupted(
+                f"{len(tried)} of {of or 'all'} trials were made{names}; part of a proof proves nothing"
+            ) from None

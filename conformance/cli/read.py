@@ -27,14 +27,14 @@ from conformance.records import Level
 @click.command()
 @click.option("--reader", "names", metavar="NAME", multiple=True, help="A reader; may be repeated. All by default.")
 @select_option("vectors")
-@click.option("--vector", metavar="ID", help="One input alone: a vector, one under an option, or a mangled one.")
+@click.option("--vector", metavar="ID", help="Only this input: a vector, a vector with an option, or a mangled one.")
 @click.option(
     "--mangled",
     metavar="N",
     type=CASES,
     default=0,
     show_default=True,
-    help="Add N inputs that are valid vectors with one change.",
+    help="Add N inputs, each a valid vector with one change.",
 )
 @seed_option
 @click.option(
@@ -43,7 +43,7 @@ from conformance.records import Level
     type=FOLDER,
     default=lambda: data_file("golden") / "ipc",
     show_default="golden/ipc",
-    help="The folder of golden vectors.",
+    help="The directory of golden vectors.",
 )
 @run_options
 @output_options
@@ -60,19 +60,20 @@ def command(
     reports: Path | None,
     outputs: Outputs,
 ) -> None:
-    """Judge readers of Arrow IPC: what they survive, refuse and accept, and whether their rows are true.
+    """Judge readers of Arrow IPC: whether they survive broken data, refuse and accept what they should, and return
+    correct rows.
 
     \b
-    conformance read                                        every reader that is here
-    conformance read --reader pyarrow --mangled 2000        one, with 2000 mangled inputs more
+    conformance read                                        every installed reader
+    conformance read --reader pyarrow --mangled 2000        one reader, with 2000 mangled inputs in addition
     conformance read --reader polars --vector ID            one input alone
     conformance read --reports reports/readers              a report for each reader, for `conformance matrix`
 
-    Each reader decodes in a process of its own, under limits of time and memory; one that dies costs one input.
+    Each reader decodes in a process of its own, with limits of time and memory; if it dies, only one input is lost.
     Readers in other languages are programs that `python -m adapters` builds.
 
     \b
-    Exit status: 0 nothing found, 1 findings, 2 unusable input or no reader to judge.
+    Exit status: 0 no findings, 1 findings, 2 unusable input or no reader to judge.
     """  # noqa: D301  # click wants the character, not the escape
     chosen = known_names("reader", names, IPC_READERS)
     all_clauses()

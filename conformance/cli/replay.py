@@ -1,4 +1,4 @@
-"""``conformance replay``: one case again, with every byte of its exchange."""
+"""``conformance replay``: run one case again, and print every byte of its exchange."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from conformance.report.terminal import print_report, terminal
     "--log",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep the exchange and its verdicts in this log, which `replay` takes as CASE.",
+    help="Store the exchange and its verdicts in this log, which `replay` accepts as CASE.",
 )
 @click.option(
     "--save",
     metavar="FILE",
     type=FILE,
-    help="Where the bytes of a mutated input go; each message of several goes to a file with its number.",
+    help="Save the bytes of a mutated input; of several messages, each goes to a file with its number.",
 )
 def command(
     *,
@@ -52,9 +52,9 @@ def command(
     log: Path | None,
     save: Path | None,
 ) -> None:
-    """Put CASE (an id, or the path of a case file) to a target; print the whole exchange, then the verdicts.
+    """Run CASE (an id, or the path of a case file) on a target; print the exchange, then the verdicts.
 
-    Where CASE is the path of a log (.jsonl) that holds exchanges, they are judged again, and no target is asked.
+    If CASE is the path of a log (.jsonl) with exchanges, they are judged again, without a target.
 
     With ``--target mutated``, CASE is an input of a campaign over mutated bytes: mutated.s1.i42.
 
@@ -63,7 +63,7 @@ def command(
     if target == MUTATED:
         sys.exit(1 if replay_input(name, save) else 0)
     if save is not None:
-        raise click.UsageError("--save is for --target mutated, whose cases are bytes")
+        raise click.UsageError("--save requires --target mutated, whose cases are bytes")
     if Path(name).suffix == ".jsonl":
         recorded = read_recorded(Path(name))
         sys.exit(_shown(recorded.views(), fold(recorded.judged())))
@@ -77,7 +77,7 @@ def command(
 
 
 def _shown(views: Iterable[View], result: Result) -> int:
-    """Print exchanges and what they come to; returns the exit status."""
+    """Print exchanges and the result of judging them; returns the exit status."""
     for view in views:
         for line in transcript(view):
             click.echo(line)

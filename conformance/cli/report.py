@@ -1,4 +1,6 @@
-"""``conformance report``: any report from the log of an earlier run, of one that broke off, or from its shards."""
+"""``conformance report``: make any report from the log of an earlier run, complete or not, or from those of its
+shards.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ from conformance.engine.selection import all_clauses
 def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> None:
     """Make reports from LOG, the event log of a run, and print the summary.
 
-    The logs of all the shards of a run make the report of the whole.
+    The logs of all shards of a run give the report of the complete run.
 
-    Exit status: that of the run; 1 for a log that breaks off; 2 for a file that is no log.
+    Exit status: the status of the run; 1 if the log is incomplete; 2 if a file is not a log.
     """
     if schema is not None:
         click.echo(json.dumps(_schema(schema), indent=1))
@@ -40,7 +42,7 @@ def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> 
 def _events(path: Path) -> list[Event]:
     events = list(read_log(path))
     if not events:
-        raise click.UsageError(f"{path} holds no event: the run broke off before it began")
+        raise click.UsageError(f"{path} contains no event: the run was cut short before it began")
     return events
 
 

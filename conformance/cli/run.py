@@ -1,4 +1,4 @@
-"""``conformance run``: judge a target, print the report, write the files asked for."""
+"""``conformance run``: judge a target, print the report, write the requested files."""
 
 from __future__ import annotations
 
@@ -31,20 +31,24 @@ from conformance.targets import load_target
 @target_option
 @select_option("cases")
 @clause_option
-@click.option("--capability", metavar="GLOB", multiple=True, help="Only cases that need such a capability.")
+@click.option(
+    "--capability", metavar="GLOB", multiple=True, help="Only cases that need a matching capability; may be repeated."
+)
 @level_option
 @click.option(
     "--cases", "generated", metavar="N", type=CASES, default=0, show_default=True, help="Add N generated cases."
 )
 @seed_option
-@click.option("--shard", metavar="I/N", help="Only part I of N, by a hash of the case id; `report` joins the logs.")
+@click.option(
+    "--shard", metavar="I/N", help="Run only shard I of N, by a hash of the case id; `report` merges the logs."
+)
 @click.option(
     "--parallel",
     metavar="N",
     type=PROCESSES,
     default=1,
     show_default=True,
-    help="Run N shards beside each other, each with a target of its own, and report on the whole.",
+    help="Run N shards in parallel, each with a target of its own, and report on all of them.",
 )
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @readers_option
@@ -53,7 +57,7 @@ from conformance.targets import load_target
     "--log",
     metavar="FILE",
     type=FILE,
-    help="Event log; reports can be made from it later.",
+    help="Write the event log here; `report` makes reports from it later.",
 )
 @output_options
 @corpus_option
@@ -79,21 +83,21 @@ def command(
 
     \b
     conformance run                                             the embedded reference server
-    conformance run --target mine.toml                          yours
+    conformance run --target mine.toml                          your server
     conformance run --target mine.toml --select 'nested-*'      some cases
     conformance run --target mine.toml --clause 'framing.*'     some clauses
-    conformance run --target mine.toml --cases 500 --seed 7     and 500 generated cases
+    conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition
     conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --parallel 2             on two cores
     conformance run --target mine.toml --junit out.xml --html out.html --json out.json
 
     \b
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written.
-    An interrupted run is reported, as incomplete, with 1; with 130 where it had judged nothing.
+    An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
     if parallel > 1:
         if shard is not None:
-            raise click.UsageError("expected --parallel or --shard, got both: a shard is a part already")
+            raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
         _finish(*_in_parts(click.get_current_context().params, parallel, target, log), outputs)
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     chosen = plan(list(load_corpus(corpus).values()), all_clauses(), selection)
@@ -115,7 +119,7 @@ def _finish(result: Result, log: LogWriter, outputs: Outputs) -> NoReturn:
 
 
 def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:
-    """The run that was asked for, as shards beside each other; what is theirs alone is beside the log, and its lock."""
+    """The requested run as parallel shards; the logs of the shards are in a directory next to the run's log."""
     all_clauses()
     path = log or default_log(load_target(target))
     with LogWriter(path) as writer:
@@ -131,7 +135,7 @@ def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | Non
 
 
 def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
-    """What was asked for as words of a command line, but for the parts, and for what is written of the whole."""
+    """The arguments of the run for each shard, without the options for sharding and for report files."""
     for option in ("target", "level", "seed", "deadline_multiplier", "corpus"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
     yield from ("--cases", str(asked["generated"]))

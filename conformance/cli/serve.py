@@ -1,4 +1,4 @@
-"""``conformance serve``: the embedded reference server alone, or one of its mutants."""
+"""``conformance serve``: start the embedded reference server, or one of its mutants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
 
 @click.command()
 @click.option("--mutant", metavar="NAME", help="Serve with one named deviation from the contract.")
-@click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and end.")
+@click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted."""

@@ -1,4 +1,4 @@
-"""``conformance show``: one case, in words and as its file."""
+"""``conformance show``: one case in words, or as its file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from conformance.records import Case, Column, Mode, ProtocolName, Table, to_json
 
 @click.command()
 @click.argument("name", metavar="CASE")
-@click.option("--json", "as_json", is_flag=True, help="The case file itself, as JSON.")
-@click.option("--yaml", "as_yaml", is_flag=True, help="The case as a YAML file of its own, to copy and change.")
+@click.option("--json", "as_json", is_flag=True, help="Print the case file as JSON.")
+@click.option("--yaml", "as_yaml", is_flag=True, help="Print the case as a YAML file, to copy and change.")
 @corpus_option
 def command(*, name: str, as_json: bool, as_yaml: bool, corpus: Path) -> None:
-    """Show CASE (an id, or the path of a case file): its table, its steps, what it exists to observe."""
+    """Show CASE (an id, or the path of a case file): its table, its steps, the clauses that it tests."""
     case = find_case(name, corpus)
     if as_yaml:
         click.echo(render(to_json(case), YAML), nl=False)
@@ -36,7 +36,7 @@ def describe(case: Case) -> list[str]:
     table = case.table
     lines = [f"{case.id}: {case.title}"]
     lines += [f"source    {case.source}"] if case.source else []
-    lines += [f"observes  {', '.join(case.clauses) or 'whatever shows'}"]
+    lines += [f"observes  {', '.join(case.clauses) or 'every clause that applies'}"]
     lines += [f"needs     {', '.join(case.needs)}"] if case.needs else []
     lines += ["process   a server of its own"] if case.isolated else []
     lines += [f"protocol  {case.protocol}"] if case.protocol is not ProtocolName.STORAGE_READ else []

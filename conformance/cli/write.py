@@ -1,4 +1,4 @@
-"""``conformance write``: judge writers of Arrow IPC data over their whole option space."""
+"""``conformance write``: judge writers of Arrow IPC data over their complete option space."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from conformance.reference.ipc.samples import SAMPLES
 @click.command()
 @click.option("--writer", "names", metavar="NAME", multiple=True, help="A writer; may be repeated. All by default.")
 @select_option("samples")
-@click.option("--case", "case_id", metavar="ID", help="One row of the covering array alone.")
+@click.option("--case", "case_id", metavar="ID", help="Only this row of the covering array.")
 @run_options
 @output_options
 def command(
@@ -42,16 +42,16 @@ def command(
     """Judge writers of Arrow IPC: every type with every option that they have, pairwise.
 
     \b
-    conformance write                                       every writer that is here
-    conformance write --writer pyarrow --select 'types.*'   one, with some samples
+    conformance write                                       every installed writer
+    conformance write --writer pyarrow --select 'types.*'   one writer, with some samples
     conformance write --writer arro3 --case ID              one case alone
     conformance write --reports reports/writers             a report for each writer, for `conformance matrix`
 
-    A writer reads the reference's stream of a sample and writes its batches anew; what it wrote is judged by every
-    clause on streams and files. An option that its interface lacks is not applicable, and the report says so.
+    A writer reads the reference's stream of a sample and writes its batches again. Every clause on streams and files
+    judges the result. An option that its interface lacks does not apply, and the report says so.
 
     \b
-    Exit status: 0 nothing found, 1 findings, 2 unusable input or no writer to judge.
+    Exit status: 0 no findings, 1 findings, 2 unusable input or no writer to judge.
     """  # noqa: D301  # click wants the character, not the escape
     chosen = known_names("writer", names, IPC_WRITERS)
     all_clauses()

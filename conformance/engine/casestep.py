@@ -1,8 +1,10 @@
-"""One case, from its table to its verdicts: materialise, drive, read, judge, refine; what every run does with a case.
+"""Take one case from its table to its verdicts: make the table, drive the target, parse, read, judge.
 
-Whoever works on many cases decides in which order, and in which threads, they go through these phases.
-A fault of the target costs its case. A fault of the suite costs its case too, and is an *error*, never a pass.
-What raises in the judge costs what needs it: a clause its verdict, readings the clauses on them.
+Every kind of run uses these phases. The caller decides in which order, and in which threads, its cases go through
+them.
+An error of the target ends its case. An error of the suite ends its case too, with the outcome *error*, never *pass*.
+An exception in the judge costs only what needs the result: one clause loses its verdict, or the clauses on readings
+lose theirs.
 """
 
 from __future__ import annotations
@@ -34,11 +36,11 @@ class Driver(Protocol):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was noticed about the target beside its cases."""
+        """Observations about the target that belong to no case."""
         ...
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Put ``case`` to the target and record everything; what the target does wrong is in the exchange."""
+        """Put ``case`` to the target and record everything; errors of the target are in the exchange."""
         ...
 
 
@@ -46,39 +48,39 @@ class Reader(Protocol):
     """Reads exchanges with independent decoders; :class:`conformance.readers.ReaderPool` is one."""
 
     def read(self, case: Case, exchange: Exchange) -> list[Reading]:
-        """The readings of every whole read in ``exchange``; never raises for what a decoder does."""
+        """The readings of every read of a full stream in ``exchange``; never raises for an error of a decoder."""
         ...
 
 
 class Agreement(Protocol):
-    """What sees without a reader that all readings are the rows that the bytes hold."""
+    """Decides without a reader that every reader would find the rows that the bytes contain."""
 
     def prepare(self, view: View) -> None:
-        """Do beforehand what :meth:`agree` needs of a view, which takes it most of its time."""
+        """Do in advance the slow part of what :meth:`agree` needs of a view."""
         ...
 
     def agree(self, view: View) -> Sequence[Reading] | None:
-        """Those readings, or None where the readers have to read."""
+        """The readings that all readers would give, or None if the readers have to read."""
         ...
 
 
 class Phase(enum.IntEnum):
-    """How far a case has come; before the first of them it is only drawn."""
+    """The last phase that a case has completed; a case that has completed none has only been drawn."""
 
     MADE = 1
-    """Its table is there."""
+    """Its table exists."""
     DRIVEN = 2
-    """The target has answered, and is not needed any more."""
+    """The target has answered and is no longer needed."""
     PARSED = 3
     READ = 4
     JUDGED = 5
 
 
 class CaseWork:
-    """A case that is being worked on, and what there is of it so far; ``judged`` ends it.
+    """A case in progress, with everything known about it so far; ``judged`` is set when it ends.
 
-    ``error`` is what was raised where that was its end. ``broke`` are the tracebacks of what the suite did wrong,
-    ``seconds`` what it took to come to each phase.
+    ``error`` is the exception that ended it early, if one did. ``broke`` has the tracebacks of the suite's own errors,
+    ``seconds`` the duration of each phase.
     """
 
     __slots__ = ("broke", "case", "error", "exchange", "judged", "phase", "seconds", "table", "view")
@@ -95,27 +97,27 @@ class CaseWork:
         self.seconds = [0.0] * (len(Phase) + 1)
 
     def end(self, outcome: Outcome, reason: str) -> None:
-        """Give the case as a whole this outcome, whatever else is known of it."""
+        """End the case with one verdict of this outcome for the whole case, and drop what is known of its clauses."""
         self.judged = Judged((), (whole_case(self.case, outcome, reason),))
 
     def attempt(self, part: Callable[[CaseWork], None]) -> None:
-        """Do a part of the work; what it raises ends the case."""
+        """Do a part of the work; an exception in it ends the case."""
         try:
             part(self)
         except TargetError as error:
             self.error = error
             self.end(Outcome.CRASH, str(error))
-        except Exception as error:  # noqa: BLE001  # whatever the suite does wrong on one case costs that case only
+        except Exception as error:  # noqa: BLE001  # an error of the suite on one case ends that case only
             self.error = error
             self.broke.append("".join(traceback.format_exception(error)))
             self.end(Outcome.ERROR, f"{BROKE}: {type(error).__name__}: {error}")
 
 
 class CaseStep:
-    """Takes cases to verdicts under ``clauses``; keeps nothing of a case, and may be called from several threads.
+    """Takes cases to verdicts under ``clauses``. It keeps no state of a case, so several threads may call it.
 
-    ``driver`` is the target, ``reader`` reads what it answers, where there is one. ``agreement`` may spare the reader
-    the decoding.
+    ``driver`` is the target. ``reader`` reads the target's answers, if given. ``agreement`` may make that reading
+    unnecessary.
     """
 
     def __init__(
@@ -138,7 +140,7 @@ class CaseStep:
         )
 
     def take(self, work: CaseWork, to: Phase = Phase.JUDGED) -> CaseWork:
-        """Take a case up to a phase, or to its early end, and give it back; never raises for what the case is."""
+        """Take a case up to a phase, or to its early end, and return it; never raises because of the case."""
         while work.phase < to and work.judged is None:
             began = time.monotonic()
             work.attempt(self._parts[work.phase])
@@ -147,7 +149,7 @@ class CaseStep:
         return work
 
     def verdicts(self, work: CaseWork) -> tuple[Verdict, ...]:
-        """The verdicts on a case that has come to its end, in the order of the clauses."""
+        """The verdicts on a case that has ended, in the order of the clauses."""
         return () if work.judged is None else tuple(self.judge.in_order(work.case, work.judged))
 
     # --- the phases ---------------------------------------------------------------------------------
@@ -165,7 +167,7 @@ class CaseStep:
             self._agreement.prepare(work.view)
 
     def _read(self, work: CaseWork) -> None:
-        """The readings, which are compared when a clause asks for them."""
+        """Provide the readings; they are compared when a clause asks for them."""
         view, reader = work.view, self.reader
         assert view is not None
         if reader is None or view.exchange.untestable:
@@ -178,7 +180,7 @@ class CaseStep:
         view.compare_readings(lambda: reported(raise_or_give(readings), held_tables(view)))
 
     def _judge(self, work: CaseWork) -> None:
-        """The verdicts, with what is known of how the calls ended."""
+        """The verdicts, refined by how the calls ended."""
         view = work.view
         assert view is not None
         judged = self.judge(view)

@@ -1,4 +1,4 @@
-"""The cases, by name."""
+"""Find cases by name."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def load_corpus(directory: Path | None = None) -> dict[str, Case]:
 
 
 def resolve_case(name: str, directory: Path | None = None) -> Case:
-    """The case ``name``: the path of a case file, the id of a drawn case, or an id of the corpus.
+    """The case ``name``: the path of a case file, the id of a drawn case, or the id of a case in the corpus.
 
     Raises:
-        KeyError: nothing is called so.
+        KeyError: no case has this name.
     """
     if Path(name).is_file():
         return load_case(Path(name))

@@ -1,7 +1,7 @@
-"""From a failing generated case to a small one in a file, shrunk while it fails the same clause for the same reason.
+"""Shrink a failing generated case to a small one that fails the same clause for the same reason, and save it.
 
-One hunt per distinct failure and run: the hundredth case that fails alike costs as much as the first and teaches less.
-What the target's owner expects to fail is not hunted.
+Each distinct failure is shrunk once per run: a hundredth case with the same failure costs as much as the first and
+teaches less. Expected failures are not shrunk.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ from conformance.targets.spec import ExpectedFailure
 __all__ = ["Shrinker"]
 
 MAX_TRIES: Final = 600
-"""Cases put to the target for shrinking in one run, all hunts together: about half a minute on a local emulator."""
+"""Cases put to the target for shrinking in one run, for all failures together: about half a minute on a local
+emulator.
+"""
 TRIES_PER_FAILURE: Final = 60
 
-_HUNTED: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED})
-"""A hang is not hunted: each try would cost its deadline."""
+_SHRUNK: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED})
+"""Outcomes that are shrunk. A hang is not: each try would cost its deadline."""
 
 
 class Shrinker:
-    """Shrinks what fails and saves it below ``directory``; ``shrinking`` off saves the cases as they were drawn."""
+    """Shrinks failing cases and saves them below ``directory``; with ``shrinking`` off it saves the cases as they were
+    drawn.
+    """
 
     def __init__(
         self,
@@ -48,12 +52,12 @@ class Shrinker:
         self._left = MAX_TRIES if shrinking else 0
         self._seen: set[tuple[str, str]] = set()
         self.remarks: list[str] = []
-        """Sentences on counterexamples that could not be kept."""
+        """Sentences about counterexamples that could not be saved."""
 
     def pursue(self, case: Case, verdicts: Sequence[Verdict]) -> Iterator[CounterexampleSaved]:
         """Save one counterexample for each failure among ``verdicts`` that this run has not met before."""
         for verdict in verdicts:
-            if verdict.outcome not in _HUNTED:
+            if verdict.outcome not in _SHRUNK:
                 continue
             for reason in reason_classes(verdict):
                 key = (verdict.clause, reason)
@@ -73,7 +77,7 @@ class Shrinker:
         budget = min(self._left, TRIES_PER_FAILURE)
         small = shrink(case, still_fails, budget=budget) if budget else case
         self._left -= tries
-        # Named by what it holds: runs beside each other, and earlier ones, never put another case into a file of ours.
+        # Named by content, so that parallel and earlier runs never put another case into one of our files.
         digest = hashlib.sha256(json.dumps(to_json(small), sort_keys=True).encode()).hexdigest()[:8]
         path = self._directory / f"{clause}-{digest}.json"
         try:

@@ -1,7 +1,8 @@
-"""The events of a run, in the order in which they happen; every report is made from them and from nothing else.
+"""The events of a run, in the order in which they happen; reports are made from nothing else.
 
-A log is ``RunStarted``, then per case ``CaseJudged`` (perhaps between ``SuiteBroke`` and ``CounterexampleSaved``, and
-behind ``ExchangeRecorded``), then ``RunEnded``. A log without its end is a run that was cut short, and reports say so.
+A log begins with ``RunStarted``. Each case adds one ``CaseJudged``; ``ExchangeRecorded`` and ``SuiteBroke`` may come
+before it, ``CounterexampleSaved`` after it (or ``SuiteBroke``, if shrinking raised). ``RunEnded`` is last. A log
+without ``RunEnded`` is from a run that was cut short, and reports say so.
 """
 
 from __future__ import annotations
@@ -31,14 +32,16 @@ __all__ = [
 
 
 READ_PROFILE: Final = "ipc-read"
-"""A run in which a reader was judged."""
+"""The profile of a run that judges a reader."""
 WRITE_PROFILE: Final = "ipc-write"
-"""A run in which a writer was judged."""
+"""The profile of a run that judges a writer."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Line:
-    """One annotated line of a message: where, which bytes, which field, what they mean; ``marked`` ones err."""
+    """One annotated line of a message: its offset, its bytes, the field and the meaning; ``marked`` lines are at
+    fault.
+    """
 
     offset: int
     hex: str
@@ -65,13 +68,13 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunStarted:
-    """What was asked for, of whom, with which versions: enough to repeat the run to the letter.
+    """The parameters of a run, its target and the versions: enough to repeat the run exactly.
 
     ``target_file`` is the path as the user gave it. ``cases`` and ``clauses`` are the ids that were chosen;
-    ``left_out`` says what was not, and why. ``all_cases`` and ``all_clauses`` count what there was to choose from.
-    ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` where the run is a part of one;
-    ``generated`` then counts what all the parts generate together.
-    ``format`` is the version of the form of the log, :data:`conformance.records.FORMAT` at the time.
+    ``left_out`` lists the others with reasons. ``all_cases`` and ``all_clauses`` count everything that could be
+    chosen. ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` if the run is one of N
+    shards; ``generated`` then counts the generated cases of all shards together. ``format`` is the version of the
+    log's form, :data:`conformance.records.FORMAT` when it was written.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -125,10 +128,10 @@ class ExchangeRecorded:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJudged:
-    """One case is done: its verdicts, before expected failures are taken into account.
+    """A case has ended: its verdicts, before expected failures are applied.
 
-    ``replay`` is what ``conformance replay`` takes: the id of a corpus case, the path of a saved one.
-    ``calls`` and ``received`` (bytes) say how much was seen; ``seconds`` is driving and judging together.
+    ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
+    ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -149,7 +152,7 @@ class CaseJudged:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SuiteBroke:
-    """The suite raised while it worked on a case: its own defect, never the target's."""
+    """The suite raised an exception while it worked on a case: a defect of the suite, never of the target."""
 
     TAG: ClassVar[str] = "suite-broke"
 
@@ -162,9 +165,10 @@ class SuiteBroke:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CounterexampleSaved:
-    """A smaller case that fails ``clause`` for the same ``reason`` class as ``case_id`` did was written to ``file``.
+    """A smaller case was written to ``file``; it fails ``clause`` with the same reason class ``reason`` as ``case_id``
+    did.
 
-    ``tries`` counts the cases that were put to the target on the way.
+    ``tries`` counts the cases that were put to the target while shrinking.
     """
 
     TAG: ClassVar[str] = "counterexample-saved"
@@ -178,7 +182,7 @@ class CounterexampleSaved:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run reached its end after ``seconds``; ``remarks`` are about the target as a whole, and no verdicts."""
+    """The run completed after ``seconds``; ``remarks`` concern the target as a whole and are not verdicts."""
 
     TAG: ClassVar[str] = "run-ended"
 
@@ -192,4 +196,4 @@ class RunEnded:
 Event: TypeAlias = RunStarted | CaseJudged | ExchangeRecorded | SuiteBroke | CounterexampleSaved | RunEnded
 
 EVENTS: tuple[type, ...] = (RunStarted, CaseJudged, ExchangeRecorded, SuiteBroke, CounterexampleSaved, RunEnded)
-"""Every kind of event, for readers of a log."""
+"""Every kind of event; the code that reads a log uses it."""

@@ -1,7 +1,7 @@
-"""The bytes around a finding, annotated: a few lines that a person can check against the specification.
+"""The annotated bytes around a finding: a few lines that a person can check against the specification.
 
-Arrow messages are shown field by field, as :func:`conformance.wire.dissect` names them; anything else sixteen bytes
-to the line. Each distinct finding of a case is shown once.
+Arrow messages are shown field by field, as :func:`conformance.wire.dissect` names them; other bytes are shown sixteen
+to a line. Each distinct finding of a case is shown once.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ CONTEXT: Final = 3
 """Lines shown before and after the first and last line at fault."""
 MAX_LINES: Final = 16
 MAX_BYTES: Final = 1 << 20
-"""Messages beyond this size are shown as plain bytes: annotating each field of them takes longer than it helps."""
+"""Messages longer than this are shown as plain bytes: annotating each of their fields takes longer than it helps."""
 MAX_ROWS: Final = 4
-"""Lines of a long region's bytes at fault."""
+"""Lines shown for the bytes at fault of a long region."""
 _HEAD: Final = 8
-"""Bytes of a region in its line: one 64-bit value, or two of the 32-bit values that Arrow's metadata is made of."""
+"""Bytes of a region shown in its line: one 64-bit value, or two of the 32-bit values that Arrow's metadata is made of.
+"""
 _ROW: Final = 16
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Gathered:
-    """The evidence of an exchange, and the tracebacks of what raised where there should be more."""
+    """The evidence of an exchange, and the tracebacks of exceptions that prevented more evidence."""
 
     evidence: tuple[Evidence, ...]
     broke: tuple[str, ...] = ()
@@ -48,13 +49,13 @@ class Gathered:
 def gather(view: View, verdicts: Iterable[Verdict], clauses: Mapping[str, Clause]) -> Gathered:
     """The evidence for the findings of ``verdicts`` that name a byte range, one per clause and reason class.
 
-    What raises costs the finding its evidence, and nothing else.
+    If gathering evidence for a finding raises, only that finding goes without evidence.
     """
     evidence, broke, shown = [], [], _Shown(view, clauses)
     for finding in _distinct(verdicts):
         try:
             found = shown.around(finding)
-        except Exception as error:  # noqa: BLE001  # the finding stands without
+        except Exception as error:  # noqa: BLE001  # the finding is reported without evidence
             broke.append("".join(traceback.format_exception(error)))
             continue
         if found is not None:
@@ -74,7 +75,7 @@ def _distinct(verdicts: Iterable[Verdict]) -> Iterator[Finding]:
 
 
 class _Shown:
-    """The bytes of a view around findings: each clause is asked for its messages once, and each is dissected once."""
+    """The annotated bytes of one view; the messages of a clause and the dissection of a message are cached."""
 
     def __init__(self, view: View, clauses: Mapping[str, Clause]) -> None:
         self._view = view
@@ -83,7 +84,9 @@ class _Shown:
         self._regions: tuple[Message | None, Sequence[Region]] = (None, ())
 
     def around(self, finding: Finding) -> tuple[str, tuple[Line, ...]] | None:
-        """What the finding's offsets count in, and its lines around them."""
+        """A description of the data into which the finding's offsets point, and the lines around them; None without
+        data.
+        """
         start = finding.start or 0
         end = max(start + 1, start if finding.end is None else finding.end)
         clause = self._clauses.get(finding.clause)
@@ -101,7 +104,9 @@ class _Shown:
         return f"bytes of {_place(finding)}, {len(data)} in all", hex_lines(data, start, end)
 
     def _messages(self, clause: Clause) -> Mapping[Place, list[Message]]:
-        """The messages that a clause is asked about, by call and response; findings come clause by clause."""
+        """The messages that a clause judges, by call and response; only the latest clause is cached, for findings come
+        clause by clause.
+        """
         if self._subjects[0] != clause.id:
             places: dict[Place, list[Message]] = {}
             for item in clause.over(self._view):
@@ -118,7 +123,7 @@ class _Shown:
 
 
 def _found_in(message: SchemaBytes | BatchBytes, clause: Clause, finding: Finding) -> bool:
-    """Whether the clause says this of this message: a response may carry a schema and a batch."""
+    """True if the clause has this finding for this message: a response may carry a schema and a batch."""
     return any((item.start, safe(item.observed)) == (finding.start, finding.observed) for item in clause.check(message))
 
 
@@ -136,12 +141,12 @@ def _response(exchange: Exchange, finding: Finding) -> bytes | None:
 
 
 def annotate(data: bytes, start: int, end: int, schema: Schema | None = None) -> tuple[Line, ...]:
-    """The lines of an Arrow message around ``start`` to ``end``; a batch wants the schema that it has to fit."""
+    """The lines of an Arrow message around ``start`` to ``end``; a record batch needs the schema that it belongs to."""
     return _around(data, _regions(data, schema), start, end)
 
 
 def _regions(data: bytes, schema: Schema | None) -> Sequence[Region]:
-    """The regions of a message; none of one that is too large to be dissected."""
+    """The regions of a message; none if the message is too large to be dissected."""
     return () if len(data) > MAX_BYTES else dissect(data, schema).regions
 
 
@@ -157,7 +162,7 @@ def _around(data: bytes, regions: Sequence[Region], start: int, end: int) -> tup
 
 
 def _region_lines(region: Region, data: bytes, start: int, end: int) -> Iterator[Line]:
-    """One line for a region; of a long one at fault the bytes at fault as well."""
+    """One line for a region; for a long region at fault, lines with the bytes at fault follow."""
     size = region.end - region.start
     marked = region.start < end and start < region.end
     head = data[region.start : region.start + min(size, _HEAD)].hex(" ") + (" …" if size > _HEAD else "")
@@ -173,7 +178,7 @@ def _region_lines(region: Region, data: bytes, start: int, end: int) -> Iterator
 
 
 def hex_lines(data: bytes, start: int, end: int) -> tuple[Line, ...]:
-    """Sixteen bytes to the line, from a little before ``start`` to a little after ``end``."""
+    """Sixteen bytes to a line, from a little before ``start`` to a little after ``end``."""
     first = max(0, min(start, len(data) - 1) // _ROW - CONTEXT)
     rows = range(first * _ROW, len(data), _ROW)[: MAX_LINES + CONTEXT]
     lines = [Line(row, data[row : row + _ROW].hex(" "), "", _text(data[row : row + _ROW])) for row in rows]
@@ -185,7 +190,7 @@ def _text(data: bytes) -> str:
 
 
 def window(lines: Sequence[Line], marks: Sequence[bool]) -> tuple[Line, ...]:
-    """The marked lines, with :data:`CONTEXT` before and after, at most :data:`MAX_LINES`."""
+    """The marked lines, with :data:`CONTEXT` lines before and after, at most :data:`MAX_LINES` in all."""
     marked = [index for index, mark in enumerate(marks) if mark] or [max(len(lines) - 1, 0)]
     first = max(0, marked[0] - CONTEXT)
     last = min(len(lines), marked[-1] + CONTEXT + 1, first + MAX_LINES)

@@ -1,9 +1,9 @@
-"""Expected failures: what a target's owner knows to be wrong, pinned to its reason, and never silently.
+"""Expected failures: known defects that the target's owner lists, each tied to one class of failure.
 
-An entry excuses one class of failure of the clauses (and cases) that it names. A different failure of the same
-clause is not excused. An entry that excuses nothing is a surprise of its own: what it covers now passes
-(*unexpected pass*), or nothing that ran is covered by it (*stale*). Entries that cover more than they excuse, and two
-entries that excuse the same failure, are reported.
+An entry excuses one class of failure of the clauses (and cases) that it names. It does not excuse a different failure
+of the same clause. An entry that excuses nothing is reported: either what it covers now passes (*unexpected pass*), or
+it covers nothing that ran (*stale*). Entries that cover more than they excuse are reported too, and so are two entries
+that excuse the same failure.
 
 In the globs of an entry only ``*`` is special.
 """
@@ -25,19 +25,19 @@ __all__ = ["Problem", "ProblemKind", "Resolution", "excuses", "glob_match", "res
 
 
 class ProblemKind(enum.StrEnum):
-    """What is wrong with an entry."""
+    """The kinds of problem with an entry."""
 
     STALE = "stale"
-    """Nothing that was judged is covered by it: the run fails."""
+    """It covers nothing that was judged; the run fails."""
     OVER_BROAD = "over-broad"
-    """It covers clauses that never failed so: it would hide their next failure."""
+    """It covers clauses that never had this failure, so it would hide their next failure."""
     OVERLAPPING = "overlapping"
     """Another entry excuses the same failure."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with the entry at ``index``: its kind and one sentence; only a stale entry fails the run."""
+    """A problem with the entry at ``index``: its kind and one sentence; only a stale entry fails the run."""
 
     kind: ProblemKind
     index: int
@@ -48,20 +48,20 @@ class Problem:
 
     @property
     def fails_run(self) -> bool:
-        """Whether the run exits with status 1 for it."""
+        """True if the run exits with status 1 because of it."""
         return self.kind is ProblemKind.STALE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Resolution:
-    """Verdicts after expected failures are taken into account, in the same order, and what is wrong with entries."""
+    """The verdicts after expected failures are applied, in the same order, and the problems with entries."""
 
     verdicts: tuple[Verdict, ...]
     problems: tuple[Problem, ...]
 
 
 _COVERED = frozenset({Outcome.PASS, Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED})
-"""Outcomes of a clause that was judged; the suite's own errors are nobody's expected failure."""
+"""Outcomes of a clause that was judged; an error of the suite cannot be an expected failure."""
 _FAILED = _COVERED - {Outcome.PASS}
 
 
@@ -71,7 +71,7 @@ def _compiled(glob: str) -> re.Pattern[str]:
 
 
 def glob_match(text: str, glob: str) -> bool:
-    """Whether ``glob`` describes the whole of ``text``; only ``*`` is special, for reasons are full of brackets."""
+    """True if ``glob`` matches the whole of ``text``. Only ``*`` is special, because reasons are full of brackets."""
     return _compiled(glob).fullmatch(text) is not None
 
 
@@ -80,8 +80,8 @@ def resolve(
 ) -> Resolution:
     """Apply ``expectations`` to ``verdicts``.
 
-    ``skipped_cases`` are ids that exist and were not chosen: an entry that covers one of them is called neither stale
-    nor an unexpected pass nor over-broad, since the whole run might need it as it is.
+    ``skipped_cases`` are ids that exist and were not chosen. An entry that covers one of them is never reported as
+    stale or over-broad and gives no unexpected pass, because a complete run may need it as it is.
     """
     excused: list[set[int]] = [set() for _ in expectations]
     covered: list[list[int]] = [[] for _ in expectations]
@@ -139,7 +139,9 @@ def _excuse(
     excused: Sequence[set[int]],
     overlaps: dict[tuple[int, int], Verdict],
 ) -> Verdict:
-    """``verdict`` as an expected failure where each of its reason classes is excused; else with one that is not."""
+    """``verdict`` as an expected failure if each of its reason classes is excused; otherwise with a reason that names
+    one that is not.
+    """
     unexcused = []
     for reason in reason_classes(verdict):
         hits = [index for index, entry in entries if glob_match(reason, entry.reason)]
@@ -173,7 +175,7 @@ def _over_broad(
 
 
 def _unexpected(entry: ExpectedFailure, covered: Sequence[int], after: list[Verdict]) -> None:
-    """Mark the passes that an entry without any failure of its class covers; other failures speak for themselves."""
+    """Mark the passes that an entry covers if no failure of its class occurred; other failures are left as they are."""
     reason = f"listed as an expected failure ({entry.reason}), and it passes; remove the entry"
     for at in covered:
         if after[at].outcome is Outcome.PASS:
@@ -181,5 +183,5 @@ def _unexpected(entry: ExpectedFailure, covered: Sequence[int], after: list[Verd
 
 
 def excuses(expectations: Sequence[ExpectedFailure], verdict: Verdict, reason: str) -> bool:
-    """Whether an entry covers ``verdict`` and excuses the reason class ``reason``."""
+    """True if an entry covers ``verdict`` and excuses the reason class ``reason``."""
     return any(_covers(entry, verdict) and glob_match(reason, entry.reason) for entry in expectations)

@@ -1,7 +1,7 @@
 """The append-only log of a run: one JSON object per line, flushed per event, readable after any crash.
 
-The last line of a log may be cut short by a crash of the suite itself, or by a full disk; such a line is dropped.
-Anything else that is not an event is refused with its line number.
+A crash of the suite or a full disk may cut the last line short; such a line is dropped. Anything else that is not an
+event is refused with its line number.
 """
 
 from __future__ import annotations
@@ -32,28 +32,30 @@ TAG_KEY: Final = "event"
 """The JSON key that names the kind of an event."""
 
 LONGEST: Final = 64 << 20
-"""Bytes of a line that is read: the longest of real runs have less than 1 MiB."""
+"""The longest line, in bytes, that is read; the longest of real runs are below 1 MiB."""
 
 MOST_GENERATED: Final = 10**7
-"""Generated cases of a run; a report names those of other shards one by one. More are a campaign's matter."""
+"""The most generated cases that a run may have: a report names those of other shards one by one. Campaigns handle
+more.
+"""
 
 _BY_TAG: Final[dict[str, type]] = {kind.TAG: kind for kind in EVENTS}  # type: ignore[attr-defined]  # each has a TAG
 
 
 class LogError(ValueError):
-    """A file is not the log of a run; the message says which line and what to do."""
+    """A file is not the log of a run; the message names the line and says what to do."""
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
-    """The JSON form of ``event``, one line of a log."""
+    """The JSON form of ``event``: one line of a log."""
     return {TAG_KEY: event.TAG, **to_json(event)}
 
 
 class LogWriter:
-    """Writes events to ``path`` as they happen, and nowhere back: an event once written stays.
+    """Writes events to ``path`` as they happen; an event that was written is never changed.
 
-    Use it as a context manager. Entering takes the lock of ``path``, so that no other run writes there; the log of an
-    earlier run is replaced when the first event comes, not before. Leaving closes the file and releases the lock.
+    Use it as a context manager. Entering takes the lock of ``path``, so that no other run writes there. The first
+    event, not the entering, replaces the log of an earlier run. Leaving closes the file and releases the lock.
 
     Raises:
         InUseError: another run writes this log; the text names its process.
@@ -64,16 +66,16 @@ class LogWriter:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.failure: DiskError | None = None
-        """Why :meth:`copy` ended before its events did; None where it did not."""
+        """The reason why :meth:`copy` ended before its events did; None if it did not."""
         self._stack = ExitStack()
         self._file: IO[bytes] | None = None
         self._written = 0
 
     def write(self, event: Event) -> None:
-        """Append ``event`` and hand it to the operating system, so that a crash of ours does not lose it."""
+        """Append ``event`` and pass it to the operating system, so that a crash of the suite does not lose it."""
         assert self._file is not None, "a log is written inside its context"
         text = json.dumps(event_to_json(event), ensure_ascii=False, separators=(",", ":")) + "\n"
-        data = memoryview(text.encode("utf-8", "backslashreplace"))  # a lone surrogate, as JSON escapes it
+        data = memoryview(text.encode("utf-8", "backslashreplace"))  # JSON escapes a lone surrogate in the same way
         if len(data) > LONGEST:
             raise LogError(f"{self.path}: expected events of at most {LONGEST >> 20} MiB, got {len(data) >> 20} MiB")
         with naming(self.path):
@@ -84,10 +86,10 @@ class LogWriter:
         self._written += 1
 
     def copy(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Pass ``events`` on, each written before anybody sees it.
+        """Write each event to the log, then yield it.
 
-        Where the disk is full before the end, the event in hand is the last one, and :attr:`failure` says why: what was
-        judged by then can be reported, as that of a run that broke off.
+        If the disk becomes full, the current event is the last one, and :attr:`failure` says why. The cases judged by
+        then can be reported as a run that was cut short.
 
         Raises:
             DiskError: not even the first event could be written.
@@ -107,7 +109,7 @@ class LogWriter:
         self._stack.enter_context(held(self.path, advice="wait until it ends, or name another log with --log"))
         try:
             with naming(self.path):
-                # Without a buffer, which would try again, and fail again, when it is closed.
+                # Unbuffered: a buffer would try to write again, and fail again, when the file is closed.
                 self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
         except BaseException:
             self._stack.close()
@@ -156,7 +158,7 @@ def _read_line(line: bytes, place: str, suite: str) -> Event:
     if kind is None:
         raise LogError(f"{wanted}, got {line[:60]!r}{_version(suite)}")
     try:
-        # Rows, requests and answers stay as they are: who shows them makes them safe.
+        # Rows, requests and answers stay unchanged; the code that shows them makes them safe.
         kept = data if kind is ExchangeRecorded else safe_values(data, blocks=("traceback",))
         event = cast(Event, from_json(kind, kept, path=place))
     except (RecordError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The logs of a run's shards put together: the events that the whole run would have written, in its order."""
+"""Merge the logs of a run's shards into the events that the unsharded run would have written, in its order."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from conformance.generate import generated_id
 
 __all__ = ["MergeError", "merge"]
 
-_ITS_OWN: Final = frozenset({"cases", "left_out", "shard", "platform"})
-"""What the shards of one run need not have in common."""
+_PER_SHARD: Final = frozenset({"cases", "left_out", "shard", "platform"})
+"""Fields in which the shards of one run may differ."""
 
 
 class MergeError(ValueError):
-    """Logs are not those of all the shards of one run; the message says which one is at fault."""
+    """The logs are not those of all shards of one run; the message names the wrong one."""
 
 
 def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
-    """The events of the run whose shards left ``logs``, in any order; a single log of a whole run is itself.
+    """The events of the run whose shards wrote ``logs``, in any order; the log of an unsharded run is returned
+    unchanged.
 
-    Seconds are those of all shards together. A log that breaks off makes the whole incomplete.
+    Seconds are added up over all shards. If one log is cut short, the result is incomplete too.
 
     Raises:
-        MergeError: a log holds no event, a shard is missing or there twice, or the logs are of different runs.
+        MergeError: a log contains no event, a shard is missing or occurs twice, or the logs are of different runs.
     """
     starts = [_start(log, number) for number, log in enumerate(logs, 1)]
     if len(logs) == 1 and not starts[0].shard:
@@ -46,7 +47,7 @@ def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
 
 def _start(log: Sequence[Event], number: int) -> RunStarted:
     if not log or not isinstance(log[0], RunStarted):
-        raise MergeError(f"log {number} holds no event: that run broke off before it began")
+        raise MergeError(f"log {number} contains no event: that run was cut short before it began")
     return log[0]
 
 
@@ -71,7 +72,7 @@ def _check_shards(starts: Sequence[RunStarted]) -> None:
 def _check_same(first: RunStarted, other: RunStarted) -> None:
     for field in dataclasses.fields(RunStarted):
         mine, theirs = getattr(first, field.name), getattr(other, field.name)
-        if field.name not in _ITS_OWN and mine != theirs:
+        if field.name not in _PER_SHARD and mine != theirs:
             raise MergeError(
                 f"expected the shards of one run, but {field.name} is {mine!r} in shard {first.shard}"
                 f" and {theirs!r} in shard {other.shard}"
@@ -79,7 +80,7 @@ def _check_same(first: RunStarted, other: RunStarted) -> None:
 
 
 def _whole(starts: Sequence[RunStarted]) -> RunStarted:
-    """The first event of the whole run: every shard's cases, and left out only what no shard chose."""
+    """The first event of the merged run: the cases of every shard; only what no shard chose is left out."""
     return dataclasses.replace(
         starts[0],
         shard="",
@@ -90,7 +91,7 @@ def _whole(starts: Sequence[RunStarted]) -> RunStarted:
 
 
 def _order(whole: RunStarted) -> Callable[[str], int]:
-    """Where a case stands in the run: the corpus by id, then what was generated, in the order of the indices."""
+    """A function that gives a case's position in the run: corpus cases by id, then generated ones by index."""
     places = {case_id: place for place, case_id in enumerate(whole.cases)}
     prefix = generated_id(whole.seed, 0, profile=whole.profile).removesuffix("0")
 

@@ -1,9 +1,9 @@
-"""Which outcome it is, and of which class: the rules that the judge, who sees one exchange, cannot apply.
+"""Turn verdicts into final outcomes and failure classes, using how the calls ended, which the judge does not see.
 
-The judge speaks of clauses. Whether a failure is a crash or a hang depends on how the calls ended, and a case that
-died where no clause was looking must not go unseen; that is decided here.
-A *reason class* is what a failure is a failure of, without the data of the case: two failures of one class are
-one deviation, and an expected failure excuses its class and no other.
+The judge decides per clause. This module decides whether a failure is a crash or a hang, and makes sure that a case
+that died is reported even if no clause failed.
+A *reason class* describes a failure without the data of the case: two failures of one class are one deviation, and an
+expected failure excuses its class and no other.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from conformance.records import CallEnd, Case, Exchange, Finding, Outcome, Verdi
 __all__ = ["BROKE", "WHOLE_CASE", "finding_class", "reason_classes", "refine", "shape", "unsupported", "whole_case"]
 
 WHOLE_CASE: Final = "case"
-"""The clause id of a verdict about a case as a whole: an error of the suite, a crash that no clause saw."""
+"""The clause id of a verdict about a case as a whole: an error of the suite, or a crash that no clause reported."""
 
 BROKE: Final = "the suite itself broke"
-"""How the reason of an *error* of a whole case begins."""
+"""The beginning of the reason of an *error* of a whole case."""
 
 _DIED: Final = {
     CallEnd.CRASH: Outcome.CRASH,
@@ -34,7 +34,7 @@ _DIED: Final = {
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _BREAK = re.compile(r"\\[nrt]")
-"""A line end or tab in foreign text, as :func:`conformance.contain.text.safe` leaves it: white space here."""
+"""A line end or tab in foreign text, as :func:`conformance.contain.text.safe` writes it: white space here."""
 _HEXADECIMAL = re.compile(
     r"\b0x[0-9a-fA-F]+\b|(?<![\w.])-?(?=[a-f]*\d)[0-9a-f]{8,}\b|\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){2,}\b"
 )
@@ -47,7 +47,7 @@ _MORE = re.compile(r" and # more\b")
 _RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
 
 MAX_CLASS: Final = 120
-"""Characters of a reason class: enough to tell failures apart, short enough for a line of a TOML file."""
+"""The longest reason class in characters: enough to distinguish failures, short enough for a line of a TOML file."""
 
 
 def shape(text: str) -> str:
@@ -63,7 +63,9 @@ def shape(text: str) -> str:
 
 
 def _collapsed(text: str) -> str:
-    """``text`` with rows and lists, however deep and however cut, as ``<…>``; a type's own brackets stay."""
+    """``text`` with rows and lists as ``<…>``, however deep they nest and wherever they are cut; the brackets of a
+    type stay.
+    """
     while (shorter := _BRACES.sub("<…>", text)) != text:
         text = shorter
     return _UNCLOSED.sub("<…>", text)
@@ -75,11 +77,11 @@ def finding_class(outcome: Outcome, finding: Finding) -> str:
 
 
 def _nameless(finding: Finding) -> str:
-    """What was observed, without what tells cases apart and not failures.
+    """The observed text without the parts that vary between cases with the same failure.
 
-    The description of the very field (``name: type``) is one such thing, for its place is told apart.
-    The prose behind a gRPC status is another: the status is the code, the prose quotes the request.
-    A reader's own words are a third: which reader it is and what became of it stand before them.
+    It drops the description of the field (``name: type``), because the finding names its place separately; the prose
+    after a gRPC status, because the prose quotes the request; and a reader's own words, because the text before them
+    names the reader and its outcome.
     """
     if finding.clause.startswith(_READERS):
         return finding.observed.partition(": ")[0]
@@ -90,7 +92,9 @@ def _nameless(finding: Finding) -> str:
 
 
 def reason_classes(verdict: Verdict) -> tuple[str, ...]:
-    """The reason classes of ``verdict``, one per distinct finding, in their order; its reason where it has none."""
+    """The reason classes of ``verdict``, one per distinct finding, in their order; the class of its reason if it has
+    no finding.
+    """
     if not verdict.findings:
         return (f"{verdict.outcome}: {shape(verdict.reason)}",)
     return tuple(dict.fromkeys(finding_class(verdict.outcome, finding) for finding in verdict.findings))
@@ -102,7 +106,7 @@ def whole_case(case: Case, outcome: Outcome, reason: str) -> Verdict:
 
 
 def unsupported(case: Case, clauses: Iterable[Clause], reason: str) -> list[Verdict]:
-    """The verdicts of a case that was not put to the target: one per clause that it exists to observe."""
+    """The verdicts of a case that was not put to the target: one per clause that the case is made for."""
     globs: Patterns = Patterns(case.clauses)
     named = [clause.id for clause in clauses if case.clauses and globs.match(clause.id)]
     verdicts = [Verdict(case.id, name, Outcome.UNSUPPORTED, reason=reason) for name in named]
@@ -117,20 +121,21 @@ def refine(
     *,
     passed: bool = False,
 ) -> list[Verdict]:
-    """``verdicts`` as the judge gave them, with what is known of how the calls ended.
+    """``verdicts`` of the judge, corrected by how the calls ended.
 
-    A failure seen only on calls that died is a crash or a hang. ``reason_not_judged`` names the first thing that
-    went wrong in the exchange (:meth:`conformance.contract.view.View.reason_not_judged`): a death or a refusal that no
-    clause has failed for fails the case as a whole, so that nothing is lost because no clause was looking.
-    What a refusal kept from being seen depends on it, where a clause has failed for that very call.
-    A case without any verdict gets one that says so; with ``passed`` there are passes that ``verdicts`` leaves out.
+    A failure that occurs only on calls that died is a crash or a hang. ``reason_not_judged`` returns the first thing
+    that went wrong in the exchange (:meth:`conformance.contract.view.View.reason_not_judged`): if no clause failed, a
+    death or a refusal fails the case as a whole, so that it is never lost. A clause that a refusal left without
+    observation is a failed dependency if another clause failed on the same call.
+    A case without any verdict gets one that says so; ``passed`` says that there are passes that ``verdicts`` leaves
+    out.
     """
     refined = _explained([_died(verdict, exchange) for verdict in verdicts])
     if any(verdict.outcome.fails_run and verdict.outcome is not Outcome.ERROR for verdict in refined):
         return refined
     try:
         outcome, reason = reason_not_judged()
-    except Exception as error:  # noqa: BLE001  # the verdicts of the clauses stand, whatever this was
+    except Exception as error:  # noqa: BLE001  # the verdicts of the clauses are kept, whatever failed here
         outcome, reason = Outcome.ERROR, reason_of(error)
     if outcome.fails_run or not (refined or passed):
         refined.append(whole_case(case, outcome, reason))
@@ -138,7 +143,7 @@ def refine(
 
 
 def _explained(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts, with those refused for a call that a clause has failed for as failed dependencies."""
+    """The verdicts; those refused for a call on which a clause failed become failed dependencies."""
     failed = {f"call {one.call}" for verdict in verdicts if verdict.outcome is Outcome.FAIL for one in verdict.findings}
     return [
         dataclasses.replace(verdict, outcome=Outcome.DEPENDENCY_FAILED)

@@ -1,8 +1,8 @@
-"""A run in parts beside each other: the shards of one run, each in a process with a target of its own.
+"""Run the shards of one run in parallel, each in a process with its own target.
 
-What a target has seen before may show in what it answers, so one target is driven from one thread, always in the same
-order. Shards are how a run uses more than one core: which case belongs to which depends on its id alone, and their
-logs together are those of the whole run.
+Earlier requests may influence a target's answers, so one thread drives one target, always in the same order. Shards
+let a run use more than one core: a hash of the case's id alone decides its shard, and merging their logs gives the log
+of the unsharded run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from conformance.engine.shards import Shard
 __all__ = ["PartError", "run_parts"]
 
 GRACE: Final = 30.0
-"""Seconds for a part to stop its target after an interrupt."""
+"""Seconds that a shard has to stop its target after an interrupt."""
 _JUDGED: Final = (0, 1)
 """Exit statuses of a run that was judged."""
 _INTERRUPTED: Final = 130
@@ -32,17 +32,17 @@ _INTERRUPTED: Final = 130
 
 
 class PartError(ValueError):
-    """A part could not run; the message is what that part said."""
+    """A shard could not run; the message is that shard's own error message."""
 
 
 def run_parts(arguments: Sequence[str], count: int, folder: Path) -> list[Event]:
     """The events of ``conformance run`` with ``arguments``, run as ``count`` shards; their logs go to ``folder``.
 
-    An interrupt ends all parts; what they had judged by then is returned, and is incomplete.
+    An interrupt ends all shards; the events up to then are returned, as those of an incomplete run.
 
     Raises:
-        PartError: a part found its input unusable.
-        KeyboardInterrupt: there was one, before every part had judged something.
+        PartError: a shard found its input unusable.
+        KeyboardInterrupt: an interrupt came before every shard had begun its log.
     """
     folder.mkdir(parents=True, exist_ok=True)
     logs = {Shard(index, count): folder / f"part-{index}-of-{count}.jsonl" for index in range(1, count + 1)}
@@ -50,7 +50,8 @@ def run_parts(arguments: Sequence[str], count: int, folder: Path) -> list[Event]
     interrupted = False
     try:
         for shard, log in logs.items():
-            parts.append(_started(arguments, shard, log))  # an interrupt must lose none
+            # One by one: an interrupt must not leave a started shard out of the list, or nothing would stop it.
+            parts.append(_started(arguments, shard, log))
         for part in parts:
             part.wait_for_exit(None)
     except KeyboardInterrupt:
@@ -69,7 +70,7 @@ def run_parts(arguments: Sequence[str], count: int, folder: Path) -> list[Event]
 
 
 def _end_in_order(parts: Sequence[Child]) -> None:
-    """Ask every part once to end with what it has, and give all of them together the time for it."""
+    """Ask every shard once to stop with what it has, and give all of them together ``GRACE`` seconds."""
     until = time.monotonic() + GRACE
     for part in parts:
         part.terminate()

@@ -1,11 +1,11 @@
-"""Proof that the suite can fail: every mutant is killed, by the clause that it was made for and by no undeclared one.
+"""Prove that the suite can fail: each mutant must fail its intended clauses, and no undeclared one.
 
-Three gates. A mutant that none of its intended clauses fails *survives*. A clause that no mutant is made for is
-*unproven*. A mutant on which a clause fails that it does not declare is *over-broad*: either the clause asks for more
-than its id says, or the mutant deviates twice. Beside them the other half: a *legal variation* may fail nothing.
+There are three gates. A mutant that does not fail its intended clauses *survives*. A clause that no mutant is made for
+is *unproven*. A mutant on which an undeclared clause fails is *over-broad*: either the clause requires more than its
+id says, or the mutant deviates twice. In the other direction, a *legal variation* must not fail anything.
 
-A lie about bytes is told by a serializer in this process; a lie about behaviour by a server, which is asked every case.
-A lie about bytes that only a server can show (rows lost, columns swapped) is told by a server too.
+A serializer in this process makes faults in bytes. A server, which is sent every case, makes faults in behaviour, and
+faults in bytes that only a server can show (lost rows, swapped columns).
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ Failures = Mapping[str, tuple[str, ...]]
 
 
 HEAVY_ROWS: Final = 2000
-"""A case of more rows, of wide cells or with a server of its own is tried only on lies about what it was made for."""
+"""A case with more rows, with wide cells or with a server of its own is tried only on mutants that it is made for."""
 
 
 SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
-"""Deadlines for servers that hang: nothing here takes honest servers a second."""
+"""Deadlines for servers that hang: a correct server needs less than a second for anything here."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Tried:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of one mutant (or legal variation): the clauses that failed, and where."""
+    """The result for one mutant (or legal variation): the clauses that failed, and the cases on which they failed."""
 
     name: str
     failures: Failures
@@ -80,7 +80,7 @@ class Trial:
 
     @property
     def surplus(self) -> tuple[str, ...]:
-        """Clauses that failed and are not declared."""
+        """Clauses that failed although the mutant does not declare them."""
         declared = (*self.kills, *self.also)
         return tuple(
             clause
@@ -98,7 +98,7 @@ def _heavy(case: Case) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProofFixture:
-    """What mutants are tried on: the light cases, made up once, the heavy ones as they are, and the clauses."""
+    """The inputs of every trial: the light cases with their tables, the heavy ones without, and the clauses."""
 
     light: tuple[Tried, ...]
     heavy: tuple[Case, ...]
@@ -106,13 +106,15 @@ class ProofFixture:
 
     @classmethod
     def of(cls, cases: Iterable[Case], clauses: Iterable[Clause]) -> ProofFixture:
-        """The stand for those cases."""
+        """The fixture for those cases."""
         every = list(cases)
         light = tuple(Tried(case, materialise(case.table)) for case in every if not _heavy(case))
         return cls(light, tuple(case for case in every if _heavy(case)), tuple(clauses))
 
     def served(self, kills: Sequence[str]) -> Iterator[Tried]:
-        """The light cases that every server can be asked, and the heavy ones for ``kills`` that no light one is for."""
+        """The light cases that every server can serve, then heavy cases made for those of ``kills`` that no light case
+        is made for.
+        """
         asked = [tried for tried in self.light if not tried.case.needs]
         yield from asked
         heavy = [clause for clause in kills if not any(_is_for(tried.case, clause) for tried in asked)]
@@ -121,7 +123,7 @@ class ProofFixture:
                 yield Tried(case, materialise(case.table))
 
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
-        """The cases, light and heavy, that exist to observe one of ``kills``."""
+        """The cases, light and heavy, that are made for one of ``kills``."""
         for tried in self.light:
             if not tried.case.needs and any(_is_for(tried.case, clause) for clause in kills):
                 yield tried
@@ -137,7 +139,7 @@ def _is_for(case: Case, clause: str) -> bool:
 def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:
     """Add the clauses that failed to ``into``, each with its cases.
 
-    One that raised is no kill and is declared nowhere: it stands there under a name that is no clause's.
+    A clause that raised an exception is not a kill and is never declared: its entry has a name that is no clause's.
     """
     for verdict in verdicts:
         if verdict.outcome in (Outcome.FAIL, Outcome.ERROR):
@@ -146,7 +148,9 @@ def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]])
 
 
 def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
-    """The clauses that fail on what ``serializer`` makes of the light cases and of the samples of other types."""
+    """The clauses that fail on the bytes that ``serializer`` makes of the light cases and of the samples of other
+    types.
+    """
     failures: dict[str, tuple[str, ...]] = {}
     for tried in proof_fixture.light:
         if place_of(tried.case) is None:
@@ -163,7 +167,7 @@ def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
 
 
 def by_readings(proof_fixture: ProofFixture, misread: Misread) -> Failures:
-    """The clauses that fail where readers make of the reference's own bytes what ``misread`` makes of the truth."""
+    """The clauses that fail if ``misread`` distorts the correct readings of the reference's own bytes."""
     failures: dict[str, tuple[str, ...]] = {}
     tried = next(
         tried for tried in proof_fixture.light if place_of(tried.case) is not None and tried.table.num_rows > 1
@@ -176,7 +180,7 @@ def by_readings(proof_fixture: ProofFixture, misread: Misread) -> Failures:
 
 
 def _true_readings(case_id: str, exchange: Exchange) -> Iterator[Reading]:
-    """What pyarrow makes of the messages in its two ways, which is what they hold; both are of one camp."""
+    """The readings of the messages by pyarrow in its two ways, which are correct; both belong to one camp."""
     schema_bytes, *batches = (call.responses[0] for call in exchange.calls)
     schema = pa.ipc.read_schema(pa.py_buffer(schema_bytes))
     by_slots = pa.Table.from_batches([pa.ipc.read_record_batch(pa.py_buffer(one), schema) for one in batches])
@@ -201,19 +205,21 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
 
 
 def by_server(proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = ()) -> Iterator[list[Verdict]]:
-    """The verdicts, case by case, on what the reference server answers while it tells that lie.
+    """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
-    Heavy cases are put to it where they exist to observe one of ``kills``.
+    Heavy cases are included if they are made for one of ``kills``.
     """
     with ReferenceServer(mutant=mutant) as server:
         endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
         spec = TargetSpec(name="mutant", kind=TargetKind.SERVER, endpoint=endpoint)
-        # A server of its own is a process of its own; the lies tried here need none.
+        # An isolated server is a process of its own; the mutants tried here do not need one.
         yield from _driven(spec, proof_fixture, proof_fixture.served(kills), isolated=False)
 
 
 def by_process(proof_fixture: ProofFixture, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:
-    """The same for a lie that hangs or dies: in a process, with short deadlines, on the cases made for ``kills``."""
+    """As :func:`by_server`, for a mutant that hangs or dies: in a process, with short deadlines, on the cases made for
+    ``kills``.
+    """
     spec = TargetSpec(
         name="mutant",
         kind=TargetKind.SERVER,
@@ -235,7 +241,7 @@ def _driven(
 
 
 def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:
-    """Tell one lie and see which clauses notice."""
+    """The clauses that fail on one mutant."""
     failures: dict[str, tuple[str, ...]] = {}
     if mutant.serializer is not None:
         failures.update(by_bytes(proof_fixture, mutant.serializer))
@@ -244,7 +250,7 @@ def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:
     elif mutant.process:
         for verdicts in by_process(proof_fixture, mutant.name, mutant.kills):
             note_failures(verdicts, failures)
-    elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only a server shows it
+    elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only servers show it
         for verdicts in by_server(proof_fixture, mutant.name, mutant.kills):
             note_failures(verdicts, failures)
     return Trial(mutant.name, failures, mutant.kills, tuple(mutant.also))

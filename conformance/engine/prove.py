@@ -1,7 +1,8 @@
-"""The whole proof: all mutants, all liars, all legal variations and the systematic changes, in several processes.
+"""The full proof: all mutants, all faulty servers, all legal variations and the systematic changes, in several
+processes.
 
-The gates are those of :mod:`conformance.engine.proof` and :mod:`conformance.engine.systematic`; this module decides
-who tries what, puts the results together, and says whether the proof holds.
+:mod:`conformance.engine.proof` and :mod:`conformance.engine.systematic` define the gates. This module distributes the
+tasks, puts the results together, and says whether the proof holds.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from conformance.reference.variations import VARIATIONS
 __all__ = ["Proof", "prove"]
 
 SHARDS: Final = 8
-"""Parts that the systematic changes are cut into, so that the processes end at about the same time."""
+"""The number of parts of the systematic changes; with that many, the processes end at about the same time."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Proof:
-    """What was shown. ``faulty_servers`` maps each standing liar to the MUST clauses that it passes.
+    """The results of a proof. ``faulty_servers`` maps each faulty server to the MUST clauses that it passes.
 
-    ``unproven`` are clauses on messages for which no mutant is made, ``unknown`` ids that a mutant kills and that do
-    not exist.
-    ``changes`` counts the systematic changes by what became of them, ``types`` the types in each other's places;
-    ``survivors`` are those of either that nothing rejected, ``raised`` those on which a clause raised.
+    ``unproven`` are clauses on messages for which no mutant is made. ``unknown`` are ids that a mutant kills and that
+    do not exist.
+    ``changes`` counts the systematic changes by their result, ``types`` the substituted types. ``survivors`` are those
+    of either kind that no clause rejected, ``raised`` those on which a clause raised an exception.
     ``alarms`` are legal variations (and the reference itself) on which a clause failed.
     """
 
@@ -53,7 +54,7 @@ class Proof:
 
     @property
     def survived(self) -> tuple[Trial, ...]:
-        """Mutants that one of their intended clauses did not notice."""
+        """Mutants on which one of their intended clauses did not fail."""
         return tuple(trial for trial in self.trials if trial.survived)
 
     @property
@@ -63,7 +64,7 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether every gate is passed."""
+        """True if every gate is passed."""
         gates = (self.survived, self.broad, self.alarms, self.unproven, self.unknown, self.survivors, self.raised)
         return not any(gates)
 
@@ -79,8 +80,8 @@ def prove(
 ) -> Proof:
     """Try everything on ``cases``; ``mutants`` and ``every`` (each n-th systematic change) make a sampled proof.
 
-    With ``clauses``, these alone are proven: by the mutants that are made for them, the reference and what is legal.
-    ``reported`` is called with what was tried last, how many tasks are done, and of how many.
+    With ``clauses``, only these are proven: by the mutants made for them, the reference and the legal variations.
+    ``reported`` is called with the name of the last task, the number of finished tasks, and the number of all tasks.
     """
     load_chapters()
     chosen = list(MUTANTS) if mutants is None else list(mutants)
@@ -89,10 +90,10 @@ def prove(
     tasks: list[tuple[str, str, int]] = []
     if clauses is None:
         tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [
-            ("liar", name, 0) for name in FAULTY_SERVERS
+            ("server", name, 0) for name in FAULTY_SERVERS
         ]
     tasks += [("alarm", "", 0)] + [("alarm", name, 0) for name in VARIATIONS]
-    # Lies told by a server take longest; they go first, so that no process is left with one at the end.
+    # Mutants of a server take longest. They go first, so that no process is left with one at the end.
     tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: MUTANTS[name].service is None)]
     asked = tuple(CLAUSES if clauses is None else clauses)
     results = _run(tasks, (tuple(cases), asked), workers or os.cpu_count() or 1, reported)
@@ -112,7 +113,7 @@ def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Map
             found += result[2]
     return Proof(
         trials=tuple(results["mutant", name] for name in chosen),
-        faulty_servers={name: results["liar", name] for name in FAULTY_SERVERS if ("liar", name) in results},
+        faulty_servers={name: results["server", name] for name in FAULTY_SERVERS if ("server", name) in results},
         alarms={name or "reference": made for (kind, name), made in results.items() if kind == "alarm" and made},
         unproven=tuple(name for name in to_prove if CLAUSES[name].on_messages and name not in made_for),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
@@ -140,24 +141,24 @@ def _run(
     return results
 
 
-_STANDS: list[ProofFixture] = []
-"""The stands of this process, made once by :func:`_prepare`: with every clause, and with those that are proven."""
+_FIXTURES: list[ProofFixture] = []
+"""The fixtures of this process, made once by :func:`_prepare`: with every clause, and with the clauses to prove."""
 
 
 def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
     load_chapters()
-    # A lie may overflow or divide by zero on its way; what it sends is all that matters.
+    # A mutant's arithmetic may overflow or divide by zero; only the bytes that it sends matter.
     warnings.simplefilter("ignore", RuntimeWarning)
     every = ProofFixture.of(cases, CLAUSES.values())
-    _STANDS.extend((every, dataclasses.replace(every, clauses=tuple(CLAUSES[name] for name in asked))))
+    _FIXTURES.extend((every, dataclasses.replace(every, clauses=tuple(CLAUSES[name] for name in asked))))
 
 
 def _task(kind: str, name: str, every: int) -> Any:
-    proof_fixture, proven = _STANDS
+    proof_fixture, proven = _FIXTURES
     match kind:
         case "mutant":
             return try_mutant(proof_fixture, MUTANTS[name])
-        case "liar":
+        case "server":
             return passed(by_server(proof_fixture, name))
         case "systematic":
             return _systematic(proof_fixture, int(name), every)
@@ -175,7 +176,7 @@ def _alarms(proof_fixture: ProofFixture, name: str) -> Failures:
 
 
 def passed(cases: Iterator[list[Verdict]]) -> tuple[str, ...]:
-    """The MUST clauses that were observed and failed nowhere."""
+    """The MUST clauses that passed at least once and never failed."""
     good: set[str] = set()
     bad: set[str] = set()
     for verdicts in cases:
@@ -185,7 +186,7 @@ def passed(cases: Iterator[list[Verdict]]) -> tuple[str, ...]:
 
 
 def _systematic(proof_fixture: ProofFixture, shard: int, every: int) -> tuple[Counter[str], Counter[str], list[Fate]]:
-    """The changes and the substituted types of one shard by what became of them, and those that break a gate."""
+    """The changes and the substituted types of one shard, counted by result, and those that break a gate."""
     take = (shard, SHARDS * every)
     changes = list(fates(proof_fixture.clauses, conversations(), take=take))
     types = list(type_fates(proof_fixture.clauses, take=take))

@@ -1,6 +1,6 @@
-"""Readers of IPC data judged: inputs go in, answers come out, and become the events of a run.
+"""Judge readers of IPC data: give them inputs and turn their answers into the events of a run.
 
-The reader decodes in a process of its own (:mod:`conformance.readers.ipc`); here its answers are only looked at.
+The reader decodes in a process of its own (:mod:`conformance.readers.ipc`); this module only judges its answers.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from conformance.records import Level, Outcome, Verdict
 __all__ = ["REUSE", "ReaderTask", "reader_clauses"]
 
 REUSE: Final = 64
-"""Inputs that share a process; one that ends it is read again in a process of its own."""
+"""The number of inputs that share a process; an input that ends the process is read again in a process of its own."""
 _NO_ERRORS: Final = ("", "exit", "frame", "limit", "answer", "deadline")
-"""What stands for the class of an error where the suite, or the system, ended the reader."""
+"""Error classes that the suite or the system gives when it ends the reader, instead of an error of the library."""
 _ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAUSTED: Outcome.HANG}
 
 
@@ -43,9 +43,9 @@ def reader_clauses() -> tuple[Clause, ...]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReaderTask:
-    """A reader, what it is asked, and under which clauses its answers are judged.
+    """A reader, its inputs, and the clauses under which its answers are judged.
 
-    ``reader`` is one of ``readers``, which the pool holds as well.
+    ``reader`` is one of ``readers``, which are also those of the pool.
     """
 
     pool: IpcPool
@@ -59,10 +59,10 @@ class ReaderTask:
     readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
 
     def events(self) -> Iterator[Event]:
-        """Ask, judge, and yield what happens; a reader that is not here gives a run in which nothing was judged.
+        """Read every chosen input, judge the answers, and yield the events.
 
         Raises:
-            Unavailable: the reader is not here; the text says what is missing.
+            Unavailable: the reader is not installed; the text says what is missing.
         """
         hello = self.pool.hello(self.reader)
         began = time.monotonic()
@@ -74,7 +74,7 @@ class ReaderTask:
         """As :meth:`events`, for one input alone.
 
         Raises:
-            Unavailable: as there.
+            Unavailable: the reader is not installed; the text says what is missing.
         """
         hello = self.pool.hello(self.reader)
         began = time.monotonic()
@@ -102,11 +102,11 @@ class ReaderTask:
             )
 
     def verdicts(self, asked: ReadInput, answer: JobAnswer) -> list[Verdict]:
-        """The verdicts on one answer; what ended the reader is a crash or a hang, and not a mere failure."""
+        """The verdicts on one answer; if the reader's process died or hung, a failure becomes a crash or a hang."""
         answer = _well_behaved(answer, asked.expectation)
         try:
             expected = self._expected(asked)
-        except Exception as error:  # noqa: BLE001  # what the suite cannot work out costs this input only
+        except Exception as error:  # noqa: BLE001  # an error of the suite costs this input only
             return [Verdict(asked.id, WHOLE_CASE, Outcome.ERROR, reason=reason_of(error))]
         judged = judge_reading(expected, answer, case_id=asked.id)
         known = {clause.id for clause in self._asked}
@@ -122,12 +122,12 @@ class ReaderTask:
 
     @property
     def _asked(self) -> list[Clause]:
-        """The clauses but for those that this reader leaves to a validation."""
+        """The clauses, without those that this reader leaves to a separate validation."""
         left = self.readers[self.reader].left_to_validation
         return [clause for clause in self.clauses if clause.id not in left]
 
     def _expected(self, asked: ReadInput) -> Expectation:
-        """What is expected of this reader: rows in the units to which it is documented to convert."""
+        """The expectation for this reader: its rows have the units to which the reader is documented to convert."""
         rows = asked.expectation.rows
         if rows is None or asked.schema is None:
             return asked.expectation
@@ -149,12 +149,12 @@ class ReaderTask:
 
 
 def _well_behaved(answer: JobAnswer, expectation: Expectation) -> JobAnswer:
-    """The answer as the library's own.
+    """The answer, with errors that are not the library's removed from it.
 
-    A library that had read invalid bytes has accepted them, even if its rows then could not be looked at: who looks at
-    arrays made of them may be another library's code. What ends the looking at legal rows, an error or the process, is
-    held against the reader that made them. One that gave up an allocation by an error of its own has refused, whoever
-    set the limit.
+    A library that read invalid bytes has accepted them, even if its rows then could not be examined: the code that
+    examines them may belong to another library. If examining the rows of legal bytes ends with an error or ends the
+    process, the reader that made the rows has failed. A reader that gave up an allocation with an error of its own has
+    refused the bytes, even if the suite set the limit.
     """
     looked = answer.stage is Stage.VALUES and (answer.outcome is Ended.REFUSED or answer.outcome in _ENDS)
     if looked and not _is_legal(expectation):
@@ -171,11 +171,12 @@ def _is_legal(expectation: Expectation) -> bool:
 
 def _remarks(hello: Hello, info: IpcReaderInfo) -> Iterator[str]:
     if info.left_to_validation:
-        yield f"not judged, for it leaves them to a validation that is not called: {', '.join(info.left_to_validation)}"
+        left = ", ".join(info.left_to_validation)
+        yield f"not judged, because the reader leaves them to a validation that is not called: {left}"
     lacking = [name for name in READ_OPTIONS if name not in hello.read_options]
     if lacking:
-        yield f"not applicable, for its interface has no such option: {', '.join(lacking)}"
+        yield f"not applicable, because its interface has no such option: {', '.join(lacking)}"
     kinds = [kind for kind in ("stream", "file", "tensor") if kind not in hello.reads]
     if kinds:
-        yield f"not applicable, for it reads none: {', '.join(f'{kind}s' for kind in kinds)}"
+        yield f"not applicable, because it does not read them: {', '.join(f'{kind}s' for kind in kinds)}"
     yield f"written in {hello.language}"

@@ -1,4 +1,4 @@
-"""What readers of IPC data are asked: golden vectors, the same under options, and bytes mangled from them.
+"""The inputs for readers of IPC data: golden vectors, the same under options, and bytes mangled from them.
 
 Each input has an id from which it can be made again (:func:`Inputs.find`), so that a single line replays it.
 """
@@ -29,16 +29,16 @@ __all__ = ["Inputs", "ReadInput", "counted", "option_text"]
 
 _MANGLED: Final = re.compile(r"mangled\.s(\d+)\.i(\d+)")
 _UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "types.union-dense", "nulls.words")
-"""Samples that are read under every option: options are about reading, not about types."""
+"""Samples that are read under every option. Few are enough: options change how data is read, whatever its types."""
 _ANY: Final[Mapping[str, tuple[Any, ...]]] = {"included_fields": ([0], [1]), "chunk": (1, 7, 64)}
-"""Values for options that take any."""
+"""Values to try for options that accept any value."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReadInput:
-    """Bytes to read with some options, and what readers may make of them; ``title`` says what they are.
+    """Bytes to read with some options, and the expectation for readers; ``title`` describes the bytes.
 
-    ``schema`` is that of the expected rows, where there are any.
+    ``schema`` is the schema of the expected rows, or None if no rows are expected.
     """
 
     id: str
@@ -52,9 +52,9 @@ class ReadInput:
 
 
 class Inputs:
-    """The inputs that a set of vectors gives.
+    """The inputs made from a set of vectors.
 
-    ``generated`` of them are mangled from the valid vectors by ``seed``.
+    ``generated`` more inputs are mangled from the valid vectors, from ``seed``.
     """
 
     def __init__(self, vectors: VectorSet, *, seed: int = 0, generated: int = 0) -> None:
@@ -63,10 +63,10 @@ class Inputs:
         self._seed = seed
         self._generated = generated
         self._rows = functools.cache(self._read_rows)
-        self._mangled = functools.cache(self._mangle)  # every reader gets them, and judging the bytes takes a while
+        self._mangled = functools.cache(self._mangle)  # every reader gets them, and judging the bytes is slow
 
     def ids(self, select: Sequence[str] = ()) -> list[str]:
-        """The vectors that ``select`` (globs; all, if there are none) names."""
+        """The ids of the vectors that match ``select`` (globs); all if there are no globs."""
         return self.matched(Patterns(select))
 
     def matched(self, globs: Patterns) -> list[str]:
@@ -74,7 +74,9 @@ class Inputs:
         return [name for name in self._vectors if globs.match(name)]
 
     def chosen(self, select: Sequence[str], options: Mapping[str, Sequence[Any]]) -> Iterator[ReadInput]:
-        """The vectors that ``select`` names, the same under ``options`` (values by name), then the mangled ones."""
+        """The vectors that match ``select``, each followed by itself under ``options`` (values by name), then the
+        mangled ones.
+        """
         for name in self.ids(select):
             made = self._of_vector(self._vectors[name])
             yield made
@@ -83,10 +85,10 @@ class Inputs:
             yield self._mangled(self._seed, number)
 
     def find(self, name: str) -> ReadInput:
-        """The input of that id.
+        """The input with that id.
 
         Raises:
-            VectorError: there is none.
+            VectorError: no input has it.
         """
         if found := _MANGLED.fullmatch(name):
             return self._mangled(int(found[1]), int(found[2]))
@@ -106,7 +108,7 @@ class Inputs:
         data, kind = self._set.contents[vector.file], Kind(vector.kind)
         rows, schema = self._rows(vector.rows) if vector.rows else (None, None)
         if kind is Kind.TENSOR and vector.result is Validity.VALID:
-            rows = expect(data, kind).rows  # the integration form has no tensors
+            rows = expect(data, kind).rows  # the JSON form of the integration tests has no tensors
         expectation = Expectation(
             result=vector.result,
             rows=rows,
@@ -139,7 +141,7 @@ class Inputs:
 
 
 def counted(data: bytes) -> Mapping[str, int]:
-    """What there is to be counted in a stream, by :data:`~conformance.contract.ipc.expectation.STATISTICS`."""
+    """The counts of a stream's parts, by :data:`~conformance.contract.ipc.expectation.STATISTICS`."""
     reading = read_stream(data)
     seen: set[int] = set()
     replaced = 0
@@ -158,7 +160,9 @@ def _schema(data: bytes, kind: Kind) -> pa.Schema | None:
 
 
 def _under(made: ReadInput, options: Mapping[str, Sequence[Any]]) -> Iterator[ReadInput]:
-    """A sound input under each value of each option, one at a time, for the samples that are for it."""
+    """A valid input under each value of each option, one option at a time; nothing unless its sample is in
+    ``_UNDER_OPTIONS``.
+    """
     rows = made.expectation.rows
     if made.expectation.result is not Validity.VALID or rows is None or made.id.partition(".")[2] not in _UNDER_OPTIONS:
         return

@@ -1,6 +1,6 @@
-"""Exchanges in a log, judged again: today's clauses on bytes that were recorded earlier, without any target.
+"""Judge the exchanges of a log again: today's clauses on bytes that were recorded earlier, without any target.
 
-No reader is asked, so clauses on readers are not observed.
+No reader reads the bytes, so clauses on readers are not observed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Recorded", "Stored", "read_recorded", "with_exchange"]
 
 
 class Stored:
-    """In a target's place: what one answered then, by case."""
+    """A driver that returns recorded exchanges instead of asking a target."""
 
     remarks: tuple[str, ...] = ()
 
@@ -39,19 +39,19 @@ class Stored:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Recorded:
-    """The exchanges of a log, under the event that began its run."""
+    """The exchanges of a log, and the event that began its run."""
 
     path: Path
     start: RunStarted
     exchanges: tuple[ExchangeRecorded, ...]
 
     def views(self) -> Iterator[View]:
-        """Each exchange, as clauses see it."""
+        """Each exchange, in the form in which clauses see it."""
         for one in self.exchanges:
             yield View(one.case, one.exchange, materialise(one.case.table))
 
     def judged(self) -> Iterator[Event]:
-        """The events of a run that judges the exchanges under every clause of today."""
+        """The events of a run that judges the exchanges under every clause of this version."""
         step = CaseStep(all_clauses().values(), Stored({one.case.id: one.exchange for one in self.exchanges}))
         clauses = tuple(clause.id for clause in step.judge.clauses)
         cases = [one.case for one in self.exchanges]
@@ -73,13 +73,13 @@ def read_recorded(path: Path) -> Recorded:
     """The exchanges of the log at ``path``.
 
     Raises:
-        LogError: the file is no log, holds no exchange, or several of one case.
+        LogError: the file is not a log, contains no exchange, or several of one case.
         OSError: the file cannot be read.
     """
     events = list(read_log(path))
     exchanges = tuple(event for event in events if isinstance(event, ExchangeRecorded))
     if not exchanges or not isinstance(events[0], RunStarted):
-        raise LogError(f"{path} holds no exchange; `conformance replay CASE --log FILE` writes one")
+        raise LogError(f"{path} contains no exchange; `conformance replay CASE --log FILE` writes one")
     counts = collections.Counter(one.case.id for one in exchanges)
     if twice := [name for name, count in counts.items() if count > 1]:
         raise LogError(f"{path}: expected one exchange of each case, got several of {twice[0]!r}; keep one in a log")

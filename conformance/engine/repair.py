@@ -1,7 +1,7 @@
-"""The expected failures of a target file, rewritten from a run: sorted, stable, nothing else touched.
+"""Rewrite the expected failures of a target file from a run: sorted, stable, and without other changes.
 
-The list stands in the TOML file as ``[[expected_failures]]`` tables. They are cut out and written anew at the end of
-the file; every other line stays as its owner wrote it, comments included. Read back, the file gives the same entries.
+The TOML file has the list as ``[[expected_failures]]`` tables. They are cut out and written again at the end of the
+file; every other line stays as its owner wrote it, comments included. The written file parses to the intended entries.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _EXCUSABLE: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcom
 
 
 def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[ExpectedFailure]:
-    """``entries`` as ``result`` says they ought to be.
+    """``entries``, corrected by ``result``.
 
-    An entry stays where it excuses a failure of the run, or where it covers only cases or clauses that were not
-    chosen. Each failure that nothing excuses gets an entry of its own, for all cases.
+    An entry is kept if it excuses a failure of the run, or if it covers only cases or clauses that were not chosen.
+    Each failure that nothing excuses gets an entry of its own, for all cases.
     """
     expected = result.listed(Outcome.EXPECTED_FAIL)
     skipped = [left.id for left in result.start.left_out]
@@ -56,7 +56,7 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
 
 
 def _beyond(entry: ExpectedFailure, result: Result, skipped: Iterable[str]) -> bool:
-    """Whether nothing that was run could have met ``entry``, while something that was left out could."""
+    """True if nothing that ran could have matched ``entry``, but something that was left out could."""
     met = any(
         glob_match(verdict.clause, entry.clause) and glob_match(verdict.case_id, entry.case)
         for verdict in result.verdicts
@@ -69,7 +69,7 @@ def _order(entry: ExpectedFailure) -> tuple[str, ...]:
 
 
 def describe_changes(before: Iterable[ExpectedFailure], after: Iterable[ExpectedFailure]) -> list[str]:
-    """One line per entry that goes (``-``) or comes (``+``)."""
+    """One line per removed (``-``) or added (``+``) entry."""
     old, new = set(before), set(after)
     gone = [f"- {_words(entry)}" for entry in sorted(old - new, key=_order)]
     return gone + [f"+ {_words(entry)}" for entry in sorted(new - old, key=_order)]
@@ -81,10 +81,10 @@ def _words(entry: ExpectedFailure) -> str:
 
 
 def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
-    """Write ``entries`` into the target file at ``path``, in place of those it holds.
+    """Write ``entries`` into the target file at ``path``, in place of those it contains.
 
     Raises:
-        TargetError: the file would not read back as what was meant; it is left as it was.
+        TargetError: the new text would not parse to the intended entries; the file is left unchanged.
     """
     before = path.read_text(encoding="utf-8")
     after = (
@@ -101,7 +101,7 @@ def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
         safe = False
     if not safe:
         raise TargetError(
-            f"{path}: cannot rewrite a list that is not in the form of [[{_TABLE}]] tables; bring it into it"
+            f"{path}: cannot rewrite expected failures that are not [[{_TABLE}]] tables; write them as such first"
         )
     write_whole(path, after)
 
@@ -109,7 +109,7 @@ def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
 def _without_table(text: str) -> str:
     """``text`` without the ``[[expected_failures]]`` tables: each from its header to the next one.
 
-    Comments right above a header belong to what follows them, so they end the table before it.
+    Comments right above a header belong to the table below them, so they end the table before it.
     """
     kept: list[str] = []
     pending: list[str] = []
@@ -140,7 +140,7 @@ def _values(entry: ExpectedFailure) -> dict[str, str]:
 
 
 def _toml(entry: ExpectedFailure) -> str:
-    """One table; a JSON string is a TOML basic string but for DEL, which TOML wants escaped."""
+    """One table. A JSON string is a TOML basic string, except that TOML requires DEL to be escaped."""
     lines = [
         f"{key} = {json.dumps(value, ensure_ascii=False).replace(chr(0x7F), chr(92) + 'u007f')}"
         for key, value in _values(entry).items()

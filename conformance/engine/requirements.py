@@ -1,8 +1,8 @@
-"""The requirements of a version, frozen: which clauses there are, how binding they are, and the corpus that asks.
+"""The frozen requirements of a version: its clauses, their levels, and the corpus of cases that tests them.
 
-One file per version, ``golden/clauses-VERSION.json``. What it says once it says for good: an id does not disappear
-without a tombstone, a tombstone's id is not given again, and a clause becomes more binding only with an entry that
-says so. Whoever passed a version can therefore tell what a later one asks beyond it.
+There is one file per version, ``golden/clauses-VERSION.json``. Its statements are permanent: an id does not disappear
+without a tombstone, a tombstone's id is not used again, and a clause becomes more binding only with an entry that says
+so. An implementation that passed one version can therefore see what a later one adds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FrozenError(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Requirement:
-    """One clause as it was frozen; ``raised_from`` is the level that it had before, where it was raised."""
+    """A frozen clause; ``raised_from`` is the level that it had before its level was raised, if it was."""
 
     id: str
     level: Level
@@ -52,7 +52,7 @@ class Requirement:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tombstone:
-    """A clause that was given up in ``version``: its id is never given again."""
+    """A clause that was removed in ``version``; its id is never used again."""
 
     id: str
     level: Level
@@ -61,7 +61,7 @@ class Tombstone:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Corpus:
-    """How many cases there are, and the SHA-256 digest of their JSON forms in the order of their ids."""
+    """The number of cases, and the SHA-256 digest of their JSON forms in the order of their ids."""
 
     cases: int
     sha256: str
@@ -69,7 +69,7 @@ class Corpus:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Frozen:
-    """What one version requires, the clauses in the order of their ids."""
+    """The requirements of one version, with the clauses in the order of their ids."""
 
     version: str
     corpus: Corpus
@@ -78,7 +78,7 @@ class Frozen:
 
 
 def file_name() -> str:
-    """The file of this version: patches of a version have its requirements."""
+    """The name of this version's file; patch releases have the requirements of their minor version."""
     return f"clauses-{_version()}.json"
 
 
@@ -87,15 +87,15 @@ def _version() -> str:
 
 
 def corpus_of(cases: Iterable[Case]) -> Corpus:
-    """What is kept of the corpus."""
+    """The number and the digest of the cases."""
     forms = [json.dumps(to_json(case), sort_keys=True) for case in sorted(cases, key=lambda case: case.id)]
     return Corpus(len(forms), hashlib.sha256("\n".join(forms).encode()).hexdigest())
 
 
 def freeze(clauses: Mapping[str, Clause], corpus: Corpus, before: Frozen | None = None) -> Frozen:
-    """The requirements of this version, given what was frozen ``before`` (of this version, or of the one before it).
+    """The requirements of this version; ``before`` is the frozen state of this version, or of the one before it.
 
-    Ids that are gone become tombstones, and levels that rose say from where: both stand out in the file's diff.
+    Removed ids become tombstones, and raised levels name the old level, so that both are visible in the file's diff.
     """
     old = {item.id: item for item in before.clauses} if before is not None else {}
     buried = before.tombstones if before is not None else ()
@@ -123,7 +123,7 @@ def _rises(before: Level, now: Level) -> bool:
 
 
 def complaints(frozen: Frozen, clauses: Mapping[str, Clause], corpus: Corpus) -> Iterator[str]:
-    """What of ``frozen`` no longer holds, a sentence each that says how it is cured."""
+    """The differences between ``frozen`` and the present clauses and cases, one sentence each with its remedy."""
     for tombstone in frozen.tombstones:
         if tombstone.id in clauses:
             yield f"{tombstone.id} was given up in {tombstone.version} and is used again; give the clause another id"
@@ -146,7 +146,7 @@ def read_frozen(path: Path) -> Frozen:
     """The requirements at ``path``.
 
     Raises:
-        FrozenError: the file does not hold any.
+        FrozenError: the file does not contain any.
         OSError: the file cannot be read.
     """
     try:
@@ -156,7 +156,7 @@ def read_frozen(path: Path) -> Frozen:
 
 
 def write_frozen(frozen: Frozen, path: Path) -> None:
-    """Write ``frozen`` to ``path``, one clause to a line, so that a diff of the file reads clause by clause."""
+    """Write ``frozen`` to ``path``, one clause to a line, so that a diff of the file shows single clauses."""
     document = to_json(frozen)
     lists = {key: document.pop(key, []) for key in ("clauses", "tombstones")}
     head = json.dumps(document, indent=1).removesuffix("\n}")

@@ -1,7 +1,7 @@
-"""What a run comes to: the events of a log folded into the lists that every report shows.
+"""The result of a run: the events of a log folded into the lists that every report shows.
 
-A pure function of the log, so that a report made after a crash, on another machine or in another format
-says the same as the one made at once.
+It is a pure function of the log. A report made after a crash, on another machine or in another format therefore agrees
+with the one made during the run.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from conformance.targets.spec import ExpectedFailure
 __all__ = ["Deviation", "Result", "fold"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
-"""Outcomes of clauses about which the run says nothing, and why."""
+"""Outcomes of clauses that the run did not judge."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Deviation:
-    """One distinct thing that is wrong (or not judged), however many cases show it.
+    """One distinct failure (or cause why something was not judged), however many cases show it.
 
-    ``clauses`` has one member for what was found; a cause that kept several clauses from being judged names them all.
-    ``finding``, ``evidence`` and ``replay`` belong to the first case in ``cases``; ``count`` counts findings.
-    ``reason`` is the reason class, the words of an expected failure's entry.
+    ``clauses`` has one member if there are findings; a cause that kept several clauses from being judged names them
+    all. ``finding``, ``evidence`` and ``replay`` belong to the first case in ``cases``; ``count`` counts findings.
+    ``reason`` is the reason class, as an entry of the expected failures quotes it.
     """
 
     outcome: Outcome
@@ -54,13 +54,13 @@ class Deviation:
 
     @property
     def clause(self) -> str:
-        """The clause, the first where there are several."""
+        """The clause; the first if there are several."""
         return self.clauses[0]
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A run as its reports see it; ``complete`` is false for a log that breaks off."""
+    """A run as reports show it; ``complete`` is false if the log is cut short."""
 
     start: RunStarted
     cases: tuple[CaseJudged, ...]
@@ -75,12 +75,14 @@ class Result:
 
     @cached_property
     def outcomes(self) -> Counter[Outcome]:
-        """How many verdicts have each outcome."""
+        """The number of verdicts with each outcome."""
         return Counter(verdict.outcome for verdict in self.verdicts)
 
     @cached_property
     def by_clause(self) -> Mapping[str, Counter[Outcome]]:
-        """Per clause that has a verdict, how many verdicts have each outcome; the clauses in the order of the run."""
+        """For each clause with a verdict, the number of verdicts with each outcome; clauses are in the order of the
+        run.
+        """
         order = {clause: Counter[Outcome]() for clause in self.start.clauses}
         for verdict in self.verdicts:
             order.setdefault(verdict.clause, Counter())[verdict.outcome] += 1
@@ -88,12 +90,12 @@ class Result:
 
     @cached_property
     def worst(self) -> Mapping[str, Outcome]:
-        """Per clause that has a verdict, its worst outcome."""
+        """For each clause with a verdict, its worst outcome."""
         return {clause: worst(counts) for clause, counts in self.by_clause.items()}
 
     @cached_property
     def silent(self) -> tuple[str, ...]:
-        """Chosen clauses without any verdict: no case of this run had anything for them to observe."""
+        """Chosen clauses without a verdict: no case of this run gave them anything to observe."""
         return tuple(clause for clause in self.start.clauses if clause not in self.by_clause)
 
     def listed(self, *outcomes: Outcome) -> list[Deviation]:
@@ -102,24 +104,26 @@ class Result:
 
     @property
     def failed(self) -> list[Deviation]:
-        """What fails the run, unexpected passes apart."""
+        """The deviations that fail the run, except unexpected passes."""
         return [item for item in self.deviations if item.outcome.fails_run and item.outcome != Outcome.UNEXPECTED_PASS]
 
     @property
     def not_judged(self) -> list[Deviation]:
-        """What could not be judged, with its causes."""
+        """The causes why something was not judged."""
         return self.listed(*sorted(NOT_JUDGED))
 
     @property
     def fails(self) -> bool:
-        """Whether the run exits with status 1: a surprise, a stale entry, a cut-off log, or nothing judged at all."""
+        """True if the run exits with status 1: an unexpected outcome, a stale entry, a log that is cut short, or
+        nothing judged.
+        """
         judged = any(outcome not in NOT_JUDGED for outcome in self.outcomes)
         surprises = any(outcome.fails_run for outcome in self.outcomes)
         return surprises or any(item.fails_run for item in self.problems) or not self.complete or not judged
 
 
 def worst(counts: Counter[Outcome]) -> Outcome:
-    """The one outcome that stands for a clause: the first in the order failed, expected, passed, not judged."""
+    """The outcome shown for a clause: the first of its outcomes in the order failed, expected, passed, not judged."""
     return min(counts, key=_RANK.index)
 
 
@@ -139,7 +143,7 @@ _RANK = (
 
 
 def fold(events: Iterable[Event]) -> Result:
-    """Fold the events of one run.
+    """The result of the events of one run.
 
     Raises:
         ValueError: the first event is not ``run-started``.
@@ -147,7 +151,7 @@ def fold(events: Iterable[Event]) -> Result:
     stream = iter(events)
     start = next(stream, None)
     if not isinstance(start, RunStarted):
-        raise ValueError(f"expected the events of a run, 'run-started' first, got {start!r}")  # noqa: TRY004  # a value, not a type, is at fault
+        raise ValueError(f"expected the events of a run, 'run-started' first, got {start!r}")  # noqa: TRY004  # the value is wrong, not its type
     rest = list(stream)
     cases = tuple(event for event in rest if isinstance(event, CaseJudged))
     skipped = [*_elsewhere(start)]
@@ -176,7 +180,7 @@ def fold(events: Iterable[Event]) -> Result:
 
 
 def _elsewhere(start: RunStarted) -> Iterator[str]:
-    """The cases that exist and were not chosen, those that other shards generate among them."""
+    """The ids of cases that exist and were not chosen, including those that other shards generate."""
     yield from (left.id for left in start.left_out if left.kind == "case")
     if start.shard:
         shard = Shard.parse(start.shard)
@@ -191,11 +195,13 @@ def _deviations(
     counterexamples: Sequence[CounterexampleSaved],
     expectations: Sequence[ExpectedFailure],
 ) -> list[Deviation]:
-    """Group what is not a pass: findings by clause and reason class, causes without findings by class alone."""
+    """The verdicts that are not passes, grouped: findings by clause and reason class, causes without findings by
+    class.
+    """
     by_id = {case.case_id: case for case in cases}
-    # Of the counterexamples that shards found alike, the first: the one that the whole run would have found.
+    # Several shards may have saved a counterexample of one failure: take the first, as the unsharded run would have.
     saved = {(item.clause, item.reason): item.file for item in reversed(counterexamples)}
-    # That a case does not show a clause which another case shows is no gap: it is why there are many cases.
+    # A clause that one case cannot observe and another case can is not a gap: there are many cases for this reason.
     shown = {verdict.clause for verdict in raw if verdict.outcome not in NOT_JUDGED}
     judged = {verdict.case_id for verdict in raw if verdict.outcome not in NOT_JUDGED}
     groups: dict[tuple[Outcome, str, str], list[tuple[Verdict, Finding | None]]] = {}

@@ -1,8 +1,8 @@
-"""The run: drive a case, judge it, say so, next; one generator of events, from which everything else is made.
+"""Run cases: drive each one, judge it and report it, as one generator of events.
 
-The target is driven from one thread, in corpus order, so that its history is the same in every run.
-Judging and reading go on beside it; events still come out in the order of the cases.
-A fault of the target costs its case. A fault of the suite costs its case too, and is an *error*, never a pass.
+One thread drives the target, in corpus order, so that the target's history is the same in every run. Other threads
+read and judge at the same time; events still come in the order of the cases. An error of the target ends its case. An
+error of the suite ends its case too, with the outcome *error*, never *pass*.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from conformance.targets import TargetError
 __all__ = ["CaseJob", "run"]
 
 WORKERS: Final = 2
-"""Threads that judge beside the one that drives: judging is mostly numpy and waiting for reader processes."""
+"""Threads that judge while one thread drives: judging is mostly numpy, and waiting for reader processes."""
 AHEAD: Final = 4
-"""Exchanges held while they wait for their turn: each may be tens of MiB."""
+"""The most exchanges kept while they wait for their turn; each may be tens of MiB."""
 SPOKEN: Final = (ProtocolName.STORAGE_READ,)
-"""What every kind of target speaks."""
+"""The protocol that every kind of target speaks."""
 GIVE_UP_AFTER: Final = 3
-"""Consecutive cases without a target before the rest are not tried: each may cost a whole start-up deadline."""
+"""After so many consecutive cases without a target the rest is not tried: each may cost a full start-up deadline."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJob:
-    """One case to run: where its replay finds it, and whether it was generated (and so may be shrunk)."""
+    """A case to run, the argument that replays it, and whether it was generated (and so may be shrunk)."""
 
     case: Case
     replay: str
@@ -46,7 +46,7 @@ class CaseJob:
 
 
 class _Driven:
-    """A job whose case was put to the target, and is judged in a thread beside."""
+    """A job whose case was put to the target; a second thread judges it."""
 
     def __init__(self, job: CaseJob) -> None:
         self.job = job
@@ -69,7 +69,7 @@ class _Runner:
         self._undeclared: dict[str, CaseJob] = {}
 
     def submit(self, job: CaseJob) -> _Driven:
-        """Drive ``job`` now, and have it judged beside."""
+        """Drive ``job`` now, and let the pool judge it."""
         driven = _Driven(job)
         if job.case.protocol not in self._spoken:
             spoken = " and ".join(self._spoken)
@@ -89,13 +89,14 @@ class _Runner:
         return driven
 
     def _refuse(self, work: CaseWork, reason: str) -> None:
-        """End a case that the target cannot be asked."""
+        """End a case that cannot be put to the target."""
         work.judged = Judged((), tuple(unsupported(work.case, self._step.judge.clauses, reason)))
 
     def probe(self) -> Iterator[str]:
-        """Try what the target does not declare, one case for each capability; a remark where it is there all the same.
+        """Try one case for each capability that the target does not declare; yield a remark if it passes.
 
-        What is not declared is not judged, so a target that leaves out what it does badly would look better than it is.
+        Undeclared capabilities are not judged, so a target that does not declare its weak ones would look better than
+        it is.
         """
         for capability, job in self._undeclared.items():
             if self._unavailable >= GIVE_UP_AFTER:
@@ -108,7 +109,7 @@ class _Runner:
                 )
 
     def _drive(self, work: CaseWork) -> CaseWork:
-        """Put a case to the target, and count how often in a row it was not to be had."""
+        """Put a case to the target, and count the consecutive cases for which the target was unavailable."""
         self._step.take(work, Phase.DRIVEN)
         if work.exchange is not None:
             self._unavailable = 0
@@ -117,10 +118,10 @@ class _Runner:
         return work
 
     def _assess(self, driven: _Driven) -> None:
-        """Judge a case that was driven, and gather the evidence for what was found."""
+        """Judge a case that was driven, and gather the evidence for its findings."""
         self._step.take(driven.work)
         driven.work.attempt(lambda work: self._gather(driven, work))
-        driven.work.view = driven.work.table = None  # they may be large, and wait for the cases before
+        driven.work.view = driven.work.table = None  # they may be large, and earlier cases may delay this one
 
     def _gather(self, driven: _Driven, work: CaseWork) -> None:
         if work.view is None or work.view.exchange.untestable:
@@ -139,11 +140,11 @@ def run(
     spoken: Sequence[ProtocolName] = SPOKEN,
     shrinker: Shrinker | None = None,
 ) -> Generator[Event, None, None]:
-    """Run ``jobs`` and yield what happens, ``start`` first.
+    """Run ``jobs`` and yield the events, ``start`` first.
 
-    ``capabilities`` are those that the target declares; what it does not declare is tried in the end, for a remark.
-    ``spoken`` are the protocols that it is asked in. ``shrinker`` shrinks failing generated cases and saves them.
-    Closing the generator early stops after the case in hand.
+    ``capabilities`` are those that the target declares. At the end, one case for each undeclared capability is tried,
+    for a remark. ``spoken`` are the protocols of the target. ``shrinker`` shrinks failing generated cases and saves
+    them. Closing the generator early stops after the current case.
     """
     began = time.monotonic()
     yield start
@@ -180,5 +181,5 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Itera
     if shrinker is not None and job.generated:
         try:
             yield from shrinker.pursue(job.case, verdicts)
-        except Exception as error:  # noqa: BLE001  # shrinking is a convenience; the verdicts stand without it
+        except Exception as error:  # noqa: BLE001  # shrinking is a convenience; the verdicts are valid without it
             yield SuiteBroke(job.case.id, "".join(traceback.format_exception(error)))

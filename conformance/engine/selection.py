@@ -1,7 +1,7 @@
-"""Choosing what runs: globs over cases and clauses, a level, capabilities, a shard.
+"""Select what runs: globs over cases and clauses, a level, capabilities, a shard.
 
-What is not chosen is kept with its reason, because a report that hides it reads like one that judged everything.
-A pattern that chooses nothing is a mistake of the user's and is said at once; so is an empty choice.
+Everything left out is recorded with its reason; a report that hid it would look like one that judged everything. A
+pattern that matches nothing is a user's mistake and raises at once; so does an empty selection.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from conformance.records import Case, Level
 __all__ = ["OTHER_SHARD", "LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "binds", "plan"]
 
 PROFILE: Final = PROFILES[0]
-"""The profile of everything that is driven by cases; bare messages are judged by their own."""
+"""The profile of everything that cases drive; bare messages have profiles of their own."""
 
 OTHER_SHARD: Final = "it belongs to another shard"
-"""Why a shard leaves a case out; the other shards' logs have it."""
+"""The reason why a shard leaves a case out; the log of another shard has the case."""
 
 _BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 
@@ -31,13 +31,13 @@ class SelectionError(ValueError):
 
 
 class Patterns:
-    """Globs that count what they matched, so that a dead one shows itself; no globs match everything."""
+    """Globs that count their matches, so that unused ones can be reported; an empty set of globs matches everything."""
 
     def __init__(self, globs: Iterable[str]) -> None:
         self._counts = dict.fromkeys(globs, 0)
 
     def match(self, *names: str) -> bool:
-        """Whether any of the globs matches any of ``names``; every glob that does is counted."""
+        """True if any of the globs matches any of ``names``; every glob that matches is counted."""
         hits = [glob for glob in self._counts if any(fnmatch.fnmatchcase(name, glob) for name in names)]
         for glob in hits:
             self._counts[glob] += 1
@@ -45,17 +45,17 @@ class Patterns:
 
     @property
     def dead(self) -> list[str]:
-        """The globs that matched nothing so far."""
+        """The globs that have matched nothing so far."""
         return [glob for glob, count in self._counts.items() if not count]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Selection:
-    """What the user asked for; the default asks for everything.
+    """The user's selection; the default selects everything.
 
-    ``level`` is the least binding level still wanted: ``should`` takes MUST and SHOULD.
-    ``capabilities`` are globs over what cases need: only cases that need one of them run.
-    ``shard`` takes its part of the cases that all of this chooses, generated ones among them.
+    ``level`` is the least binding level that is selected: ``should`` selects MUST and SHOULD. ``capabilities`` are
+    globs over the needs of cases: only cases that need a matching capability run. ``shard`` selects a part of the
+    cases that remain, generated ones included.
     """
 
     cases: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Selection:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A case or clause (``kind``) that was not chosen, and why."""
+    """A case or clause (``kind``) that was not selected, and the reason."""
 
     kind: str
     id: str
@@ -76,7 +76,7 @@ class LeftOut:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """What runs: the chosen cases in corpus order, the chosen clauses in register order, and what was left out."""
+    """The selected cases in corpus order, the selected clauses in register order, and everything else with reasons."""
 
     cases: tuple[Case, ...]
     clauses: tuple[Clause, ...]
@@ -84,13 +84,13 @@ class Plan:
 
 
 def all_clauses() -> Mapping[str, Clause]:
-    """The register of clauses, complete, in chapter order."""
+    """The complete register of clauses, in chapter order."""
     load_chapters()
     return CLAUSES
 
 
 def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Selection) -> Plan:
-    """The cases and clauses that ``selection`` chooses.
+    """The cases and clauses that ``selection`` selects.
 
     Raises:
         SelectionError: a pattern matched nothing, or no case or clause is left.
@@ -102,7 +102,7 @@ def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Select
 
 
 def binds(clause: Clause, level: Level) -> bool:
-    """Whether a clause is as binding as ``level``, or more."""
+    """True if a clause is as binding as ``level``, or more."""
     return _BINDING[clause.level] <= _BINDING[level]
 
 
@@ -134,7 +134,7 @@ def _cases(cases: Sequence[Case], selection: Selection, left_out: list[LeftOut])
         if not globs.match(case.id):
             left_out.append(LeftOut("case", case.id, "no --select pattern matches it"))
         elif not needs.match(*case.needs):
-            left_out.append(LeftOut("case", case.id, "it needs none of the capabilities asked for"))
+            left_out.append(LeftOut("case", case.id, "it needs none of the selected capabilities"))
         elif selection.shard is not None and not selection.shard.holds(case.id):
             left_out.append(LeftOut("case", case.id, OTHER_SHARD))
         else:
@@ -145,7 +145,7 @@ def _cases(cases: Sequence[Case], selection: Selection, left_out: list[LeftOut])
             f"no case needs a capability like {dead[0]!r}; `conformance show CASE` prints what one needs"
         )
     if selection.shard is not None and not chosen and any(left.reason == OTHER_SHARD for left in left_out):
-        raise SelectionError(f"shard {selection.shard} holds none of the cases chosen; run them in fewer shards")
+        raise SelectionError(f"shard {selection.shard} contains none of the selected cases; use fewer shards")
     if cases and not chosen:
         raise SelectionError("the selection leaves no case to run; `conformance list cases` lists them all")
     return chosen

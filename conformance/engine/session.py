@@ -1,6 +1,6 @@
-"""A run put together: target, readers, cases and hunt, opened in order and closed in reverse.
+"""Assemble a run: open the target, the readers, the cases and the shrinker in order, and close them in reverse order.
 
-This is the one place where the rooms below meet; commands and the pytest plugin only say what they want.
+Only this module combines the packages below; commands and the pytest plugin say what to run.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from conformance.targets import Target, TargetKind, TargetSpec, open_target
 __all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
 
 STATE: Final = Path(".conformance")
-"""Where a run leaves its log and counterexamples, below the current directory."""
+"""The directory for a run's log and counterexamples, below the current directory."""
 
 
 def default_log(spec: TargetSpec) -> Path:
-    """Where the log of a target's run goes unless the user says otherwise."""
+    """The path of the log of a target's run, unless the user gives another."""
     return STATE / f"{spec.name}.jsonl"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run what was selected: the seed and number of generated cases, shrinking, readers, deadlines."""
+    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines."""
 
     seed: int = 0
     generated: int = 0
@@ -46,7 +46,7 @@ class Settings:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Session:
-    """A target that is up, with everything to judge it."""
+    """A target that is running, and everything needed to judge it."""
 
     spec: TargetSpec
     driver: Target
@@ -58,11 +58,11 @@ class Session:
 
     @property
     def profile(self) -> str:
-        """What generated cases ask for: requests of a server, or tables alone."""
+        """The profile of generated cases: ``server`` for requests, ``arrow`` for tables alone."""
         return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
 
     def jobs(self) -> Iterator[CaseJob]:
-        """Corpus cases in their order, then generated ones; each is drawn when its turn comes."""
+        """The corpus cases in their order, then generated ones, each drawn only when the run reaches it."""
         for case in self.plan.cases:
             yield CaseJob(case, case.id)
         shard = self.selection.shard
@@ -72,7 +72,7 @@ class Session:
                 yield CaseJob(case, case.id, generated=True)
 
     def events(self) -> Iterator[Event]:
-        """Run, and yield what happens."""
+        """Run the cases and yield the events."""
         shrinker = Shrinker(
             self.step,
             STATE / "counterexamples",
@@ -83,11 +83,11 @@ class Session:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What the target declares: in its file, or itself where it is a program."""
+        """The capabilities that the target declares: a program itself, any other target in its file."""
         return self.driver.capabilities
 
     def started(self) -> RunStarted:
-        """The first event: what is run, with which versions."""
+        """The first event: the target, the selection, and the versions."""
         return RunStarted(
             **surroundings(),
             target=_called(self.driver.name, self.driver.version),
@@ -111,13 +111,13 @@ class Session:
 
 
 def _called(name: str, version: str) -> str:
-    """Name and version, once each: many a target file has the version in its name."""
+    """Name and version without repetition: many target files have the version in the name."""
     return name if name.endswith(version) else f"{name} {version}"
 
 
 @contextmanager
 def open_session(spec: TargetSpec, plan: Plan, selection: Selection, settings: Settings) -> Iterator[Session]:
-    """Start the target and the readers; both are stopped on leaving, whatever happened.
+    """Start the target and the readers; both are stopped on exit, even after an exception.
 
     Raises:
         TargetUnavailable: the target cannot run here, or did not become ready.

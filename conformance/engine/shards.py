@@ -1,7 +1,7 @@
-"""A run in parts: which of N shards a case belongs to, and nothing else.
+"""Decide which of N shards a case belongs to.
 
-A case belongs to a shard by a hash of its id, so that every machine agrees without asking another one, and adding a
-case to the corpus moves no other case.
+A hash of its id decides, so that every machine decides alike without communication, and adding a case to the corpus
+moves no other case.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["Shard", "ShardError"]
 
 
 class ShardError(ValueError):
-    """A text does not name a shard; the message says what would."""
+    """A text does not name a shard; the message says what form is expected."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Shard:
 
     @classmethod
     def of(cls, case_id: str, count: int) -> Self:
-        """The one of ``count`` shards that the case ``case_id`` belongs to."""
+        """The shard, out of ``count``, that the case ``case_id`` belongs to."""
         digest = hashlib.blake2b(case_id.encode(), digest_size=8).digest()
         return cls(int.from_bytes(digest, "big") % count + 1, count)
 
     def holds(self, case_id: str) -> bool:
-        """Whether the case ``case_id`` belongs to this shard."""
+        """True if the case ``case_id`` belongs to this shard."""
         return self == Shard.of(case_id, self.count)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""How a run says where it takes place and, where an implementation of Arrow IPC is judged, what of."""
+"""The first event of a run: the environment and, for an implementation of Arrow IPC, its name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Surroundings", "implementation_started", "surroundings"]
 
 
 class Surroundings(TypedDict):
-    """Where a run takes place, and the form of its log, under the names of
+    """The environment of a run and the form of its log, under the field names of
     :class:`~conformance.engine.events.RunStarted`.
     """
 
@@ -29,7 +29,7 @@ class Surroundings(TypedDict):
 
 
 def surroundings() -> Surroundings:
-    """What of a run's first event says where it takes place: the suite, Python, pyarrow and the platform."""
+    """The environment fields of ``RunStarted``: suite, Python and pyarrow version, platform, and form of the log."""
     return {
         "suite": conformance.__version__,
         "python": platform.python_version(),
@@ -52,7 +52,9 @@ def implementation_started(
     seed: int = 0,
     generated: int = 0,
 ) -> RunStarted:
-    """The first event of a run that judges a reader or a writer: it has no target file, its ``name`` replays it."""
+    """The first event of a run that judges a reader or a writer; such a run has no target file, its ``name`` replays
+    it.
+    """
     return RunStarted(
         **surroundings(),
         target=title,

@@ -1,7 +1,8 @@
-"""Types in each other's places, judged: each is rejected by a clause on types, and no clause raises.
+"""Judge substituted types: if a column has another type than it should, a clause on types must fail and no clause may
+raise.
 
-Every substitution is put to the clauses twice: as what a serializer wrote, and as what a server answered. Rows come in
-two batches, so that what several batches have to be joined for is joined.
+Each substitution is judged twice: as the output of a serializer and as the answer of a server. Rows come in two
+batches, so that clauses that join several batches do so here.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from conformance.targets.messages import Names, create_request, read_request
 __all__ = ["type_fates"]
 
 _ON_TYPES: Final = ("types.", "framing.schema-without-dictionary")
-"""Where the clauses on types stand; that a column is dictionary-encoded is seen before its type is."""
+"""Prefixes of the clauses on types; a dictionary-encoded column is detected before its type is."""
 _NAMES: Final = Names("project", "dataset", "table")
 _SESSION: Final = "projects/project/locations/us/sessions/one"
 _NOW: Final = 1_790_000_000_000_000
@@ -33,7 +34,7 @@ _SIX_HOURS: Final = 6 * 3_600_000_000
 
 
 def type_fates(clauses: Iterable[Clause], *, take: tuple[int, int] = (0, 1)) -> Iterator[Fate]:
-    """What becomes of every type in the place of another; ``take`` is (first, step): which of them to try."""
+    """The fate of every substituted type; ``take`` is (first, step) and selects which substitutions to try."""
     chosen = tuple(clauses)
     for made in itertools.islice(substitutions(), take[0], None, take[1]):
         yield from _fates(made, chosen)
@@ -65,7 +66,7 @@ def _serialized(case: Case, schema: bytes, batches: list[pa.RecordBatch]) -> Exc
 
 
 def _served(case: Case, schema: bytes, batches: list[pa.RecordBatch]) -> Exchange:
-    """A session of one stream, read from its start, with everything else as it should be."""
+    """A session of one stream, read from its start, correct in everything but the types."""
     step = case.steps[0]
     assert isinstance(step, CreateSession), "the steps are the usual two"
     asked, _ = create_request(step, _NAMES, now=_NOW, before_append=_NOW)

@@ -1,8 +1,8 @@
-"""Systematic mutation, judged: each single-field change is rejected by a clause, or permitted for a written reason.
+"""Judge systematic mutation: a clause rejects each single-field change, or a written reason permits it.
 
-The messages are those of one small table with every BigQuery type, and of one whole conversation with the reference.
-What no clause rejects has to stand in :data:`PERMITTED`, with the text that permits it; anything else is a *survivor*,
-and a survivor fails the proof.
+The messages are those of one small table with every BigQuery type, and of one complete conversation with the reference
+server. A change that no clause rejects must be listed in :data:`PERMITTED` with the text that permits it; any other is
+a *survivor* and fails the proof.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def subject() -> Case:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Permission:
-    """Changes that break nothing: globs over path and change, and the text that permits them."""
+    """Changes that violate nothing: globs over path and change, and the text that permits them."""
 
     path: str
     change: str
@@ -80,17 +80,17 @@ class Permission:
     source: str
 
     def covers(self, edit: Edit) -> bool:
-        """Whether the edit is one of them."""
-        # Indices in brackets are no character sets here.
+        """True if the permission covers this edit."""
+        # fnmatch would read the brackets of an index as a character set.
         path = edit.path.replace("[", "<").replace("]", ">")
         return fnmatch.fnmatchcase(path, self.path) and fnmatch.fnmatchcase(edit.change, self.change)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one change: the clauses that rejected it, else the permission, else neither (it survived).
+    """The result of one change: the clauses that rejected it, or else the permission, or else neither (it survived).
 
-    ``errors`` are the clauses that raised, each with the reason: none may, whatever the change.
+    ``errors`` are the clauses that raised an exception, each with the reason: no change may cause one.
     """
 
     path: str
@@ -101,16 +101,18 @@ class Fate:
 
     @property
     def survived(self) -> bool:
-        """Whether nothing rejected the change and nothing permits it."""
+        """True if no clause rejected the change and nothing permits it."""
         return not self.clauses and self.permission is None
 
 
 def fates(
     clauses: Iterable[Clause], recorded: Sequence[tuple[Tried, Exchange]], *, take: tuple[int, int] = (0, 1)
 ) -> Iterator[Fate]:
-    """Change every field of the subject's two messages, and of every message of the recorded conversations.
+    """The fate of each change of a field in the subject's two messages and in every message of the recorded
+    conversations.
 
-    ``recorded`` are cases with what the reference answered; ``take`` is (first, step): which changes to make.
+    ``recorded`` are cases with the answers of the reference server; ``take`` is (first, step) and selects the changes
+    to make.
     """
     chosen = tuple(clauses)
     trials = itertools.chain(_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in recorded))
@@ -120,7 +122,7 @@ def fates(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Trial:
-    """One change, and how to make the exchange that carries it: most are skipped by most processes."""
+    """One change, and a function that makes the exchange with it: each process skips most changes."""
 
     edit: Edit
     tried: Tried
@@ -128,7 +130,7 @@ class _Trial:
 
 
 def conversations() -> list[tuple[Tried, Exchange]]:
-    """A case that makes every kind of call, with what the reference answers to it."""
+    """A case that makes every kind of call, with the answers of the reference server."""
     columns = (
         Column("row_id", BqType.INT64, Mode.REQUIRED),
         Column("name", BqType.STRING),
@@ -207,8 +209,8 @@ _STREAM_PROTO: Final = "google/cloud/bigquery/storage/v1/stream.proto"
 _STORAGE_PROTO: Final = "google/cloud/bigquery/storage/v1/storage.proto"
 
 _OPEN_PROTO: Final = (
-    ("ReadRowsResponse.stats*", "absent", "progress need not be told", _STORAGE_PROTO),
-    ("ReadRowsResponse.stats.progress.*", "zero", "progress is rough; it may stand still", _STORAGE_PROTO),
+    ("ReadRowsResponse.stats*", "absent", "progress need not be reported", _STORAGE_PROTO),
+    ("ReadRowsResponse.stats.progress.*", "zero", "progress is rough; it may stay the same", _STORAGE_PROTO),
     (
         "ReadRowsResponse.total_estimated_row_count",
         "*",
@@ -218,15 +220,15 @@ _OPEN_PROTO: Final = (
     (
         "ReadRowsResponse.arrow_record_batch.row_count",
         "+1",
-        "the deprecated count is 0 or true; after a batch of one row both stand beside each other",
+        "the deprecated count is 0 or correct; for a batch of one row the change turns one into the other",
         "google/cloud/bigquery/storage/v1/arrow.proto",
     ),
-    ("ReadRowsResponse.throttle_state", "absent", "a reader that is not held back need not be told so", _STORAGE_PROTO),
+    ("ReadRowsResponse.throttle_state", "absent", "a server need not report that it does not throttle", _STORAGE_PROTO),
     ("ReadRowsResponse.throttle_state.throttle_percent", "+1", "any percentage is one", _STORAGE_PROTO),
     ("ReadRowsResponse.arrow_schema", "absent", "a resumed call need not repeat the schema", _STORAGE_PROTO),
     ("ReadSession.streams<*>.name", "longer", "ids are opaque", _STREAM_PROTO),
     ("ReadSession.streams", "first two exchanged", "streams have no order", _STREAM_PROTO),
-    ("ReadSession.read_options", "absent", "what was asked comes back as it was or not at all", _STREAM_PROTO),
+    ("ReadSession.read_options", "absent", "the requested options are returned unchanged or not at all", _STREAM_PROTO),
     ("ReadSession.expire_time.*", "[+-]1", "a lifetime is six hours, give or take", _STREAM_PROTO),
     ("ReadSession.expire_time.nanos", "absent", "a lifetime is six hours, give or take", _STREAM_PROTO),
     ("ReadSession.expire_time.nanos", "zero", "a lifetime is six hours, give or take", _STREAM_PROTO),
@@ -240,25 +242,25 @@ PERMITTED: Final[tuple[Permission, ...]] = (
     Permission(
         f"Schema.header.fields<{_REQUIRED_RANGE}>.children<?>.nullable",
         "*",
-        "whether the bounds of a REQUIRED range are nullable is on no public record",
+        "no public text says whether the bounds of a REQUIRED range are nullable",
         "https://github.com/abdolence/bigquery-rs/blob/master/docs/src/types.md",
     ),
     Permission(
         "RecordBatch.header.nodes<*>.length",
         "+1",
-        "the child of a list may hold more than its lists refer to, where its buffers have room",
+        "the child of a list may have more values than its lists refer to, if its buffers have space for them",
         f"{_COLUMNAR}#variable-size-list-layout",
     ),
     Permission(
         "RecordBatch.header.buffers<*>.offset",
         "* of nothing",
-        "a buffer without bytes may be said to stand anywhere",
+        "a buffer without bytes may have any offset",
         f"{_COLUMNAR}#recordbatch-message",
     ),
     Permission(
         "RecordBatch.header.buffers<*>.length",
         "+1",
-        "a buffer's length may include padding, where the buffer has some behind it",
+        "a buffer's length may include padding, if padding follows the buffer",
         f"{_COLUMNAR}#recordbatch-message",
     ),
     Permission("Schema.*.children", "absent", "a field without children need not have a vector of them", _SCHEMA_FBS),
@@ -276,4 +278,4 @@ PERMITTED: Final[tuple[Permission, ...]] = (
     ),
     *(Permission(*row) for row in _OPEN_PROTO),
 )
-"""Changes that no clause may reject: nothing forbids them."""
+"""Changes that no clause may reject, because nothing forbids them."""

@@ -1,7 +1,7 @@
-"""An exchange as text: every call, every message field by field, every Arrow byte annotated.
+"""Show an exchange as text: every call, every message field by field, every Arrow byte annotated.
 
-The record of one case in full, for a person who wants to see why a verdict is what it is. Here raw bytes become text,
-so here each line is made safe.
+It is the complete record of one case, for a person who wants to see the reason for a verdict. This is where raw bytes
+become text, so this module makes each line safe.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from conformance.wire import lines as dump_lines
 __all__ = ["transcript"]
 
 MAX_LINES: Final = 400
-"""Annotated lines of one message: more is a file to extract, not text to read."""
+"""The most annotated lines of one message; a longer message is better extracted to a file."""
 MAX_TEXT: Final = 200
-"""Characters of one field's value."""
+"""The most characters of one field's value."""
 
 
 def transcript(view: View) -> Iterator[str]:
-    """The exchange behind ``view``, line by line, whatever the target put into it."""
+    """The exchange behind ``view``, line by line; any content from the target is made safe."""
     yield from map(safe, _lines(view))
 
 
@@ -48,7 +48,7 @@ def _lines(view: View) -> Iterator[str]:
 def _call(
     index: int, call: Call, messages: Sequence[SchemaBytes | BatchBytes], shown: dict[bytes, int]
 ) -> Iterator[str]:
-    """One call; ``shown`` remembers in which call a schema was annotated already."""
+    """The lines of one call; ``shown`` maps a schema's bytes to the call in which it was annotated first."""
     status = f"{call.status}: {call.details}" if call.details else call.status or "no status"
     yield ""
     yield f"call {index}  {call.method} {call.label}  {status} ({call.end}, {call.seconds * 1000:.1f} ms)"
@@ -58,7 +58,7 @@ def _call(
         elif turn is Turn.RESPONSE:
             yield f"  response {at}, {len(call.responses[at])} bytes"
             yield from _proto(call, call.responses[at], request=False)
-            # A session is one answer; its Arrow bytes belong to the call as a whole.
+            # A session comes in a single response, so its Arrow messages have no response number of their own.
             yield from _messages(index, [one for one in messages if one.response in (at, None)], shown)
         elif call.order or call.request:
             number = f" {at}" if call.order else ""
@@ -92,7 +92,7 @@ def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
 
     kinds = proto.REQUESTS if request else proto.RESPONSES
     if call.method not in kinds:
-        if not call.method.startswith("Serialize"):  # whose bytes are Arrow's, and shown as such
+        if not call.method.startswith("Serialize"):  # whose bytes are Arrow messages, which are shown annotated
             yield f"    {_shortened(data.hex(' '))}"
         return
     try:

@@ -1,7 +1,7 @@
-"""Writers of IPC data judged over their whole option space: a pairwise covering array of samples and options.
+"""Judge writers of IPC data over their complete option space: a pairwise covering array of samples and options.
 
-The writer gets the reference's stream of a sample, reads it with its own library, and writes the same batches anew.
-What it wrote is judged by every clause on bytes and on writers, beside the batches that it was given.
+The writer gets the reference's stream of a sample, reads it with its own library, and writes the same batches again.
+Every clause on bytes and on writers judges the written bytes, given the original batches.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from conformance.wire import Kind
 __all__ = ["WriteTask", "WriterTask", "factors"]
 
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (0.0, 0.5, 1.0)}
-"""Values for options that take any."""
+"""Values to try for options that accept any value."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
-"""Clauses on the types of what was given, and on values in the units of those types."""
+"""Clauses on the types of the given batches, and on values in the units of those types."""
 _OUTCOMES: Final = {
     Ended.DIED: Outcome.CRASH,
     Ended.HUNG: Outcome.HANG,
@@ -42,12 +42,12 @@ _OUTCOMES: Final = {
     Ended.UNSUPPORTED: Outcome.UNSUPPORTED,
     Ended.UNAVAILABLE: Outcome.UNTESTABLE,
 }
-"""What becomes of a case without bytes: no text obliges a writer to have a type or an option."""
+"""The outcome of a case without bytes: no text obliges a writer to support a type or an option."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WriteTask:
-    """One row of the covering array: a sample, what is to be written, and the options."""
+    """One row of the covering array: the sample, the kind of output, and the options."""
 
     sample: str
     kind: Kind
@@ -55,19 +55,19 @@ class WriteTask:
 
     @property
     def id(self) -> str:
-        """The sample, the kind, and the options that are not the first of their factor."""
+        """The sample, the kind, and the options that differ from the first value of their factor."""
         reported = "".join(f"+{key}={json.dumps(value)}" for key, value in self.options.items())
         return f"{self.kind}.{self.sample}{reported}"
 
 
 def factors(hello: Hello, samples: Sequence[str]) -> Factors:
-    """The option space of a writer as it declares it."""
+    """The option space that a writer declares."""
     exposed = {key: tuple(values) or _ANY[key] for key, values in hello.write_options.items()}
     return {"sample": tuple(samples), "kind": tuple(hello.writes), **exposed}
 
 
 def _go_together(pair: Pair) -> bool:
-    """What the format rules out: a file of replaced dictionaries, savings without a codec."""
+    """False for pairs that the format rules out: a file with replaced dictionaries, savings without a codec."""
     values = dict(pair)
     if values.get("kind") == Kind.FILE and "sample" in values:
         return SAMPLES[str(values["sample"])].file
@@ -76,9 +76,9 @@ def _go_together(pair: Pair) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WriterTask:
-    """A writer, the samples that it is given, and the clauses under which its bytes are judged.
+    """A writer, its samples, and the clauses under which its bytes are judged.
 
-    ``readers`` tell, under the writer's name, which types its library documents to change.
+    ``readers`` give, under the writer's name, the types that its library is documented to change.
     """
 
     pool: IpcPool
@@ -89,7 +89,7 @@ class WriterTask:
     readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
 
     def samples(self) -> list[str]:
-        """The samples that the selection (globs) names."""
+        """The samples that match the selection (globs)."""
         globs: Patterns = Patterns(self.select)
         return [name for name in SAMPLES if not self.select or globs.match(name)]
 
@@ -97,7 +97,7 @@ class WriterTask:
         """The covering array, always the same for the same writer.
 
         Raises:
-            Unavailable: the writer is not here.
+            Unavailable: the writer is not installed.
         """
         space = factors(self.pool.hello(self.writer), self.samples())
         made = []
@@ -107,11 +107,11 @@ class WriterTask:
         return made
 
     def find(self, name: str) -> WriteTask:
-        """The case of that id, whether or not the selection and the covering array have it.
+        """The case with that id, whether or not the selection and the covering array contain it.
 
         Raises:
             ValueError: it is not the id of a sample, a kind and options that the writer has.
-            Unavailable: the writer is not here.
+            Unavailable: the writer is not installed.
         """
         space = factors(self.pool.hello(self.writer), tuple(SAMPLES))
         kind, _, rest = name.partition(".")
@@ -124,12 +124,12 @@ class WriterTask:
         return WriteTask(sample, Kind(kind), options)
 
     def events(self, rows: Sequence[WriteTask] | None = None, *, whole: bool = True) -> Iterator[Event]:
-        """Write, judge, and yield what happens; ``rows`` are those of :meth:`rows` unless given.
+        """Write, judge, and yield the events; ``rows`` are those of :meth:`rows` unless given.
 
-        What they cover of the option space is told if they are the ``whole`` of what is to be written.
+        If they are the ``whole`` of the rows to write, a remark reports how much of the option space they cover.
 
         Raises:
-            Unavailable: the writer is not here; the text says what is missing.
+            Unavailable: the writer is not installed; the text says what is missing.
         """
         hello = self.pool.hello(self.writer)
         rows = self.rows() if rows is None else rows
@@ -154,7 +154,7 @@ class WriterTask:
         yield RunEnded(time.monotonic() - began, remarks)
 
     def verdicts(self, row: WriteTask, answer: JobAnswer) -> list[Verdict]:
-        """The verdicts on what was written; one on the whole case where nothing was."""
+        """The verdicts on the written bytes; one verdict on the whole case if nothing was written."""
         if answer.outcome is not Ended.WRITTEN:
             return [Verdict(row.id, WHOLE_CASE, _OUTCOMES[answer.outcome], reason=_said(answer))]
         known = {clause.id for clause in self._asked}
@@ -163,14 +163,14 @@ class WriterTask:
 
     @property
     def _asked(self) -> list[Clause]:
-        """The clauses but for those on types, where the library documents that it has other types."""
+        """The clauses, without those on types if the library is documented to have other types."""
         reader = self.readers.get(self.writer)
         left = _ON_TYPES if reader is not None and reader.rewrites else ()
         return [clause for clause in self.clauses if clause.id not in left]
 
     @property
     def _title(self) -> str:
-        """The writer's own title: what answers for a library is called after its reader."""
+        """The writer's own title; empty if the writer is named after its library's reader."""
         return IPC_WRITERS[self.writer].title if self.writer in IPC_WRITERS else ""
 
     def _covered(self, hello: Hello, written: Sequence[WriteTask]) -> Iterator[str]:
@@ -178,19 +178,19 @@ class WriterTask:
         reached = self.coverage(space, written)
         yield f"pairs of sample and options written: {reached.reached} of {reached.possible}"
         if reached.missing:
-            yield f"{len(reached.missing)} pairs are not written, for the library refuses or lacks what they need"
+            yield f"{len(reached.missing)} pairs are not written, because the library refuses or lacks what they need"
 
     def _remarks(self, hello: Hello) -> Iterator[str]:
         if len(self._asked) < len(self.clauses):
-            yield f"not judged, for the library documents that it changes types: {', '.join(_ON_TYPES)}"
+            yield f"not judged, because the library documents that it changes types: {', '.join(_ON_TYPES)}"
         absent = [name for name in WRITE_OPTIONS if name not in hello.write_options]
         if absent:
-            yield f"not applicable, for its interface has no such option: {', '.join(absent)}"
+            yield f"not applicable, because its interface has no such option: {', '.join(absent)}"
         yield f"written in {hello.language}"
 
     @staticmethod
     def coverage(space: Factors, written: Sequence[WriteTask]) -> Coverage:
-        """How much of the writer's space the rows that were written reach."""
+        """The coverage of the writer's option space by the rows that were written."""
         first = {key: values[0] for key, values in space.items()}
         full = [{**first, "sample": row.sample, "kind": str(row.kind), **row.options} for row in written]
         return coverage(full, space, _go_together)
@@ -209,7 +209,7 @@ class WriterTask:
 
 
 def _option(text: str) -> tuple[str, Hashable]:
-    """``codec="lz4"`` as name and value; what is no JSON is no option's value."""
+    """``codec="lz4"`` as name and value; text that is not JSON is returned whole and matches no value of an option."""
     key, _, value = text.partition("=")
     try:
         made: Hashable = json.loads(value)

@@ -1,11 +1,11 @@
-"""Independent decoders and the real client libraries, each behind one small interface, run where a crash cannot hurt.
+"""Independent decoders and real client libraries behind one small interface, run in processes that may crash.
 
 An exchange that was recorded from a target is replayed: decoders get its Arrow bytes, clients read from a loopback
-server that answers with exactly the recorded response bytes. What a reader makes of it is a
-:class:`~conformance.records.Reading`; :mod:`conformance.readers.compare` says in what readings differ, and
-:mod:`conformance.readers.held` from what. This room judges by no clause, and never talks to a target.
-
-Those two are not imported here: every worker process imports this package, and starts sooner without them.
+server that answers with exactly the recorded response bytes. The result of a reader is a
+:class:`~conformance.records.Reading`. :mod:`conformance.readers.held` decodes the rows that the bytes contain, and
+:mod:`conformance.readers.compare` compares readings with them and with each other. This package applies no clauses
+and never talks to a target.
+Those two modules are not imported here: every worker process imports this package, and starts faster without them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Readings against the rows of the case, and readings against each other.
+"""Compare readings with the rows of the case, and readings with each other.
 
-Rows are matched by value in any order (:mod:`conformance.contract.comparing.matching`):
-decimals as integers of their width,
-NaN equal to NaN, minus zero apart from zero. Before that, the documented rewrites of the reader are undone; nothing
-else is forgiven. What was read through pandas is compared with the expected rows after the same way through pandas.
-Nullability, metadata and the names of list items are for the clauses on the schema.
+Rows are matched by value in any order (:mod:`conformance.contract.comparing.matching`): decimals as integers of
+their width, NaN equal to NaN, minus zero different from zero. The documented rewrites of the reader are undone
+first; no other difference is ignored. A reading through pandas is compared with the expected rows after the same
+conversion through pandas. Nullability, metadata and the names of list items are left to the clauses on the schema.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ __all__ = ["Camp", "DifferenceKind", "Disagreement", "ReadingDifference", "diffe
 
 
 class DifferenceKind(enum.StrEnum):
-    """In what a reading differs from the rows of the case."""
+    """The kinds of difference between a reading and the rows of the case."""
 
     NO_TABLE = "no-table"
-    """An error, a crash or a hang where rows were due."""
+    """An error, a crash or a hang although rows were expected."""
     COLUMNS = "columns"
     TYPE = "type"
     """A column has another type; its values were not compared."""
@@ -42,7 +41,7 @@ class DifferenceKind(enum.StrEnum):
 
     @property
     def done(self) -> str:
-        """What a reader did that differs so, as the predicate of a sentence."""
+        """The difference as the predicate of a sentence about the reader."""
         return _DONE[self]
 
 
@@ -59,7 +58,7 @@ _DONE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ReadingDifference:
-    """One way in which a reading differs; ``field`` is the column where it is about one, ``rows`` how many rows."""
+    """One difference of a reading; ``field`` is its column if it concerns one, ``rows`` the number of rows."""
 
     reader: str
     kind: DifferenceKind
@@ -69,7 +68,7 @@ class ReadingDifference:
     rows: int = 0
 
     def __str__(self) -> str:
-        """The difference as one sentence: which reader differs and how, and behind a colon what it was this time."""
+        """The difference as one sentence: the reader and the kind of difference, then, after a colon, the data."""
         where = f"{self.field}: " if self.field else ""
         return f"{self.reader} {self.kind.done}: {where}expected {self.required}, got {self.observed}"
 
@@ -77,9 +76,11 @@ class ReadingDifference:
 def differences(
     reading: Reading, expected: pa.Table, *, readers: Mapping[str, ReaderInfo] = READERS
 ) -> list[ReadingDifference]:
-    """Every difference between a reading and the rows that the session had to yield; empty where there is none.
+    """Every difference between a reading and the rows that the session had to return; empty if there are no
+    differences.
 
-    An unavailable reading differs in nothing. ``readers`` holds the facts about the reader, where it is not our own.
+    An unavailable reading has no differences. ``readers`` gives the facts about the reader if it is not one of the
+    suite.
     """
     info = readers[reading.reader]
     if reading.outcome is ReadingOutcome.UNAVAILABLE:
@@ -104,7 +105,9 @@ def _ending(reading: Reading) -> str:
 
 
 def undone(table: pa.Table, info: ReaderInfo) -> pa.Table:
-    """The table with the reader's documented rewrites of types undone; a column that resists stays as it is."""
+    """The table with the reader's documented changes of type undone; a column that cannot be cast back stays
+    unchanged.
+    """
     back = {rewrite.after: rewrite.before for rewrite in info.rewrites}
     if not back:
         return table
@@ -131,9 +134,9 @@ def _undone_type(kind: pa.DataType, back: Mapping[str, str]) -> pa.DataType:
 
 
 def _as_text_where_types_differ(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Two tables from pandas, with columns as text where the types inferred from their values are not the same.
+    """Two tables from pandas, with columns as text if the types inferred from their values differ.
 
-    Types after pandas follow from the values (integers with a NULL are floating), and are no types of the target's.
+    After pandas, types follow from the values (integers with a NULL are floating) and are not the target's types.
     """
     theirs, ours, differ = got.columns, expected.columns, False
     for index, field in enumerate(got.schema):
@@ -184,7 +187,7 @@ def _of_rows(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Reading
 
 
 def _match(expected: pa.Table, got: pa.Table) -> RowMatch:
-    """The match of the rows, found at once where they came in order; rows without columns cannot be counted."""
+    """The match of the rows, with a shortcut for rows in order; rows without columns cannot be counted."""
     if not expected.num_columns or (expected.column_names == got.column_names and identical(expected, got)):
         return RowMatch((), (), (), ())
     return match_rows(expected, got)
@@ -198,14 +201,14 @@ def _some(table: pa.Table, rows: Sequence[int]) -> str:
 def reported(
     readings: Iterable[Reading], held: Mapping[str, pa.Table], *, readers: Mapping[str, ReaderInfo] = READERS
 ) -> list[Reading]:
-    """The readings of one exchange with what they differ in, and which of them made the same of a read.
+    """The readings of one exchange with their differences, and with the group of readers that agree (the camp).
 
-    ``held`` are the rows that each whole read holds, by label (:func:`conformance.readers.held.held_tables`);
-    a reading of a whole read that is not there stays as it is.
+    ``held`` has the rows that each full stream contains, by label (:func:`conformance.readers.held.held_tables`); a
+    reading whose label is not in it stays unchanged.
     """
     readings = list(readings)
     compared = [_compared(reading, held, readers) for reading in readings]
-    # Readings that all hold the same rows as the bytes hold the same rows as each other.
+    # Readings that all have the rows that the bytes contain agree with each other.
     agreed = all(_is_locked(one, held, readers) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
     camps = {
         (found.label, reader): camp.readers[0]
@@ -222,7 +225,7 @@ def reported(
 
 
 def _compared(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> Reading:
-    """The reading with what it differs in, where it is a table and the rows that it should hold are known."""
+    """The reading with its differences, if it is a table and the rows that the bytes contain are known."""
     if reading.label not in held or reading.outcome is not ReadingOutcome.TABLE:
         return reading
     found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
@@ -230,7 +233,7 @@ def _compared(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[s
 
 
 def _is_locked(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> bool:
-    """Whether a compared reading is known to be the rows that the bytes hold, types and all."""
+    """True if a compared reading is known to equal the rows that the bytes contain, including types."""
     clean = reading.label in held and reading.outcome is ReadingOutcome.TABLE and not reading.differences
     return clean and not readers[reading.reader].through_pandas
 
@@ -240,7 +243,7 @@ def _is_locked(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[
 
 @dataclass(frozen=True, slots=True)
 class Camp:
-    """Readers that made the same of a whole read, and what that is."""
+    """Readers that have the same result for a read of a full stream, and a description of the result."""
 
     readers: tuple[str, ...]
     made: str
@@ -248,7 +251,7 @@ class Camp:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A whole read (by its session's label) of which the readers made different things; the largest camp is first."""
+    """A read of a full stream (by its session's label) with different results; the largest camp is first."""
 
     label: str
     camps: tuple[Camp, ...]
@@ -259,9 +262,10 @@ class Disagreement:
 
 
 def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderInfo] = READERS) -> list[Disagreement]:
-    """Every whole read on which the readers are not of one mind, in the order of the readings.
+    """Every read of a full stream on which readers disagree, in the order of the readings.
 
-    Unavailable readings take no side. All errors are one side: texts and classes are each library's own.
+    Unavailable readings belong to no camp. All errors form one camp, because each library has its own texts and
+    classes.
     """
     by_label: dict[str, list[Reading]] = {}
     for reading in readings:
@@ -274,7 +278,8 @@ def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderIn
 def _camps(readings: Sequence[Reading], readers: Mapping[str, ReaderInfo]) -> list[Camp]:
     camps: list[tuple[list[str], str]] = []
     tables: list[tuple[list[str], pa.Table]] = []
-    # Readers that go through pandas lose types, so they look for a camp last, and never found one that others join.
+    # Readers that go through pandas lose types. They come last, so that they join a camp and never found one that
+    # others join.
     ordered = sorted(readings, key=lambda reading: readers[reading.reader].through_pandas)
     for reading in ordered:
         info = readers[reading.reader]
@@ -301,7 +306,7 @@ def _join(camps: list[tuple[list[str], str]], reading: Reading) -> None:
 
 
 def _same(one: pa.Table, other: pa.Table, info: ReaderInfo) -> bool:
-    """Whether two tables hold the same rows under the same columns, ``other`` being from the reader ``info``."""
+    """True if two tables have the same rows under the same columns; ``other`` comes from the reader ``info``."""
     if not one.num_rows and not other.num_rows and (info.schemaless_when_empty or not one.num_columns):
         return True
     if info.through_pandas:

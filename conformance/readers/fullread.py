@@ -1,9 +1,9 @@
-"""Whole reads: the parts of an exchange that a reader can read from beginning to end.
+"""Reads of full streams: the parts of an exchange that a reader can read from beginning to end.
 
-A whole read is a session with every one of its streams read from row 0 to the status OK.
-Reads that were cut short, refused, or resumed are for the clauses to judge; no reader is asked about them.
-A serializer's messages become a whole read too, one made-up session with one stream: so real clients can read them.
-This module decodes protobuf (sessions and our own requests) and no Arrow bytes.
+A full read is a session with every one of its streams read from row 0 to the status OK. Reads that were cut short,
+refused, or resumed are left to the clauses; no reader gets them. The messages of a serializer become a full read
+too: a constructed session with one stream, so that real clients can read them. This module decodes protobuf
+(sessions and the suite's own requests), but no Arrow bytes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from conformance.records import (
 __all__ = ["FullRead", "RecordedStream", "bare_read", "full_reads"]
 
 SERIALIZER: Final = "serializer"
-"""The label of a whole read that was wrapped around a serializer's messages."""
+"""The label of a full read that was constructed around the messages of a serializer."""
 _WRAPPED_SESSION: Final = "projects/conformance/locations/us/sessions/serializer"
 _WRAPPED_TABLE: Final = "projects/conformance/datasets/serializer/tables/table"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedStream:
-    """One stream of a session and the ReadRows responses that it gave from row 0, as bytes."""
+    """One stream of a session, and its ReadRows responses from row 0, as bytes."""
 
     name: str
     responses: tuple[bytes, ...]
@@ -46,12 +46,12 @@ class RecordedStream:
 
 @dataclass(frozen=True, slots=True)
 class FullRead:
-    """What a reader is given: the recorded CreateReadSession call, and every stream in the session's order.
+    """The input of a reader: the recorded CreateReadSession call, and every stream in the session's order.
 
-    ``label`` is the session's label in the case (:data:`SERIALIZER` for a serializer's messages).
-    ``columns`` are those of the case's table. ``bare`` is the schema message and the batch messages, where they came
-    without any protobuf around them; then ``request``, ``session`` and ``streams`` are empty. ``counted`` says whether
-    the responses' ``row_count`` is the target's own, or known otherwise; where it is not, a reader does not check it.
+    ``label`` is the session's label in the case (:data:`SERIALIZER` for messages of a serializer). ``columns`` are
+    those of the case's table. ``bare`` has the schema message and the batch messages if they came without protobuf
+    around them; then ``request``, ``session`` and ``streams`` are empty. ``counted`` is true if the ``row_count`` of
+    the responses comes from the target or is known otherwise; if it is false, readers do not check ``row_count``.
     """
 
     case_id: str
@@ -96,7 +96,7 @@ class FullRead:
 
     @property
     def selected(self) -> tuple[Column, ...]:
-        """The columns that the session asked for, in table order; all of them where it names one that is unknown."""
+        """The columns that the session selects, in table order; all columns if it selects an unknown one."""
         from conformance.contract.comparing.expected import expected_columns  # noqa: PLC0415  # most workers start without it
 
         options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
@@ -104,7 +104,7 @@ class FullRead:
 
     @property
     def asks_response_compression(self) -> bool:
-        """Whether the session asked for compression of whole responses."""
+        """True if the session requests compression of whole responses."""
         options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
         return bool(options.response_compression_codec)
 
@@ -120,19 +120,20 @@ def types_in(columns: Iterable[Column]) -> frozenset[BqType]:
 
 
 def full_reads(case: Case, exchange: Exchange) -> list[FullRead]:
-    """Every whole read of an exchange, in the order of the sessions; empty where nothing was read to its end.
+    """Every full read of an exchange, in the order of the sessions; empty if no session was read completely.
 
-    Only reads in Arrow are given: an Avro session is not for these readers.
-    Of several whole reads of one stream the first counts, of several sessions under one label the last.
+    Only reads in Arrow are returned: these readers do not read Avro. If a stream was read completely several times,
+    the first read counts; if several sessions have one label, the last counts.
     """
     served = {whole.label: whole for whole in _served(case, exchange)}
     return list(served.values()) or list(_serialized(case, exchange))
 
 
 def bare_read(case: Case, exchange: Exchange) -> FullRead | None:
-    """The whole read of a serializer's messages as they came, for readers that take bytes; None where there is none.
+    """The messages of a serializer without protobuf, for readers that take bytes; None if the exchange has no such
+    messages.
 
-    It is what :func:`full_reads` gives, without the protobuf around it that such a reader would only take off again.
+    It is the read of :func:`full_reads` without the protobuf messages, which such a reader would only remove again.
     """
     schemas, batches = _messages(exchange)
     if not schemas:
@@ -185,7 +186,7 @@ def _complete(call: Call) -> bool:
 
 
 def _session(call: Call) -> Any:
-    """The decoded session of a call that asked for Arrow, None where it asked for Avro or nothing can be decoded."""
+    """The decoded session of a call that requested Arrow; None if it requested Avro or cannot be decoded."""
     asked = proto.CreateReadSessionRequest.FromString(call.request).read_session.data_format
     if asked == proto.DATA_FORMAT["AVRO"]:
         return None
@@ -196,10 +197,10 @@ def _session(call: Call) -> Any:
 
 
 def _serialized(case: Case, exchange: Exchange) -> Iterator[FullRead]:
-    """Wrap a serializer's messages as one session with one stream, one response per batch message.
+    """Construct one session with one stream around a serializer's messages, one response per batch message.
 
-    ``row_count`` is the case's row count where there is one batch; a split into several is the serializer's own,
-    so there the counts are left at zero and ``counted`` says so.
+    With a single batch, ``row_count`` is the case's row count. A split into several batches is the serializer's
+    choice; the counts then stay zero and ``counted`` is false.
     """
     schemas, batches = _messages(exchange)
     if not schemas:

@@ -1,8 +1,8 @@
-"""What the recorded bytes of each whole read hold, by the suite's own decoding: what a reader is measured against.
+"""Decode, with the suite's own decoder, the rows in the recorded bytes of each full read: the reference for readers.
 
-A reader is asked to read what the target sent. Whether that is what the case holds is for the clauses on rows and
-values, with all that they leave open (how a server writes JSON, what stands for a missing bound): compared with the
-case itself, every reader would repeat each of their findings.
+A reader has to read what the target sent. The clauses on rows and values decide whether those are the rows of the
+case, and know what the specification leaves open (how a server writes JSON, how a missing bound is encoded). If
+readers were compared with the case itself, each would repeat every one of those findings.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ __all__ = ["held_tables"]
 
 
 def held_tables(view: View) -> Mapping[str, pa.Table]:
-    """The rows in the bytes of each whole read, by the label that its readings carry.
+    """The rows in the bytes of each full read, by the label of its readings.
 
-    A whole read of which some batch cannot be decoded is left out: the clauses on framing and structure say why,
-    and nobody knows what a reader should make of it.
+    A full read with a batch that cannot be decoded is left out: the clauses on framing and structure give the
+    reason, and the correct result of a reader is unknown.
     """
     held: dict[str, pa.Table] = {}
     empty = [one for one in created(view) if not one.session.streams and has_columns(one)]
@@ -45,7 +45,7 @@ def held_tables(view: View) -> Mapping[str, pa.Table]:
 
 
 def _without_rows(session: SessionView) -> pa.Table | None:
-    """No rows under the columns that the session describes, None where it describes none that can be had here."""
+    """An empty table with the columns that the session describes; None if they are missing or cannot be decoded."""
     if session.schema is None or session.schema.message.schema is None:
         return None
     try:

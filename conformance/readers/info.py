@@ -1,9 +1,9 @@
-"""What a reader is: the facts about it, and the two names that its module holds.
+"""The facts about a reader, and the two names that a reader's module defines.
 
-A reader is one module in :mod:`conformance.readers.decoders` (takes bytes) or :mod:`conformance.readers.clients`
-(a real client library, takes a loopback server). It holds ``INFO``, a :class:`ReaderInfo`, and ``load()``,
-which imports the library and returns the function that reads. So the facts can be listed where the library is absent,
-and only a worker process ever imports it. Adding a reader is adding such a module; nothing else is touched.
+A reader is one module in :mod:`conformance.readers.decoders` (takes bytes) or :mod:`conformance.readers.clients` (a
+real client library, takes a loopback server). It defines ``INFO``, a :class:`ReaderInfo`, and ``load()``, which
+imports the library and returns the function that reads. The facts can therefore be listed even if the library is not
+installed, and only a worker process ever imports it. To add a reader, add such a module; no other file changes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from conformance.records import BqType
 __all__ = ["Read", "ReaderInfo", "Rewrite", "Takes"]
 
 Read: TypeAlias = Callable[[FullRead], pa.Table]
-"""Reads a whole read and returns the table as the library gave it; whatever it raises becomes an error reading."""
+"""Reads a full stream and returns the table as the library made it; any exception becomes an error reading."""
 
 
 class Takes(enum.StrEnum):
-    """How a reader takes the bytes."""
+    """The form in which a reader takes the bytes."""
 
     MESSAGES = "the schema message, and each batch message by itself"
     STREAM = "one stream: schema message and batch messages end to end, without an end-of-stream marker"
@@ -35,9 +35,10 @@ class Takes(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A documented change of type: ``before`` as the target sent it, ``after`` as the reader returns it.
+    """A documented change of type: ``before`` is the type that the target sent, ``after`` the type that the reader
+    returns.
 
-    Both are spelled as pyarrow spells them, a list without its item type: ``string_view``, ``large_list``.
+    Both have pyarrow's spelling, a list without its item type: ``string_view``, ``large_list``.
     """
 
     before: str
@@ -49,12 +50,13 @@ class Rewrite:
 class ReaderInfo:
     """The facts about a reader.
 
-    ``name`` is permanent (``pyarrow.slots``); ``package`` is the distribution it comes from.
-    ``cannot`` are BigQuery types that it does not take, with the reason: a table with one of them is not given to it.
-    ``rewrites`` are the changes of type that its maintainers document; the comparison of values undoes exactly these.
-    ``through_pandas`` says that rows come back as a pandas DataFrame; then the expected rows go through pandas too,
-    and ``rewrites`` tell people what that changes.
-    ``schemaless_when_empty`` says that without a single response the columns do not come from the target.
+    ``name`` is permanent (``pyarrow.slots``); ``package`` is the distribution that provides it.
+    ``cannot`` maps BigQuery types that it does not support to the reason; it is not given a table with one of them.
+    ``rewrites`` are the changes of type that its maintainers document; the comparison of values undoes exactly
+    these.
+    ``through_pandas`` is true if rows come back as a pandas DataFrame; the expected rows then go through pandas too,
+    and ``rewrites`` explain to people what that changes.
+    ``schemaless_when_empty`` is true if the columns do not come from the target when there is no response.
     """
 
     name: str
@@ -67,7 +69,7 @@ class ReaderInfo:
     schemaless_when_empty: bool = False
 
     def refusal(self, read: FullRead) -> str:
-        """Why this reader is not asked to read this: a type that it cannot take; empty where it can."""
+        """The reason why this reader does not get this read, such as an unsupported type; empty if it gets it."""
         reasons = [f"{kind}: {self.cannot[kind]}" for kind in sorted(types_in(read.selected)) if kind in self.cannot]
         if self.takes is Takes.SERVER and read.asks_response_compression:
             reasons.append("this client never asks for compression of whole responses")

@@ -1,6 +1,6 @@
-"""The Arrow messages in a whole read, cut out of the recorded protobuf responses.
+"""Extract the Arrow messages of a full read from the recorded protobuf responses.
 
-Used inside a worker, by the readers that take bytes. Clients do this themselves, each in its own way.
+Readers that take bytes use it inside a worker. Clients extract the messages themselves, each in its own way.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from conformance.readers.fullread import FullRead
 __all__ = ["Messages", "NoMessage", "messages", "stream_bytes"]
 
 MAX_INFLATED: Final = 1 << 30
-"""Bound in bytes on what a compressed response may claim to hold: the proto caps a response at 128 MB."""
+"""The largest size in bytes that a compressed response may declare: the proto caps a response at 128 MB."""
 
 
-class NoMessage(Exception):  # noqa: N818  # it says what is missing, and becomes a reading's error class
-    """The recorded responses hold no Arrow message where one is needed."""
+class NoMessage(Exception):  # noqa: N818  # its name becomes a reading's error class
+    """The recorded responses contain no Arrow message where one is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Messages:
 
 
 def messages(read: FullRead) -> Messages:
-    """Cut the Arrow messages out of a whole read.
+    """Extract the Arrow messages of a full read.
 
-    The schema is the session's, as for the clients that decode against the session (Go, Node, Spark);
-    where the session has none, that of the first response which has one.
+    The schema is the session's, as for the clients that decode against the session (Go, Node, Spark); if the session
+    has no schema, it is that of the first response with one.
 
     Raises:
         NoMessage: There is no Arrow schema at all, or a response carries no record batch.
-        google.protobuf.message.DecodeError: A response is no ReadRowsResponse.
+        google.protobuf.message.DecodeError: A response is not a ReadRowsResponse.
     """
     if read.bare is not None:
         return Messages(*read.bare)

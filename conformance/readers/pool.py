@@ -1,7 +1,7 @@
-"""Warm worker processes that read: a crash or a hang costs one reading, and the worker is replaced.
+"""A pool of warm worker processes that read. A crash or a hang costs one reading, and the worker is replaced.
 
-Each slot of the pool owns its share of the readers, so a slot imports only those, once.
-A slot's work is done in a thread of the pool, which waits for answers with a deadline. POSIX only.
+Each slot of the pool has a share of the readers, so that a worker imports only those, once. A thread of the pool
+does a slot's work and waits for answers with a deadline. POSIX only.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ from conformance.records import Case, Exchange, Reading, ReadingOutcome
 __all__ = ["ReaderPool"]
 
 DEADLINE: Final = 30.0
-"""Seconds for one reading: the slowest honest one (100 MiB through a client) takes under five on one busy core."""
+"""Seconds for one reading: the slowest reading without a fault (100 MiB through a client) takes under five on one
+busy core.
+"""
 MEMORY: Final = 4 << 30
-"""Bytes that a reading may map beyond its loaded libraries: several copies of the largest response, and slack."""
+"""Bytes that a reading may map in addition to its loaded libraries: several copies of the largest response, with a
+reserve.
+"""
 
 _CLOSED: Final = "the pool was closed"
 
 
 class _Slot:
-    """A place for one worker process: started when first needed, and again as soon as it has died."""
+    """A slot for one worker process, which starts when it is first needed, and again whenever it has died."""
 
     def __init__(self, modules: Mapping[str, str], *, deadline: float, memory: int) -> None:
         self.readers = frozenset(modules)
@@ -42,12 +46,12 @@ class _Slot:
         self._closing = False
 
     def warm(self) -> None:
-        """Start the process, so that its imports are done when the first reading is due."""
-        with self._lock, contextlib.suppress(CannotStart):  # the first reading says so
+        """Start the process, so that its imports are done before the first reading."""
+        with self._lock, contextlib.suppress(CannotStart):  # the first reading reports it
             self._ready()
 
     def _ready(self) -> WorkerProcess:
-        """The process, started where there is none; whoever closes meanwhile sees it die."""
+        """The process, started if necessary; if another thread closes the slot meanwhile, the process is killed."""
         if self._process is None:
             self._process = self._start()
             if self._closing:
@@ -55,14 +59,14 @@ class _Slot:
         return self._process
 
     def _replace(self) -> None:
-        """Start a process in the place of one that has ended, so that its imports are done for the next reading."""
+        """Start a process in place of one that has ended, so that its imports are done before the next reading."""
         self._process = None
         if not self._closing:
             with contextlib.suppress(CannotStart):  # as above
                 self._ready()
 
     def read(self, whole: FullRead, readers: Sequence[str]) -> list[Reading]:
-        """One reading per reader, in order, whatever becomes of the process."""
+        """One reading per reader, in order, even if the process ends."""
         with self._lock:
             done: list[Reading] = []
             why = _CLOSED
@@ -75,7 +79,7 @@ class _Slot:
             return done + [_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=why) for name in left]
 
     def _run(self, whole: FullRead, readers: Sequence[str]) -> list[Reading]:
-        """Readings up to and with the first that ends the process."""
+        """The readings up to and including the first one that ends the process."""
         done: list[Reading] = []
         process = self._ready()
         try:
@@ -90,7 +94,7 @@ class _Slot:
                 answer = process.answer()
                 retiring = retiring or answer.retiring
                 reported = _reading(name, whole, answer.outcome, kind=answer.error_class, text=answer.error_text)
-                # Most readers make the same bytes; one copy of a large table is enough.
+                # Most readers return the same bytes; one copy of a large table is enough.
                 table = next((one for one in tables if one == answer.table), answer.table)
                 tables.append(table)
                 done.append(dataclasses.replace(reported, table=table))
@@ -104,7 +108,7 @@ class _Slot:
         return done
 
     def close(self) -> None:
-        """End the process, also under a reading."""
+        """End the process, even during a reading."""
         self._closing = True
         if self._process is not None:
             self._process.kill()
@@ -119,7 +123,9 @@ def _reading(reader: str, whole: FullRead, outcome: ReadingOutcome, *, kind: str
 
 
 def _shares(readers: Sequence[str], workers: int) -> list[Sequence[str]]:
-    """Neighbours share a worker: a decoder that crashes must not cost the clients their long imports."""
+    """The readers of each worker. Neighbours share a worker, so that a crashing decoder does not make clients repeat
+    their slow imports.
+    """
     size = -(-len(readers) // workers)
     return [readers[start : start + size] for start in range(0, len(readers), size)] if size else []
 
@@ -130,12 +136,12 @@ class ReaderPool:
     Use as a context manager; ``read`` may be called from several threads.
 
     Args:
-        workers: Number of worker processes; the readers are dealt out among them.
-        readers: Names of the readers to hold; all that ship with the suite by default.
+        workers: Number of worker processes; the readers are distributed over them.
+        readers: Names of the readers of the pool; by default all that ship with the suite.
         modules: Import paths of further reader modules (see :mod:`conformance.readers.info`).
         deadline: Seconds for one reading.
-        memory_limit: Bytes that a reading may map beyond its loaded libraries, where the platform can limit that;
-            a table of more than an eighth of it is not brought back.
+        memory_limit: Bytes that a reading may map in addition to its loaded libraries, on platforms that can limit
+        this; a table of more than an eighth of it is not returned.
     """
 
     def __init__(
@@ -168,19 +174,19 @@ class ReaderPool:
         self.close()
 
     def close(self) -> None:
-        """End every worker process; readings under way end as crashed or unavailable."""
+        """End every worker process; readings in progress end as crashed or unavailable."""
         for slot in self._slots:
             slot.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def read(self, case: Case, exchange: Exchange, readers: Sequence[str] | None = None) -> list[Reading]:
-        """What each reader makes of each whole read of the exchange: by whole read, then in the readers' order.
+        """The readings of each full read of the exchange: grouped by full read, in the order of the readers.
 
-        Never raises for what a reader does: an exception, a crash, a hang and an absent library are readings.
-        Empty where the exchange holds no whole read (see :func:`conformance.readers.fullread.full_reads`).
+        Errors of a reader never raise: an exception, a crash, a hang and a missing library are readings. The list is
+        empty if the exchange has no full read (see :func:`conformance.readers.fullread.full_reads`).
 
         Raises:
-            ValueError: A reader is asked for that the pool does not hold.
+            ValueError: A name in ``readers`` is not a reader of the pool.
         """
         names = list(self.readers) if readers is None else list(readers)
         unknown = [name for name in names if name not in self.readers]

@@ -1,4 +1,4 @@
-"""One worker process as its pool sees it: started, asked, reaped, and how it ended in words."""
+"""The pool's side of one worker process: start it, send requests, reap it, and describe how it ended."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["Died", "ReadAnswer", "WorkerProcess"]
 LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
 MAX_HEADER: Final = 1 << 20
-"""Bound in bytes on what a worker says beside a table."""
+"""The longest answer of a worker in bytes, without the table."""
 REAP_DEADLINE: Final = 5.0
-"""Seconds for a process whose connection is closed to be gone: its memory is unmapped, nothing else is left to do."""
+"""Seconds for a process to end after its connection has closed: the kernel only has to unmap its memory."""
 
 
-class Died(Exception):  # noqa: N818  # an event that becomes a reading, never an error of the caller's
-    """The worker is gone or has been killed: what to put into the reading."""
+class Died(Exception):  # noqa: N818  # it becomes a reading, and is never an error of the caller
+    """The worker has ended or was killed; the attributes are those of the resulting reading."""
 
     def __init__(self, outcome: ReadingOutcome, error_class: str, text: str) -> None:
         super().__init__(text)
@@ -35,7 +35,7 @@ class Died(Exception):  # noqa: N818  # an event that becomes a reading, never a
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """What a worker made of one reading; ``retiring`` says that it wants to be replaced after it."""
+    """The result of one reading in a worker; ``retiring`` says that the worker has to be replaced after it."""
 
     outcome: ReadingOutcome
     table: bytes
@@ -45,15 +45,15 @@ class ReadAnswer:
 
 
 class WorkerProcess:
-    """One worker process; it imports its readers while the caller does other things.
+    """One worker process; it imports its readers in parallel with the caller.
 
     Args:
         modules: Reader name to import path.
         deadline: Seconds for one reading.
-        memory: Bytes that a reading may map beyond what the process maps when it begins.
+        memory: Bytes that a reading may map in addition to what the process maps when it begins.
 
     Raises:
-        CannotStart: This machine has no room for a process or a file.
+        CannotStart: This machine cannot create another process or file.
     """
 
     def __init__(self, modules: Mapping[str, str], *, deadline: float, memory: int) -> None:
@@ -62,18 +62,18 @@ class WorkerProcess:
         self._worker = Worker(
             "conformance.readers.worker", [str(memory), str(deadline * 2)], header=MAX_HEADER, frame=memory
         )
-        with contextlib.suppress(OSError):  # it has died already, as its first answer will show
+        with contextlib.suppress(OSError):  # if it has died already, waiting for its first answer reports that
             self._worker.channel.send({"do": "load", "modules": dict(modules)})
 
     def loaded(self) -> Mapping[str, str]:
-        """Wait for the imports; readers that could not be loaded, with the reason. Raises Died."""
+        """Wait for the imports; return the readers that could not be loaded, with the reasons. Raises Died."""
         if self._absent is None:
             self._absent = self._receive(LOAD_DEADLINE).header["absent"]
         return self._absent or {}
 
     def ask(self, whole: FullRead, readers: Sequence[str]) -> None:
-        """Ask for readings; :meth:`answer` gives them in the order of ``readers``. Raises Died."""
-        self._worker.forget()  # what it says from now on is about this read
+        """Request readings; :meth:`answer` returns them in the order of ``readers``. Raises Died."""
+        self._worker.forget()  # from now on, its standard error is about this read
         frame = whole.to_frame()
         header = {"do": "read", "readers": list(readers), "read": frame.header}
         try:
@@ -82,7 +82,7 @@ class WorkerProcess:
             raise self._end(error) from error
 
     def answer(self) -> ReadAnswer:
-        """Wait for the next reading. Raises Died."""
+        """Wait for the next reading and return it. Raises Died."""
         frame = self._receive(self._deadline)
         try:
             return ReadAnswer(
@@ -102,7 +102,7 @@ class WorkerProcess:
             raise self._end(error) from error
 
     def _end(self, error: Exception) -> Died:
-        """Reap the process and say how it ended."""
+        """Reap the process and describe how it ended."""
         hung = isinstance(error, TimeoutError)
         gone = not hung and self._worker.wait(REAP_DEADLINE)
         code = self._worker.code
@@ -116,10 +116,10 @@ class WorkerProcess:
         return Died(outcome, name or "exit", f"{in_words(code)}{said}")
 
     def kill(self) -> None:
-        """End the process under whoever waits for its answer; they see it die."""
+        """End the process, even while another thread waits for its answer; that thread gets ``Died``."""
         self._worker.kill()
 
     def close(self) -> str:
-        """End the process and return what it last wrote to standard error, as the end of a sentence."""
+        """End the process and return its last output on standard error as the end of a sentence."""
         said = last_words(self._worker.close())
         return f"; it last said: {said}" if said else ""

@@ -1,4 +1,4 @@
-"""Which readers there are: every module of the two packages of readers, found by looking."""
+"""All readers: the modules of the two packages of readers, found by listing the packages."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["MODULES", "READERS", "ReaderModule", "reader_module"]
 
 
 class ReaderModule(Protocol):
-    """What a reader's module holds."""
+    """A reader's module."""
 
     INFO: ReaderInfo
 
     def load(self) -> Read:
-        """Import the library and return the function that reads; raises ImportError where it is absent."""
+        """Import the library and return the function that reads; raises ImportError if the library is not installed."""
 
 
 def reader_module(path: str) -> ReaderModule:
     """The reader module at an import path.
 
     Raises:
-        TypeError: The module does not hold a reader.
+        TypeError: The module does not define a reader.
     """
     module = importlib.import_module(path)
     if not isinstance(getattr(module, "INFO", None), ReaderInfo) or not callable(getattr(module, "load", None)):

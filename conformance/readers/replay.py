@@ -1,10 +1,10 @@
 """A loopback BigQueryRead server that answers with exactly the bytes that a target once sent.
 
-Nothing is parsed and written again: the recorded responses go out as they came in.
-Only what was recorded is answered, and each stream from row 0: a client that resumes at another offset, or splits a
-stream, gets FAILED_PRECONDITION, because a made-up continuation would hide what the target did.
-CreateReadSession is answered with the recorded session where the table and the data format are the recorded ones;
-the other options are the client's own choice, and rows do not depend on them.
+It sends the recorded responses unchanged, without parsing and serializing them again. It answers only what was
+recorded, and each stream only from row 0: a client that resumes at another offset, or splits a stream, gets
+FAILED_PRECONDITION, because an invented continuation would hide the target's behaviour. It answers CreateReadSession
+with the recorded session if table and data format match; the client chooses the other options itself, and the rows
+do not depend on them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from conformance.readers.fullread import FullRead
 __all__ = ["ReplayServer"]
 
 _STREAMS_AT_ONCE: Final = 8
-"""Threads of the server: a client with more streams waits for its turn."""
+"""Threads of the server; a client with more streams waits."""
 
 
 class ReplayServer:
-    """Serves one whole read at a time, the one last given to :meth:`play`; ``address`` is ``host:port``."""
+    """Serves one full read at a time, the last one given to :meth:`play`; ``address`` is ``host:port``."""
 
     def __init__(self) -> None:
         self._read: FullRead | None = None
@@ -48,7 +48,7 @@ class ReplayServer:
         self._read = read
 
     def close(self) -> None:
-        """Stop serving; calls under way are ended."""
+        """Stop the server and end the calls in progress."""
         self._server.stop(None).wait()
 
     def _create(self, request: bytes, context: grpc.ServicerContext) -> bytes:
@@ -78,6 +78,6 @@ class ReplayServer:
 
 
 def _not_recorded(context: grpc.ServicerContext, what: str) -> bytes:
-    """End the call; never returns, the type is for handlers that have nothing else to return."""
+    """End the call. It never returns; the return type suits handlers that have nothing else to return."""
     context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"not recorded: {what}")
     raise AssertionError("abort raises")

@@ -1,6 +1,7 @@
-"""Between a reader's table and the bytes of a reading: conversion, full validation, the Arrow IPC stream form.
+"""Convert between a reader's table and the bytes of a reading: conversion, full validation, the Arrow IPC stream
+form.
 
-Nothing is cast here: a reading keeps the types that the reader gave.
+Nothing is cast here: a reading keeps the types that the reader returned.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 
-class InvalidTable(Exception):  # noqa: N818  # it names what the reader returned, and becomes a reading's error class
+class InvalidTable(Exception):  # noqa: N818  # its name becomes a reading's error class
     """A reader returned a table that breaks the rules of the Arrow format, instead of refusing the bytes."""
 
 
@@ -36,16 +37,16 @@ def from_capsule(source: Any) -> pa.Table:
 
 
 def stream_reader(read: Callable[[IO[bytes]], Any]) -> Read:
-    """The reader that gives ``read`` schema and batches as one stream, and takes over what it returns."""
+    """A reader that passes schema and batches to ``read`` as one stream, and converts the result."""
     return lambda whole: from_capsule(read(io.BytesIO(stream_bytes(whole))))
 
 
 def from_pandas(frame: Any) -> pa.Table:
-    """A pyarrow table of a pandas DataFrame's columns, typed by what the frame holds.
+    """A pyarrow table of a pandas DataFrame's columns, with the types of the values in the frame.
 
-    Lists and structs become their text, with every number as a float: pyarrow hands their integers to pandas as floats
-    wherever the record batch has a NULL among them, so the same rows look different when they are split differently.
-    Other Python objects that Arrow has no type for (decimals of 77 digits) become their text too.
+    Lists and structs become text, with every number as a float: pyarrow gives their integers to pandas as floats if
+    the record batch has a NULL among them, so the same rows would differ if they were split differently. Other
+    Python objects for which Arrow has no type (decimals of 77 digits) become text too.
     """
     names = [str(name) for name in frame.columns]
     return pa.Table.from_arrays([_from_series(frame.iloc[:, index]) for index in range(len(names))], names=names)
@@ -63,7 +64,7 @@ def _from_series(series: Any) -> pa.Array | pa.ChunkedArray:
 
 
 def _nested_text(value: Any) -> str:
-    """A value of a list or struct as text that does not depend on which numpy type holds it."""
+    """A value of a list or struct as text that does not depend on its numpy type."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_nested_text(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | np.ndarray):
@@ -80,8 +81,8 @@ def _nested_text(value: Any) -> str:
 def validate(table: pa.Table) -> None:
     """Check every value of a table against the rules of the Arrow format (``validate(full=True)``).
 
-    256-bit decimals are looked at as 32 bytes each: the extremes of BIGNUMERIC need 77 digits, which is legal there
-    and more than pyarrow lets the type declare.
+    256-bit decimals are checked as 32 bytes each: the extremes of BIGNUMERIC need 77 digits, which is legal there
+    and more than pyarrow allows the type to declare.
 
     Raises:
         InvalidTable: A buffer is too short, an offset is out of range, a text is not UTF-8, …

@@ -1,15 +1,15 @@
-"""The process in which foreign bytes are decoded: it may crash, loop or be killed, and only one reading is lost.
+"""The process in which foreign bytes are decoded; if it crashes, loops or is killed, only one reading is lost.
 
-Started by :mod:`conformance.readers.pool` with one end of a socket pair. Frames it takes:
+:mod:`conformance.readers.pool` starts it with one end of a socket pair. It takes these frames:
 
 ``{"do": "load", "modules": {reader: import path}}``
     Import these readers, then set the limits. Answers ``{"absent": {reader: reason}}``.
 ``{"do": "read", "readers": [...], "read": {...}}`` with the recorded bytes
     Answers one frame per reader, in that order: a reading, its table as a byte string.
 
-The memory limit counts from what the process maps when a reading begins:
-gRPC and polars reserve far more address space than they use, and a limit on the total would raise false alarms.
-A worker whose readings left it with half the limit more than it began with says that it is retiring.
+The memory limit counts from what the process maps when a reading begins: gRPC and polars reserve far more address
+space than they use, and a limit on the total would raise false alarms. If readings have left the worker with more
+than half the limit in addition to its first mapping, it reports that it is retiring.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from conformance.readers.tables import to_stream_bytes, validate
 from conformance.records import ReadingOutcome
 
 MAX_ERROR_TEXT: Final = 4096
-"""Bound in characters on an error's text in a reading; a decoder may quote its input."""
+"""The longest error text of a reading in characters; a decoder may quote its input."""
 TABLE_SHARE: Final = 8
-"""A table larger than this part of the memory limit is not brought back: kilobytes of bytes can claim gigabytes."""
+"""A table larger than this part of the memory limit is not returned: kilobytes of input can declare gigabytes."""
 STDERR_BYTES: Final = 64 << 20
-"""Bound in bytes on the file behind standard error, which belongs to one read."""
+"""The largest size in bytes of the file behind standard error, which belongs to one read."""
 
 
 class ReaderLoop:
@@ -90,12 +90,12 @@ def _header(outcome: ReadingOutcome, error_class: str = "", error_text: str = ""
 
 
 def main() -> None:
-    """Serve on the socket whose number, memory limit and processor seconds are the arguments."""
+    """Serve on the socket whose number is the first argument; memory limit and processor seconds follow."""
     number, memory, cpu_seconds = sys.argv[1:]
     no_core_dump()
     limit_files(STDERR_BYTES)
-    # pandas-gbq, where present, is asked first by google-cloud-bigquery-storage and decodes in its own way,
-    # which hides what the client itself makes of the bytes.
+    # If pandas-gbq is installed, google-cloud-bigquery-storage asks it first. It decodes in its own way, which would
+    # hide how the client itself handles the bytes.
     sys.modules["pandas_gbq"] = None  # type: ignore[assignment]
     ReaderLoop(Channel(socket.socket(fileno=int(number))), memory=int(memory), cpu_seconds=float(cpu_seconds)).serve()
     sys.stderr.flush()

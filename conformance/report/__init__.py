@@ -1,5 +1,5 @@
-"""The result of a run in the forms that people and programs read: terminal, JSON, JUnit, HTML, badge.
+"""The result of a run in forms for people and programs: terminal, JSON, JUnit, HTML, badge.
 
-Each writer takes a :class:`conformance.engine.result.Result` and adds nothing to it: what a run comes to is decided
-in the engine, and two reports of one log never disagree.
+Each writer takes a :class:`conformance.engine.result.Result` and adds nothing to it: the engine decides the result,
+and two reports of one log always agree.
 """

@@ -1,4 +1,4 @@
-"""A badge: one small SVG that says how many MUST clauses hold, of those judged."""
+"""A badge: one small SVG with the number of MUST clauses that pass, out of those judged."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["badge_svg", "write_badge"]
 
 _GREEN, _AMBER, _RED, _GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
 _CHARACTER: Final = 6.6
-"""Width in pixels of a character of 11px Verdana, on average: good enough for a box around a few words."""
+"""The average width in pixels of a character of 11px Verdana: accurate enough for a box around a few words."""
 _LABEL: Final = "storage read"
 _LABELS: Final = {READ_PROFILE: "arrow ipc reader", WRITE_PROFILE: "arrow ipc writer"}
-"""What was judged, by the profile of a run that judged no server."""
+"""The label of the badge, by the profile of a run that judged a reader or a writer."""
 
 
 def badge_svg(report: Report) -> str:
-    """The badge of ``report``; grey where nothing was judged, or not everything."""
+    """The badge of ``report``; grey if nothing was judged, or if the run is incomplete."""
     must = report.levels()[Level.MUST]
     text = f"{must.passed}/{must.judged} must" if must.judged else "not judged"
     if not must.judged or not report.complete:

@@ -1,8 +1,9 @@
-"""What became better and worse between two reports, told apart from what cannot be compared.
+"""The improvements and regressions between two reports, separated from changes that cannot be compared.
 
-A clause that fails where it held before is a regression. A clause that the older suite did not have, one that it could
-not judge, and one that fails only on cases it did not have, are not: nobody knows whether they held.
-A failure that is expected is a failure here, because the target is compared and not its list of excuses.
+A clause that passed before and fails now is a regression. These are not regressions, because nobody knows whether
+the clause passed before: a clause that the older suite did not have, one that it could not judge, and one that fails
+only on cases that it did not have. An expected failure counts as a failure here, because the targets are compared
+and not their lists of expected failures.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ _SAMPLES: Final = 5
 
 
 class ChangeKind(enum.StrEnum):
-    """What happened to a clause between two reports."""
+    """The kinds of change of a clause between two reports."""
 
     REGRESSION = "regression"
-    """It held and now fails."""
+    """It passed before and fails now."""
     REPAIR = "repair"
-    """It failed and now holds."""
+    """It failed before and passes now."""
     NEWLY_JUDGED = "newly-judged"
-    """Nothing was known of it, or it fails only on cases that the older run did not have."""
+    """It was not judged before, or it fails only on cases that the older run did not have."""
     NO_LONGER_JUDGED = "no-longer-judged"
-    """Something was known of it."""
+    """It was judged before and is not judged now."""
     NEW_CLAUSE = "new-clause"
     """The older suite did not have it."""
     GONE_CLAUSE = "gone-clause"
@@ -47,7 +48,7 @@ class ChangeKind(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClauseChange:
-    """One clause that changed: its outcomes then and now (none where it was not judged), and cases that show it."""
+    """One clause that changed: its outcomes before and after (None if it was not judged), and cases that show it."""
 
     change: ChangeKind
     clause: str
@@ -72,7 +73,7 @@ class DeviationChange:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReportDifference:
-    """Two reports compared; ``old`` and ``new`` name what was judged, by which version of the suite."""
+    """The comparison of two reports; ``old`` and ``new`` name the target and the version of the suite."""
 
     old: str
     new: str
@@ -81,20 +82,20 @@ class ReportDifference:
     gone_deviations: tuple[DeviationChange, ...]
 
     def of(self, change: ChangeKind) -> list[ClauseChange]:
-        """The clauses to which ``change`` happened, in the order of the contract."""
+        """The clauses with this kind of change, in the order of the contract."""
         return [item for item in self.clauses if item.change is change]
 
     @property
     def fails(self) -> bool:
-        """Whether anything that held now fails."""
+        """True if any clause that passed before fails now."""
         return bool(self.of(ChangeKind.REGRESSION))
 
 
 def compare(old: Report, new: Report) -> ReportDifference:
-    """What changed from ``old`` to ``new``.
+    """The changes from ``old`` to ``new``.
 
-    Deviations are the same where clause and reason class are. One that is gone because its clause was not judged
-    any more is not listed as gone, and one of a clause that the older suite did not have is not listed as new.
+    Two deviations are the same if their clause and reason class are. A deviation is not listed as gone if its clause
+    is no longer judged, and not as new if the older suite did not have its clause.
     """
     before, after = ({item.id: item for item in report.clauses} for report in (old, new))
     clauses = tuple(_changes(old, new, before, after))
@@ -147,7 +148,7 @@ def _change(then: ClauseResult | None, now: ClauseResult | None, *, comparable: 
 
 
 def _had(report: Report, case_id: str) -> bool:
-    """Whether the run of ``report`` put the case ``case_id`` to its target."""
+    """True if the run of ``report`` put the case ``case_id`` to its target."""
     run = report.run
     if match := _GENERATED.fullmatch(case_id):
         return match[1] == run.profile and int(match[2]) == run.seed and int(match[3]) < run.generated
@@ -187,7 +188,7 @@ def _failures(report: Report) -> dict[tuple[str, str], DeviationResult]:
 def _only(
     these: Mapping[tuple[str, str], DeviationResult], those: Collection[tuple[str, str]], clauses: Collection[str]
 ) -> tuple[DeviationChange, ...]:
-    """What ``these`` have and ``those`` have not, for ``clauses`` alone."""
+    """Deviations in ``these`` and not in ``those``, for the given clauses."""
     return tuple(
         DeviationChange(clause, reason, item.text, item.cases[:_SAMPLES], item.replay)
         for (clause, reason), item in these.items()

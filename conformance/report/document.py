@@ -1,7 +1,8 @@
-"""The JSON report: the result of a run as one document with a published schema, stable enough to be compared by diff.
+"""The JSON report: the result of a run as one document with a published schema, stable enough to be compared by
+diff.
 
-Lists are in the order of the contract and the corpus; nothing in ``clauses`` or ``deviations`` depends on time.
-The schema is ``conformance/report/report.schema.json``, generated from the classes here.
+Lists are in the order of the contract and the corpus; nothing in ``clauses`` or ``deviations`` depends on time. The
+schema is ``conformance/report/report.schema.json``, generated from the classes here.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from conformance.report.summary import Cell, level_of, replay_command, summarise
 __all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
 
 SCHEMA_VERSION: Final = 1
-"""Raised when a reader of version n would misread the document; a new key alone does not raise it."""
+"""It is raised when a reader of version n would misread the document; a new key alone does not raise it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClauseResult:
-    """What became of one clause over all cases: its worst outcome, and how many verdicts have which."""
+    """The result of one clause over all cases: its worst outcome, and the number of verdicts with each outcome."""
 
     id: str
     level: Level
@@ -40,7 +41,7 @@ class ClauseResult:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutcomeCount:
-    """How many verdicts have one outcome."""
+    """The number of verdicts with one outcome."""
 
     outcome: Outcome
     count: int
@@ -48,9 +49,9 @@ class OutcomeCount:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DeviationResult(Deviation):
-    """A deviation as reports show it: with the level that binds, and ``replay``, one line that shows it again.
+    """A deviation as reports show it: with its level, and ``replay``, a command that shows it again.
 
-    ``reason`` is the reason class that an expected failure has to name.
+    ``reason`` is the reason class that an entry of the expected failures must name.
     """
 
     level: Level
@@ -62,7 +63,7 @@ class DeviationResult(Deviation):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProblemResult:
-    """Something wrong with the expected failures of the target file: a stale entry fails the run."""
+    """A problem with the expected failures of the target file; a stale entry fails the run."""
 
     kind: ProblemKind
     entry: int
@@ -73,9 +74,9 @@ class ProblemResult:
 class Report:
     """The result of one run of the suite.
 
-    ``complete`` is false where the run was cut short. ``silent`` are chosen clauses that nothing in the run showed.
-    ``broke`` are tracebacks of the suite's own defects, ``broke_on`` the cases on which it had them, in the same order.
-    ``remarks`` are about the target as a whole.
+    ``complete`` is false if the run was cut short. ``silent`` are chosen clauses that no case gave anything to
+    observe. ``broke`` are tracebacks of the suite's own defects, ``broke_on`` the cases on which they occurred, in
+    the same order. ``remarks`` concern the target as a whole.
     """
 
     schema_version: int
@@ -99,13 +100,13 @@ class Report:
         return {item.id: item.outcome for item in self.clauses}
 
     def levels(self) -> dict[Level, Cell]:
-        """The clauses of each level, counted by what became of them."""
+        """The clauses of each level, counted by outcome."""
         rows = summarise(self.run.clauses, self.worst)
         return {level: sum((row.cells[place] for row in rows), Cell()) for place, level in enumerate(Level)}
 
 
 def document(result: Result) -> Report:
-    """``result`` as the record that the JSON report holds."""
+    """``result`` as the record for the JSON report."""
     return Report(
         schema_version=SCHEMA_VERSION,
         run=result.start,
@@ -146,6 +147,6 @@ def report_schema() -> dict[str, Any]:
 
 
 def write_json(result: Result, path: Path) -> None:
-    """Write the JSON report to ``path``; ``failed`` and the like are left out where they have their default."""
+    """Write the JSON report to ``path``; fields with their default value, such as an empty list, are left out."""
     text = json.dumps(to_json(document(result)), indent=1, ensure_ascii=False)
     write_whole(path, text + "\n")

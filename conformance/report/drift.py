@@ -1,7 +1,7 @@
 """Drift as text for people, JSON for programs, and one HTML page.
 
-Differences that are alike (same step, same change, same words but for their numbers) are told once, with how many there
-are and the command that shows the first of them again.
+Similar differences (same step, same change, same words except for numbers) are reported once, with their number and
+the command that shows the first of them again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from conformance.report.pages import page
 __all__ = ["Group", "Known", "as_json", "as_text", "groups", "read_known", "unknown", "write_html"]
 
 FORMAT: Final = 1
-"""Version of the JSON form; it rises when a reader of the old form would misread the new one."""
+"""The version of the JSON form; it is raised when a reader of the old form would misread the new one."""
 
 SIGNS: Final = {
     VersionChange.CRASH: "C",
@@ -41,15 +41,15 @@ SIGNS: Final = {
     VersionChange.EQUAL: "=",
     VersionChange.ABSENT: "-",
 }
-"""How a change stands in a cell of the matrix."""
+"""The sign of each change in a cell of the matrix."""
 
 SHOWN: Final = 3
-"""Ids and places that are shown of a group; the JSON has them all."""
+"""Ids and places shown for a group; the JSON has all of them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Group:
-    """Differences that are alike; ``first`` stands for them."""
+    """Similar differences; ``first`` represents them."""
 
     first: VersionDifference
     cases: tuple[str, ...]
@@ -57,7 +57,7 @@ class Group:
 
     @property
     def title(self) -> str:
-        """Step, change, and how many cases of which classes."""
+        """The step, the change, and the number of cases with their classes."""
         kinds = ", ".join(self.kinds[:SHOWN]) + (
             f" and {len(self.kinds) - SHOWN} more" if len(self.kinds) > SHOWN else ""
         )
@@ -66,7 +66,7 @@ class Group:
 
 
 def groups(drift: Drift) -> list[Group]:
-    """The differences in groups: what matters first, then by step, gravest change and size."""
+    """The differences in groups: those that matter first, then by step, gravest change and size."""
     found: dict[tuple[object, ...], list[VersionDifference]] = {}
     for difference in drift.differences:
         found.setdefault(_likeness(difference), []).append(difference)
@@ -110,7 +110,9 @@ def _mattering(drift: Drift) -> set[tuple[str, str, str, VersionChange]]:
 
 
 def cell(drift: Drift, step: Step, kind: str) -> str:
-    """What became of a class in a step: ``=`` alone, or each other change with its count, ``!`` before what matters."""
+    """The result for a class in a step: ``=``, or each other change with its count, with ``!`` in front if it
+    matters.
+    """
     counts, bad = drift.counts.get(step, {}).get(kind, {}), _mattering(drift)
     parts = [
         f"{'!' if (*step, kind, change) in bad else ''}{sign}{counts[change]}"
@@ -124,18 +126,18 @@ def cell(drift: Drift, step: Step, kind: str) -> str:
 
 
 def as_text(drift: Drift, *, every: bool = False, known: Known = frozenset()) -> str:
-    """The whole comparison; ``every`` difference instead of one for each group."""
+    """The complete comparison; with ``every``, each difference instead of one for each group."""
     lists = _listed(drift, every=every)
     return "\n".join([*_head(drift), "", *_matrix(drift), *_standing(drift), *lists, "", verdict(drift, known)])
 
 
 def verdict(drift: Drift, known: Known = frozenset()) -> str:
-    """The last line: whether anything matters that is not known."""
+    """The last line: whether any difference matters that is not known already."""
     count = sum(difference.matters for difference in drift.differences)
     new, other = len(unknown(drift, known)), len(drift.differences) - count
     excused = f", {count - new} more are known" if known else ""
     if not new:
-        return f"no drift that matters{excused}, {other} differences otherwise"
+        return f"no drift that matters{excused}, {other} other differences"
     return f"DRIFT: {new} differences matter{excused}, {other} do not"
 
 
@@ -153,17 +155,17 @@ def _matrix(drift: Drift) -> Iterator[str]:
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
     yield ""
-    yield "; ".join(f"{sign} {change}" for change, sign in SIGNS.items()) + "; ! it matters"
+    yield "; ".join(f"{sign} {change}" for change, sign in SIGNS.items()) + "; ! the change matters"
 
 
 def _standing(drift: Drift) -> Iterator[str]:
-    """What is no drift, and is to be known: what versions lack, and what is wrong with what they write."""
+    """Facts about single versions that are not drift: features that they lack, and rules that their output breaks."""
     said: dict[str, list[str]] = {}
     for version in drift.versions:
         for line in _alone(drift, version):
             said.setdefault(line, []).append(version)
     if said:
-        yield "\nIn versions themselves, without any drift"
+        yield "\nFacts about single versions, without drift"
     for line, versions in said.items():
         where = ", ".join(versions) if len(versions) < len(drift.versions) else "every version"
         yield f"  {where}: {line}"
@@ -176,7 +178,7 @@ def _alone(drift: Drift, version: str) -> Iterator[str]:
     for rule, cases in drift.broken[version].items():
         yield f"breaks {rule}: {cases[0]}{_more(cases)}"
     if spills := drift.spills[version]:
-        yield f"publishes memory from beyond the buffers: {spills[0]}{_more(spills)}"
+        yield f"writes memory from outside its buffers: {spills[0]}{_more(spills)}"
     if misread := drift.misread[version]:
         yield f"does not read back what it wrote: {misread[0]}{_more(misread)}"
 
@@ -187,7 +189,7 @@ def _more(cases: Sequence[str]) -> str:
 
 def _listed(drift: Drift, *, every: bool) -> Iterator[str]:
     found = [Group(one, (one.case,), (one.kind,)) for one in drift.differences] if every else groups(drift)
-    for title, matters in (("What matters", True), ("What changed otherwise", False)):
+    for title, matters in (("Differences that matter", True), ("Other differences", False)):
         chosen = [group for group in found if group.first.matters is matters]
         if chosen:
             yield f"\n{title} ({sum(len(group.cases) for group in chosen)})"
@@ -203,13 +205,13 @@ def _group(drift: Drift, group: Group) -> Iterator[str]:
     if first.rules:
         yield f"    breaks  {', '.join(first.rules[:SHOWN])}"
     for place in first.places[:SHOWN]:
-        yield f"    bytes   {place.start}..{place.end}{' of the old' if place.gone else ''}  {place.label}"
+        yield f"    bytes   {place.start}..{place.end}{' of the older' if place.gone else ''}  {place.label}"
         if place.old or place.new:
             yield f"            {_short(place.old)} → {_short(place.new)}"
         if place.permitted:
             yield f"            permitted: {place.permitted}"
     if len(first.places) > SHOWN:
-        yield f"            and {len(first.places) - SHOWN} places more"
+        yield f"            and {len(first.places) - SHOWN} more places"
     yield f"    replay  {drift.replay(first)}"
 
 
@@ -227,7 +229,7 @@ Known = frozenset[tuple[str, str, str, str]]
 
 
 def read_known(path: Path) -> Known:
-    """The differences that matter in an earlier report; raises :class:`DriftError` where the file is none."""
+    """The differences that matter in an earlier report; raises :class:`DriftError` if the file is not a report."""
     try:
         document = parse_object(path.read_bytes())
         if document["format"] != FORMAT:
@@ -243,7 +245,7 @@ def read_known(path: Path) -> Known:
 
 
 def unknown(drift: Drift, known: Known) -> list[VersionDifference]:
-    """The differences that matter and are not known."""
+    """The differences that matter and are not in the earlier report."""
     return [
         one for one in drift.differences if one.matters and (one.old, one.new, str(one.change), one.case) not in known
     ]
@@ -253,7 +255,7 @@ def unknown(drift: Drift, known: Known) -> list[VersionDifference]:
 
 
 def as_json(drift: Drift) -> dict[str, Any]:
-    """Everything but the bytes, in a stable order."""
+    """The complete comparison without the bytes, in a stable order."""
     return {
         "format": FORMAT,
         "suite": conformance.__version__,
@@ -301,7 +303,7 @@ def _grouped(drift: Drift, group: Group) -> dict[str, Any]:
 
 
 def write_html(drift: Drift, path: Path) -> None:
-    """Write the comparison as one page that needs nothing else."""
+    """Write the comparison as one self-contained page."""
     filled = page(
         "drift",
         drift=drift,
@@ -318,6 +320,6 @@ def write_html(drift: Drift, path: Path) -> None:
 
 def _lists(found: Sequence[Group]) -> list[tuple[str, list[Group]]]:
     return [
-        ("What matters", [group for group in found if group.first.matters]),
-        ("What changed otherwise", [group for group in found if not group.first.matters]),
+        ("Differences that matter", [group for group in found if group.first.matters]),
+        ("Other differences", [group for group in found if not group.first.matters]),
     ]

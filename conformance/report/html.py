@@ -1,6 +1,7 @@
-"""The HTML report: one self-contained file, from the summary to the marked bytes and the replay in two clicks.
+"""The HTML report: one self-contained file, with two clicks from the summary to the marked bytes and the replay
+command.
 
-It is made from the JSON report and nothing else, so a page of a run can be made wherever its JSON report is.
+It is made only from the JSON report, so the page of a run can be made wherever its JSON report is.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ def html(report: Report) -> str:
 
 
 def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:
-    """Clause to the deviation that has its text, to which links lead: the first that is its own, or else is with it."""
+    """For each clause the deviation that shows its text, to which links lead.
+
+    It is the first deviation that has the clause as its first one, or else the first that names it.
+    """
     among = {clause: item for item in reversed(shown) for clause in item.clauses}
     return among | {item.clauses[0]: item for item in reversed(shown)}
 

@@ -1,9 +1,9 @@
-"""JUnit XML, one test case per clause: what continuous integration shows without knowing us.
+"""JUnit XML with one test case per clause, for continuous integration systems that do not know the suite.
 
-A clause that passed on every case that showed it is a success; anything that fails the run is a ``failure``
-(an ``error`` where the suite itself broke); what was not judged, or fails as expected, is ``skipped`` with its reason.
-Seed, selection, level and source are properties, so that tables can be made from the file.
-Every text of a result has a place in XML already (:mod:`conformance.contain.text`).
+A clause that passed on every case that observed it is a success. An outcome that fails the run is a ``failure`` (an
+``error`` if the suite itself broke). A clause that was not judged, or that fails as expected, is ``skipped`` with
+its reason. Seed, selection, level and source are properties, so that tables can be made from the file. All texts of
+a result are valid in XML (:mod:`conformance.contain.text`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
     properties = {"clause": clause_id, "level": level_of(clause_id).value}
     _properties(case, properties | ({"source": clause.source} if clause else {}))
     if clause_id not in result.by_clause:
-        ET.SubElement(case, "skipped", type="not-observed", message="no case of this run showed anything to judge")
+        ET.SubElement(case, "skipped", type="not-observed", message="no case of this run had anything to judge")
         return "skipped"
     outcome = result.worst[clause_id]
     if outcome is Outcome.PASS:

@@ -1,7 +1,7 @@
-"""Implementations beside clauses: JSON reports laid side by side, with nothing added that no report says.
+"""A matrix of implementations and clauses, made only from the contents of JSON reports.
 
-The words about a clause are those of the suite that makes the matrix; what became of it is the report's alone.
-A cell is what the clause's worst outcome is, and everything that the report knows of it is one click away.
+The text about a clause comes from the version of the suite that makes the matrix; the outcomes come from the
+reports. A cell shows the clause's worst outcome and links to everything that the report says about it.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ __all__ = ["INDEX", "Chapter", "Entry", "Implementation", "Matrix", "MatrixError
 
 
 INDEX: Final = "index"
-"""The name of the page of all."""
+"""The name of the page with all implementations."""
 
 
 class MatrixError(ValueError):
-    """Reports cannot stand side by side; the message says which."""
+    """Reports cannot be combined; the message says which."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class State:
-    """How a cell looks: a class of the style sheet, a sign that needs no colour, and the words for it."""
+    """The appearance of a cell: a class of the style sheet, a sign that needs no colour, and words."""
 
     key: str
     sign: str
     words: str
 
 
-_HOLDS: Final = State("holds", "✓", "holds")
+_HOLDS: Final = State("holds", "✓", "passes")
 _FAILS: Final = State("fails", "✗", "fails")
 _EXPECTED: Final = State("expected", "◐", "fails as expected")
 _BROKE: Final = State("broke", "!", "the suite broke")
-_BLANK: Final = State("blank", "–", "not judged")  # noqa: RUF001  # a dash for nothing
-_SILENT: Final = State("blank", "·", "nothing in the run showed it")
-_ABSENT: Final = State("absent", "", "not chosen")
+_BLANK: Final = State("blank", "–", "not judged")  # noqa: RUF001  # a dash for an empty cell
+_SILENT: Final = State("blank", "·", "no case of the run had anything to judge")
+_ABSENT: Final = State("absent", "", "not selected")
 LEGEND: Final = (_HOLDS, _FAILS, _EXPECTED, _BLANK, _SILENT)
 
 
 def state_of(outcome: Outcome | None) -> State:
-    """How a clause with this worst outcome looks; None is a clause of the run that has no verdict."""
+    """The state of a clause with this worst outcome; None means a clause of the run without a verdict."""
     if outcome is None:
         return _SILENT
     if outcome is Outcome.ERROR:
@@ -67,7 +67,7 @@ def state_of(outcome: Outcome | None) -> State:
 
 @dataclasses.dataclass(frozen=True)
 class Implementation:
-    """One report: what was judged, and the name of its files."""
+    """One report on an implementation, and the name of its files."""
 
     slug: str
     report: Report
@@ -79,7 +79,7 @@ class Implementation:
 
     @cached_property
     def levels(self) -> dict[Level, Cell]:
-        """Clauses of each level, counted by what became of them."""
+        """The clauses of each level, counted by outcome."""
         return self.report.levels()
 
     @property
@@ -89,7 +89,7 @@ class Implementation:
 
     @cached_property
     def failed(self) -> list[DeviationResult]:
-        """The distinct deviations, expected ones among them."""
+        """The distinct deviations, including expected ones."""
         shown = {Outcome.EXPECTED_FAIL, *(outcome for outcome in Outcome if outcome.fails_run)}
         return [item for item in self.report.deviations if item.outcome in shown]
 
@@ -105,7 +105,7 @@ class Implementation:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Entry:
-    """One cell: a clause at an implementation, with every deviation that the report has of it."""
+    """One cell: a clause and an implementation, with every deviation of the clause in the report."""
 
     implementation: Implementation
     clause: str
@@ -114,18 +114,18 @@ class Entry:
 
     @property
     def anchor(self) -> str:
-        """The fragment of a page of its own, in which its deviations stand."""
+        """The id of the cell's panel in a page without separate report pages."""
         return f"{self.implementation.slug}--{self.clause}"
 
     @property
     def count(self) -> int:
-        """Distinct deviations that are failures."""
+        """The number of distinct deviations that are failures."""
         return sum(item.outcome not in NOT_JUDGED for item in self.deviations)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One clause at every implementation."""
+    """One clause, with a cell for every implementation."""
 
     clause: str
     level: Level
@@ -133,19 +133,19 @@ class MatrixRow:
 
     @property
     def holds_everywhere(self) -> bool:
-        """Whether nothing at all is to be seen here."""
+        """True if the clause passes in every implementation."""
         return all(entry.state is _HOLDS for entry in self.entries)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chapter:
-    """The clauses of one chapter, the binding ones first."""
+    """The clauses of one chapter, the more binding ones first."""
 
     name: str
     rows: tuple[MatrixRow, ...]
 
     def totals(self) -> tuple[Cell, ...]:
-        """Per implementation, the clauses of this chapter counted by what became of them."""
+        """For each implementation, the clauses of this chapter counted by outcome."""
         columns = zip(*(row.entries for row in self.rows), strict=True)
         return tuple(sum((_cell(entry) for entry in column), Cell()) for column in columns)
 
@@ -157,7 +157,7 @@ def _cell(entry: Entry) -> Cell:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Matrix:
-    """Implementations in the order given, chapters in the order of the contract."""
+    """Implementations in the given order, chapters in the order of the contract."""
 
     implementations: tuple[Implementation, ...]
     chapters: tuple[Chapter, ...]
@@ -188,15 +188,15 @@ def build(implementations: Sequence[Implementation]) -> Matrix:
 
 
 def load_matrix(paths: Sequence[Path]) -> Matrix:
-    """The matrix of the JSON reports at ``paths``, named after their files.
+    """The matrix of the JSON reports at ``paths``, with the names of their files.
 
     Raises:
         ReportError: a file is not a report.
-        MatrixError: two files have one name, or one has that of the page of all.
+        MatrixError: two files have one name, or a file has the name of the page with all implementations.
     """
     slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem) for path in paths]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
-        raise MatrixError(f"expected reports in files of different names, but two are called {twice[0]}")
+        raise MatrixError(f"expected reports in files with different names, but two have the name {twice[0]}")
     if INDEX in slugs:
-        raise MatrixError(f"expected no report to be called {INDEX}, which is the name of the page of all of them")
+        raise MatrixError(f"expected no report with the name {INDEX}, which is the page with all of them")
     return build([Implementation(slug, read_report(path)) for slug, path in zip(slugs, paths, strict=True)])

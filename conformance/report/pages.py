@@ -1,4 +1,4 @@
-"""HTML pages from templates: one environment for all, which escapes every value and refuses undefined names."""
+"""HTML pages from templates, with one environment that escapes every value and refuses undefined names."""
 
 from __future__ import annotations
 

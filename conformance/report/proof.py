@@ -12,7 +12,7 @@ __all__ = ["as_json", "as_text"]
 
 
 def as_text(proof: Proof, *, matrix: bool = False) -> str:
-    """What the proof showed: everything that breaks a gate, the liars, and one line of totals."""
+    """The result of a proof: everything that breaks a gate, the faulty servers, and lines with totals."""
     return "\n".join([*(_matrix(proof) if matrix else ()), *_broken(proof), *_faulty_servers(proof), *_totals(proof)])
 
 
@@ -32,7 +32,7 @@ def _broken(proof: Proof) -> Iterator[str]:
     for clause in proof.unproven:
         yield f"UNPROVEN    {clause}: no mutant is made for it"
     for clause in proof.unknown:
-        yield f"UNKNOWN     {clause}: a mutant is made for it, and there is no such clause"
+        yield f"UNKNOWN     {clause}: a mutant is made for it, but the clause does not exist"
     for name, failures in proof.alarms.items():
         yield f"FALSE ALARM {name}: " + ", ".join(f"{clause} on {cases[0]}" for clause, cases in failures.items())
     for fate in proof.survivors:
@@ -58,7 +58,7 @@ def _totals(proof: Proof) -> Iterator[str]:
     yield f"{killed} of {len(proof.trials)} mutants killed, {len(proof.broad)} over-broad"
     if proof.changes:
         yield f"{sum(proof.changes.values())} systematic changes: {_counted(proof.changes)}"
-        yield f"{sum(proof.types.values())} times a type in the place of another: {_counted(proof.types)}"
+        yield f"{sum(proof.types.values())} substituted types: {_counted(proof.types)}"
     yield f"{proof.variations} legal variations, {len(proof.alarms)} false alarms"
     yield "the proof holds" if proof.holds else "the proof does NOT hold"
 
@@ -68,7 +68,7 @@ def _counted(fates: Mapping[str, int]) -> str:
 
 
 def as_json(proof: Proof) -> dict[str, Any]:
-    """Everything, in a stable order, so that two proofs can be compared line by line."""
+    """The complete result, in a stable order, so that two proofs can be compared line by line."""
     return {
         "holds": proof.holds,
         "mutants": {

@@ -1,6 +1,6 @@
-"""JSON reports read back, by the programs that lay several of them side by side.
+"""Read JSON reports back, for programs that compare several of them.
 
-Anybody may have written a report, so its texts are made safe here, as those of a log are where it is read.
+A report may come from anybody, so its texts are made safe here, as the texts of a log are when it is read.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ __all__ = ["ReportError", "chosen_or_left_out", "read_report"]
 
 
 class ReportError(ValueError):
-    """A file is not a JSON report that this version reads; the message says why and what to do."""
+    """A file is not a JSON report that this version can read; the message says why and what to do."""
 
 
 LARGEST: Final = 256 << 20
-"""Bytes of a report: those of real runs have less than 10 MiB."""
+"""The largest report in bytes; those of real runs are below 10 MiB."""
 VALUES: Final = 20_000_000
-"""Values in it."""
+"""The most JSON values in a report."""
 
 
 def read_report(path: Path) -> Report:
     """The JSON report at ``path``.
 
     Raises:
-        ReportError: it is not a report, or one of another schema version.
+        ReportError: the file is not a report, or has another schema version.
         OSError: the file cannot be read.
     """
     with path.open("rb") as file:
@@ -50,7 +50,7 @@ def read_report(path: Path) -> Report:
     try:
         return from_json(Report, data, path=str(path))
     except RecordError as error:
-        raise ReportError(f"{safe(str(error))}; make the report anew from the run's log") from None
+        raise ReportError(f"{safe(str(error))}; make the report again from the run's log") from None
 
 
 def chosen_or_left_out(run: RunStarted) -> frozenset[str]:

@@ -1,4 +1,6 @@
-"""The matrix as one self-contained HTML file without a script, as a folder of pages and badges, as a Markdown table."""
+"""The matrix as one self-contained HTML file without a script, as a directory of pages and badges, as a Markdown
+table.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ from conformance.report.summary import Cell
 __all__ = ["html", "markdown", "write_site"]
 
 Links = Mapping[str, Sequence[tuple[str, str]]]
-"""Files (words, relative address) by the implementation's slug."""
+"""Files as (text, relative address), by the implementation's slug."""
 
 
 def html(matrix: Matrix, links: Links | None = None) -> str:
-    """The page of ``matrix``; ``links`` are the files that stand beside it, the page of each report among them.
+    """The page of ``matrix``; ``links`` are the files next to it, among them the page of each report.
 
-    Where there are such pages, a cell leads to the evidence in the report's own page; else it is in this one.
+    With such pages, a cell links to the evidence in the report's own page; otherwise the evidence is in this page.
     """
     pages = links is not None
 
@@ -44,9 +46,11 @@ def html(matrix: Matrix, links: Links | None = None) -> str:
 
 
 def write_site(matrix: Matrix, path: Path) -> None:
-    """Write the page to ``path``: a file whose name ends in ``.html``, or a folder, which gets the reports' pages too.
+    """Write the page to ``path``: a file whose name ends in ``.html``, or a directory, which also gets the reports'
+    pages.
 
-    In a folder each report has a page and a badge, and the page of all links them and the JSON reports beside it.
+    In a directory each report has a page and a badge. The page with all implementations links to them, and to the
+    JSON reports in the same directory.
     """
     if path.suffix == ".html":
         write_whole(path, html(matrix))
@@ -65,14 +69,16 @@ def _page_of(item: Implementation) -> str:
 
 
 def markdown(matrix: Matrix) -> str:
-    """The matrix as Markdown: a summary of implementations, then chapters with the clauses that hold not everywhere."""
+    """The matrix as Markdown: a summary of implementations, then chapters with the clauses that do not pass
+    everywhere.
+    """
     return "\n".join(_markdown(matrix)) + "\n"
 
 
 def _markdown(matrix: Matrix) -> Iterator[str]:
     names = [item.report.run.target for item in matrix.implementations]
     yield "# Implementations and clauses\n"
-    yield "Passed of judged clauses; a clause counts once, under its worst outcome.\n"
+    yield "MUST, SHOULD and MAY show clauses passed / judged; a clause counts once, under its worst outcome.\n"
     yield "| implementation | MUST | SHOULD | MAY | distinct deviations | not judged | run time |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
     for name, item in zip(names, matrix.implementations, strict=True):
@@ -80,7 +86,7 @@ def _markdown(matrix: Matrix) -> Iterator[str]:
         blank = sum(cell.not_judged for cell in item.levels.values())
         yield f"| {_text(name)} | {counts} | {len(item.failed)} | {blank} | {item.report.seconds:.0f} s |"
     signs = ", ".join(f"{state.sign} {state.words}" for state in LEGEND)
-    yield f"\n{signs}. Clauses that hold everywhere are counted with their chapter and not listed."
+    yield f"\n{signs}. Clauses that pass everywhere are counted with their chapter and not listed."
     for chapter in matrix.chapters:
         yield f"\n## {chapter.name}\n"
         yield f"| clause | level | {' | '.join(map(_text, names))} |"
@@ -94,7 +100,7 @@ def _markdown(matrix: Matrix) -> Iterator[str]:
 
 
 def _count(cell: Cell) -> str:
-    return f"{cell.passed}/{cell.judged}" if cell.judged else "–"  # noqa: RUF001  # a dash for nothing
+    return f"{cell.passed}/{cell.judged}" if cell.judged else "–"  # noqa: RUF001  # a dash for an empty cell
 
 
 def _text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Counts that several reports show: per chapter and level, and the lines that head a report."""
+"""Counts that several reports show, per chapter and level, and the lines at the head of a report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REPLAYED_BY: Final = {
     READ_PROFILE: ("read", "--reader", "--vector"),
     WRITE_PROFILE: ("write", "--writer", "--case"),
 }
-"""What replays a case of a run that was no run of a target: the command, and its two options."""
+"""The command that replays a case of a run on a reader or a writer, and its two options."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Cell:
 
     @property
     def judged(self) -> int:
-        """Clauses about which the run says something."""
+        """The number of clauses that the run judged."""
         return self.passed + self.failed + self.expected
 
     def __add__(self, other: Cell) -> Cell:
@@ -52,17 +52,17 @@ class ChapterRow:
 
     @property
     def total(self) -> Cell:
-        """All levels together."""
+        """All levels added up."""
         return sum(self.cells, Cell())
 
 
 def level_of(clause_id: str) -> Level:
-    """The level of a clause; what is said of a case as a whole binds like a MUST."""
+    """The level of a clause; a verdict on a case as a whole counts as a MUST."""
     return CLAUSES[clause_id].level if clause_id in CLAUSES else Level.MUST
 
 
 def cell_of(outcome: Outcome) -> Cell:
-    """One clause under its worst outcome."""
+    """One clause, counted under its worst outcome."""
     if outcome.fails_run:
         return Cell(failed=1)
     if outcome is Outcome.EXPECTED_FAIL:
@@ -73,7 +73,7 @@ def cell_of(outcome: Outcome) -> Cell:
 def summarise(chosen: Sequence[str], worst: Mapping[str, Outcome]) -> list[ChapterRow]:
     """One row per chapter of the clauses ``chosen``, in the order of the contract, by the ``worst`` outcome of each.
 
-    A clause without an outcome was observed by nobody, and so is not judged.
+    A clause without an outcome was never observed, and so counts as not judged.
     """
     cells: dict[str, dict[Level, Cell]] = {}
     for clause_id in dict.fromkeys((*chosen, *worst)):
@@ -83,7 +83,7 @@ def summarise(chosen: Sequence[str], worst: Mapping[str, Outcome]) -> list[Chapt
 
 
 def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
-    """What was run, as (name, text) lines: versions, target, selection, seed; enough to run it again."""
+    """The parameters of the run as (name, text) lines: versions, target, selection, seed; enough to repeat it."""
     corpus = f"{len(start.cases)} of {start.all_cases} cases"
     generated = f", {start.generated} generated ({start.profile})" if start.generated else ""
     clauses = f"{len(start.clauses)} of {start.all_clauses} clauses"
@@ -93,7 +93,11 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
         ("suite", f"conformance {start.suite}, Python {start.python}, pyarrow {start.pyarrow}, {start.platform}"),
         ("target", f"{start.target} ({start.target_file})" if start.target_file else start.target),
         ("selection", f"{corpus}{generated}, {clauses} down to level {start.level}{narrowed}"),
-        *([("shard", f"{start.shard}: a part of the run, to be put together with the others")] if start.shard else []),
+        *(
+            [("shard", f"{start.shard}: a part of the run; `conformance report` merges the logs")]
+            if start.shard
+            else []
+        ),
         ("seed", str(start.seed)),
         *([] if start.profile in _REPLAYED_BY else [("readers", "on" if start.readers else "off")]),
         *(("left out", text) for text in _left_out(start.left_out)),
@@ -102,13 +106,13 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _left_out(left_out: Sequence[LeftOut]) -> list[str]:
-    """What was not chosen, counted by reason: a narrow run must not look like a whole one."""
+    """Everything that was not selected, counted by reason: a narrow run must not look like a complete one."""
     counts = Counter((left.kind, left.reason) for left in left_out)
     return [f"{_many(count, kind)}: {reason}" for (kind, reason), count in counts.items()]
 
 
 def replay_command(result: Result, deviation: Deviation) -> str:
-    """The one line that shows the deviation again, with every byte of the exchange."""
+    """The command that shows the deviation again, with every byte of the exchange."""
     if (words := _REPLAYED_BY.get(result.start.profile)) is not None:
         command, who, what = words
         return shlex.join(["conformance", command, who, result.start.target_file, what, deviation.replay])
@@ -116,12 +120,12 @@ def replay_command(result: Result, deviation: Deviation) -> str:
 
 
 def verdict_line(result: Result) -> str:
-    """One sentence that says how the run ended."""
+    """One sentence about the result of the run."""
     judged = sum(count for outcome, count in result.outcomes.items() if outcome not in NOT_JUDGED)
     cases = _many(len(result.cases), "case")
     scope = f"{_many(judged, 'verdict')} on {cases} in {result.seconds:.1f} s"
     if not result.complete:
-        return f"INCOMPLETE: the log breaks off after {scope}"
+        return f"INCOMPLETE: the run was cut short after {scope}"
     if not judged:
         return f"FAILED: nothing was judged on {cases}"
     if not result.fails:

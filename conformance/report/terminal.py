@@ -1,4 +1,4 @@
-"""The report that a person reads after a run: what failed and why, four lists, a summary by chapter and level."""
+"""The report that a person reads after a run: failures with reasons, four lists, a summary by chapter and level."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ from conformance.report.summary import header, level_of, replay_command, summari
 __all__ = ["print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
 
 _LABEL = 10
-"""Columns of the labels in front of a deviation's lines: the longest of them and a space."""
+"""The width of the labels in front of a deviation's lines: the longest label and a space."""
 
 
 def terminal(**options: Any) -> Console:
-    """A console for reports: what it is given is printed as it is, without wrapping, markup, emoji codes or colours
-    for numbers.
+    """A console for reports: it prints texts unchanged, without wrapping, markup, emoji codes or colours for
+    numbers.
 
-    A line that is wrapped could begin with foreign text, where a build looks for commands.
+    A wrapped line could begin with foreign text, and some build systems interpret commands at the beginning of a
+    line.
     """
     return Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **options)
 
 
 def _line(*parts: str | tuple[str, str]) -> Text:
-    """Texts, and pairs of text and style, beside each other."""
+    """One line of texts, and of pairs of text and style."""
     return Text.assemble(*parts)
 
 
 def print_header(console: Console, result: Result) -> None:
-    """Print what was run."""
+    """Print the parameters of the run."""
     for name, text in header(result.start, result.remarks):
         console.print(_line((f"{name:<{_LABEL}}", "bold"), text))
 
 
 def print_report(console: Console, result: Result) -> None:
-    """Print the whole report: header, the four lists, what is wrong with the expected failures, the summary."""
+    """Print the complete report: header, the four lists, problems with the expected failures, the summary."""
     print_header(console, result)
     _print_failed(console, result)
     _print_short(console, "unexpected passes", result.listed(Outcome.UNEXPECTED_PASS), "yellow")
@@ -70,13 +71,13 @@ def _print_failed(console: Console, result: Result) -> None:
     for deviation in result.failed:
         print_deviation(console, result, deviation)
     for broke in {broke.traceback.rstrip().rpartition("\n")[2]: broke for broke in result.broke}.values():
-        said = "; its own defect, please report it:"
+        said = "; this is a defect of the suite, please report it:"
         console.print(_line("\n", (f"the suite broke on {broke.case_id}", "bold"), said))
         console.print(textwrap.indent(broke.traceback.rstrip(), "  | "))
 
 
 def print_deviation(console: Console, result: Result, deviation: Deviation) -> None:
-    """Print one deviation with everything a person needs to act on it."""
+    """Print one deviation with everything that a person needs to act on it."""
     level = level_of(deviation.clause).upper()
     names = _names(deviation)
     console.print(_line("\n", (names, "bold"), " ", (str(deviation.outcome), "red"), f" {level}"))
@@ -116,7 +117,7 @@ def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
 
 
 def print_evidence(console: Console, evidence: Evidence) -> None:
-    """Print annotated bytes, the lines at fault marked with an arrow."""
+    """Print annotated bytes; the lines at fault have an arrow."""
     console.print(_line((f"  {'bytes':<{_LABEL}}", "bold"), evidence.of))
     for line in evidence.lines:
         console.print(Text(f"  {line}", style="bold red" if line.marked else ""))
@@ -135,13 +136,13 @@ def _print_short(console: Console, title: str, deviations: list[Deviation], styl
 def _print_problems(console: Console, result: Result) -> None:
     if not result.problems:
         return
-    _title(console, "expected failures that need care", len(result.problems), "yellow")
+    _title(console, "problems with expected failures", len(result.problems), "yellow")
     for problem in result.problems:
         console.print(_line("  ", (problem.kind.value, "bold"), f": {problem.text}"))
 
 
 def _summary(result: Result) -> Table:
-    """Passed of judged clauses per chapter and level; ``!`` counts failures, ``?`` what was not judged."""
+    """The table of clauses passed and judged per chapter and level."""
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     for name in ("chapter", "MUST", "SHOULD", "MAY", "expected failures", "not judged"):
         table.add_column(name, justify="left" if name == "chapter" else "right", no_wrap=True)

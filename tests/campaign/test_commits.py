@@ -151,5 +151,5 @@ def test_what_is_no_manifest_is_named(tmp_path: Path, text: str) -> None:
     where.commits.mkdir(parents=True)
     (where.commits / "000007.json").write_text(text)
 
-    with pytest.raises(CommitError, match=r"000007\.json is no manifest of a range: expected "):
+    with pytest.raises(CommitError, match=r"000007\.json is not a manifest of a range: expected "):
         manifest_of(where, SPAN)

@@ -37,7 +37,7 @@ def test_a_campaign_over_mutated_bytes(tmp_path: Path) -> None:
     assert "0 crashes, 0 hangs, 0 errors of the suite, 0 above a bar\n" in reported
     assert re.search(r"^slowest: mutated\.s3\.i\d+, \d+ bytes, 0\.\d{3} s of processor time$", reported, re.MULTILINE)
     assert re.search(
-        r"^peak memory: [\d.]+ MiB beyond what a runner starts with, mutated\.s3\.i\d+$", reported, re.MULTILINE
+        r"^peak memory: [\d.]+ MiB more than at the start of a runner, mutated\.s3\.i\d+$", reported, re.MULTILINE
     )
     assert sum(one.outcomes.get("expected-fail", 0) for one in results.clauses) == sum(
         len(done.judge["failed"]) for done in alone

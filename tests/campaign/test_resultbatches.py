@@ -95,7 +95,7 @@ def test_rows_are_counted() -> None:
     """The server has to count them as they are."""
     miscounted = dataclasses.replace(join(TWO)[1], rows=2)
 
-    with pytest.raises(ValueError, match="batch 1 is said to hold 2 rows but holds 1"):
+    with pytest.raises(ValueError, match="batch 1 is declared with 2 rows but has 1"):
         rows_of([join(TWO)[0], miscounted])
 
 

@@ -95,4 +95,4 @@ def test_schema_belongs_to_bare_messages(run: CliRunner) -> None:
     result = _dissect(run, "table.arrow", "--kind", "file", "--schema", "schema.bin")
 
     assert result.exit_code == 2
-    assert "--schema: expected a bare message to read by it, got --kind file" in result.output
+    assert "--schema: expected a bare message to go with it, got --kind file" in result.output

@@ -31,7 +31,7 @@ def test_what_was_written_is_as_it_would_be_written(tmp_path: Path) -> None:
     first, second = golden(tmp_path), golden(tmp_path, "--check")
 
     assert (first.exit_code, first.output) == (0, f"{tmp_path / 'ipc'}: written\n")
-    assert (second.exit_code, second.output) == (0, f"{tmp_path / 'ipc'}: as it would be written now\n")
+    assert (second.exit_code, second.output) == (0, f"{tmp_path / 'ipc'}: unchanged\n")
     assert VectorSet.load(tmp_path / "ipc").vectors == MADE.vectors
 
 

@@ -153,7 +153,9 @@ class TestCommands:
         result = conformance_("prove")
 
         assert result.exit_code == 130
-        assert result.stderr == "interrupted: 2 of 9 trials were made, one and two last; a part proves nothing\n"
+        assert (
+            result.stderr == "interrupted: 2 of 9 trials were made, last one and two; part of a proof proves nothing\n"
+        )
 
     def test_golden_says_which_set_is_whole(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """And how the rest is written."""
@@ -163,7 +165,7 @@ class TestCommands:
         result = conformance_("golden", "--dir", str(tmp_path))
 
         assert result.exit_code == 130
-        assert result.stderr.startswith("interrupted: a is written, b may be in part; ")
+        assert result.stderr.startswith("interrupted: a is written, b may be incomplete; ")
 
     def test_drift_says_what_is_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Environments take a minute to make, and stay."""

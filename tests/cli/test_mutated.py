@@ -64,7 +64,7 @@ def test_each_message_of_several_goes_to_a_file_of_its_own(tmp_path: Path) -> No
     ("arguments", "said"),
     [
         (("mutated.s1", "--target", "mutated"), "expected the name of a mutated input, such as mutated.s1.i42"),
-        (("some.case", "--save", "x"), "--save is for --target mutated"),
+        (("some.case", "--save", "x"), "--save requires --target mutated"),
     ],
 )
 def test_what_cannot_be_replayed_is_refused(arguments: tuple[str, ...], said: str) -> None:
@@ -91,7 +91,7 @@ def test_figures_are_told() -> None:
         "clauses: 1 failed on some input, 2 passed on some",
         "coverage: 1 of 2 subjects, changes and kinds reached",
         "slowest: mutated.s1.i7, 4096 bytes, 0.250 s of processor time",
-        "peak memory: 3.0 MiB beyond what a runner starts with, mutated.s1.i8",
+        "peak memory: 3.0 MiB more than at the start of a runner, mutated.s1.i8",
     ]
 
 

@@ -107,7 +107,7 @@ def test_level_must_asks_for_less(tmp_path: Path) -> None:
     ("arguments", "reported"),
     [
         (("--reader", "nobody"), "expected readers out of standin, absent, got nobody"),
-        (("--reader", "absent"), "expected at least one reader that is here, got none"),
+        (("--reader", "absent"), "expected at least one installed reader, got none"),
         (("--reader", "standin", "--vector", "nobody"), "expected the id of a vector or `mangled.s<seed>.i<number>`"),
         (("--reader", "standin", "--select", "nobody*"), "expected globs that match ids of vectors"),
     ],

@@ -46,7 +46,7 @@ def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     """Input that is not a regular file is read up to a bound."""
     monkeypatch.setattr(_reading, "MOST", 1 << 20)
 
-    with pytest.raises(Unusable, match="/dev/zero: expected at most 1048576 bytes of what is no regular file"):
+    with pytest.raises(Unusable, match="/dev/zero: expected at most 1048576 bytes, because it is not a regular file"):
         read_named(Path("/dev/zero"))
 
 

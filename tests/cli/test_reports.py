@@ -31,7 +31,7 @@ class TestAfterwards:
         result = conformance_("report", str(log))
 
         assert result.exit_code == 1
-        assert "INCOMPLETE: the log breaks off after" in result.output
+        assert "INCOMPLETE: the run was cut short after" in result.output
 
     def test_expected_failures_are_written_and_then_excused(self, user: Path) -> None:
         """Run, repair, run: the second run is clean, and repairing again changes nothing."""
@@ -102,7 +102,7 @@ class TestReportsSideBySide:
         result = conformance_("diff", "honest.json", "liar.json")
 
         assert result.exit_code == 1
-        assert "Regressions: held, and fail now (1)" in result.output
+        assert "Regressions: passed before, fail now (1)" in result.output
         assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
         assert "conformance replay one --target liar.toml" in result.output
 

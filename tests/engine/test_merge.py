@@ -113,5 +113,5 @@ def test_whole_runs_are_not_put_together() -> None:
 
 def test_a_log_without_events_is_refused() -> None:
     """It says nothing of which shard it is."""
-    with pytest.raises(MergeError, match="log 2 holds no event"):
+    with pytest.raises(MergeError, match="log 2 contains no event"):
         merge([whole_run(), []])

@@ -182,8 +182,8 @@ def test_the_report_names_reader_and_remarks(pool: IpcPool) -> None:
     assert isinstance(end, RunEnded)
     assert (start.target, start.target_file) == ("a library that does what it reads 0.2", "standin")
     assert end.remarks == (
-        "not applicable, for its interface has no such option: native_endian, chunk",
-        "not applicable, for it reads none: files, tensors",
+        "not applicable, because its interface has no such option: native_endian, chunk",
+        "not applicable, because it does not read them: files, tensors",
         "written in Python",
     )
 

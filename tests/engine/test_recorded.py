@@ -146,7 +146,7 @@ def test_a_log_without_an_exchange_says_how_to_get_one(tmp_path: Path) -> None:
     """A run's log has verdicts alone."""
     path = log_of(tmp_path / "run.jsonl")
 
-    with pytest.raises(LogError, match=r"run\.jsonl holds no exchange; `conformance replay CASE --log FILE` writes"):
+    with pytest.raises(LogError, match=r"run\.jsonl contains no exchange; `conformance replay CASE --log FILE` writes"):
         read_recorded(path)
 
 

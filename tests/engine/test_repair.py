@@ -97,7 +97,7 @@ def test_a_list_in_another_notation_is_refused_and_the_file_left_alone(tmp_path:
     text = 'name = "mine"\nexpected_failures = [{clause = "a", reason = "b"}]\n'
     file.write_text(text)
 
-    with pytest.raises(TargetError, match=r"not in the form of \[\[expected_failures\]\] tables"):
+    with pytest.raises(TargetError, match=r"failures that are not \[\[expected_failures\]\] tables"):
         rewrite(file, [ExpectedFailure("a.b", "fail: x")])
 
     assert file.read_text() == text

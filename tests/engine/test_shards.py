@@ -73,7 +73,7 @@ def test_an_empty_shard_is_refused() -> None:
     with pytest.raises(SelectionError) as error:
         plan([sample_case("alone")], CLAUSES, Selection(shard=other))
 
-    assert str(error.value) == f"shard {other} holds none of the cases chosen; run them in fewer shards"
+    assert str(error.value) == f"shard {other} contains none of the selected cases; use fewer shards"
 
 
 @pytest.mark.parametrize("case", ["elsewhere", "*"])

@@ -124,7 +124,7 @@ def test_the_report_tells_coverage_and_what_does_not_apply(pool: IpcPool) -> Non
     assert start.target == "a library that writes by type 0.2"
     pairs = coverage([], factors(pool.hello("standin"), ["types.int64", "types.uint32"])).possible
     assert any(text.endswith(f" of {pairs}") for text in end.remarks)
-    assert "pairs are not written, for the library refuses or lacks what they need" in end.remarks[1]
+    assert "pairs are not written, because the library refuses or lacks what they need" in end.remarks[1]
     assert any(text.startswith("not applicable") and "alignment" in text for text in end.remarks)
 
 

@@ -85,7 +85,7 @@ def test_what_versions_have_in_common_is_told_once() -> None:
 
     assert "  1.0: lacks list_view: not applicable\n" in text
     assert "  2.0: breaks flatbuf.root: b/stream\n" in text
-    assert "  every version: publishes memory from beyond the buffers: u/stream and 1 more\n" in text
+    assert "  every version: writes memory from outside its buffers: u/stream and 1 more\n" in text
 
 
 def test_an_earlier_report_excuses_what_it_knows(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_each_cell_is_the_outcome_of_its_report(matrix: Matrix) -> None:
     assert cells == {
         "framing.x": ["holds", "fails"],
         "rows.x": ["holds", "holds"],
-        "types.x": ["nothing in the run showed it", "not judged"],
+        "types.x": ["no case of the run had anything to judge", "not judged"],
     }
 
 
@@ -187,7 +187,7 @@ def test_a_report_with_the_name_of_the_page_of_all_is_refused(tmp_path: Path) ->
     """Its page would be overwritten."""
     path = save_report(tmp_path / "index.json", passing("a", "rows.x"))
 
-    with pytest.raises(MatrixError, match="expected no report to be called index"):
+    with pytest.raises(MatrixError, match="expected no report with the name index"):
         load_matrix([path])
 
 

@@ -45,7 +45,7 @@ def test_a_proof_that_holds_says_so_and_gives_its_totals() -> None:
         "  liar.null                1",
         "1 of 1 mutants killed, 0 over-broad",
         "10 systematic changes: 1 permitted, 9 rejected",
-        "7 times a type in the place of another: 7 rejected",
+        "7 substituted types: 7 rejected",
         "23 legal variations, 0 false alarms",
         "the proof holds",
     ]
@@ -59,7 +59,7 @@ def test_whatever_breaks_a_gate_has_a_line() -> None:
         "SURVIVED    m.survivor: x.y did not fail",
         "OVER-BROAD  m.broad: x.z on a and 2 more",
         "UNPROVEN    x.unproven: no mutant is made for it",
-        "UNKNOWN     x.unknown: a mutant is made for it, and there is no such clause",
+        "UNKNOWN     x.unknown: a mutant is made for it, but the clause does not exist",
         "FALSE ALARM align-64: body.padding-zero on a",
         "SURVIVED    Schema.version +1: nothing rejects the change and nothing permits it",
         "RAISED      ARRAY.JSON, served as struct: x.y: the suite raised KeyError",

@@ -36,7 +36,7 @@ def test_a_deviation_of_no_clause_is_refused(tmp_path: Path) -> None:
         ("{", "expected a JSON report, as `conformance run --json` writes it"),
         ("[]", "expected a JSON report of schema version 1, but got None"),
         (json.dumps({"schema_version": 9}), "expected a JSON report of schema version 1, but got 9"),
-        (json.dumps({"schema_version": 1}), "make the report anew from the run's log"),
+        (json.dumps({"schema_version": 1}), "make the report again from the run's log"),
     ],
 )
 def test_what_is_no_report_is_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -160,4 +160,4 @@ def test_a_run_that_was_cut_short_says_so() -> None:
     """Half a run is no pass."""
     text = printed(fold([started("framing.x"), judged("a", passing("a", "framing.x"))]))
 
-    assert text.endswith("INCOMPLETE: the log breaks off after 1 verdict on 1 case in 0.5 s\n")
+    assert text.endswith("INCOMPLETE: the run was cut short after 1 verdict on 1 case in 0.5 s\n")

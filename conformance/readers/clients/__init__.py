@@ -1,1 +1,1 @@
-"""Real client libraries, one module each; see :mod:`conformance.readers.info` for what a module holds."""
+"""Real client libraries, one module each; :mod:`conformance.readers.info` describes the contents of a module."""

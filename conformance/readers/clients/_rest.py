@@ -1,8 +1,8 @@
 """The one REST answer that google-cloud-bigquery needs before it reads through the Storage API: ``tables.get``.
 
-It is made from the columns of the case, not from anything that a target sent, and given inside the process:
-the client's HTTP session has this adapter mounted where its endpoint is. Everything else is answered
-``400 notRecorded``, so a client that falls back to ``tabledata.list`` is seen, and not helped.
+It is made from the columns of the case, not from data of a target, and never leaves the process: the client's HTTP
+session has this adapter mounted at its endpoint. Every other request is answered with ``400 notRecorded``, so that a
+client that falls back to ``tabledata.list`` fails visibly.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from conformance.records import BqType, Column
 __all__ = ["ENDPOINT", "TablesGet", "rest_schema"]
 
 ENDPOINT: Final = "http://replay.invalid"
-"""A name that never resolves (RFC 6761): were the adapter missing, nothing could be reached by mistake."""
+"""A name that never resolves (RFC 6761): without the adapter, a request could not reach anything by mistake."""
 
 _LEGACY: Final[Mapping[BqType, str]] = {
     BqType.INT64: "INTEGER",
     BqType.FLOAT64: "FLOAT",
     BqType.BOOL: "BOOLEAN",
 }
-"""``tables.get`` answers with legacy SQL names where the two differ (REST reference, TableFieldSchema)."""
+"""``tables.get`` answers with legacy SQL names where they differ from GoogleSQL (REST reference, TableFieldSchema)."""
 
 
 def rest_schema(columns: Iterable[Column]) -> list[dict[str, Any]]:
-    """The columns as ``TableFieldSchema`` objects; numbers are strings there, as in every int64 of the REST API."""
+    """The columns as ``TableFieldSchema`` objects; numbers are strings there, like every int64 of the REST API."""
     return [_field(column) for column in columns]
 
 
@@ -70,7 +70,7 @@ class TablesGet(BaseAdapter):
         }
 
     def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
-        """Answer a request from what was given; nothing leaves the process."""
+        """Answer a request for the table of :meth:`play`; nothing leaves the process."""
         path = urlsplit(request.url or "").path
         known = request.method == "GET" and path == self._path
         text = f"not recorded: {request.method} {path}"
@@ -78,9 +78,9 @@ class TablesGet(BaseAdapter):
         response = requests.Response()
         response.status_code = 200 if known else 400
         response.headers["Content-Type"] = "application/json; charset=UTF-8"
-        response._content = json.dumps(self._resource if known else error).encode()  # noqa: SLF001  # how adapters fill it
+        response._content = json.dumps(self._resource if known else error).encode()  # noqa: SLF001  # requests adapters set the body this way
         response.request, response.url = request, request.url or ""
         return response
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no connection is open."""

@@ -1,4 +1,6 @@
-"""What the clients share: one replay server and one google-cloud-bigquery-storage client per worker process."""
+"""The objects that all clients share: one replay server and one google-cloud-bigquery-storage client per worker
+process.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CALL_SECONDS: Final = 600.0
-"""Deadline in seconds of one call of a client: a backstop behind the pool's deadline, which ends the process."""
+"""Deadline in seconds of one call of a client. The deadline of the pool, which ends the process, is shorter."""
 
 
 def client_info(name: str, title: str, **others: Any) -> ReaderInfo:
-    """The facts about a way to read with google-cloud-bigquery-storage; ``others`` are those that differ."""
+    """The facts about one way to read with google-cloud-bigquery-storage; ``others`` replace the common ones."""
     facts: dict[str, Any] = {
         "package": "google-cloud-bigquery-storage",
         "takes": Takes.SERVER,
@@ -31,7 +33,7 @@ def client_info(name: str, title: str, **others: Any) -> ReaderInfo:
 
 
 def loading(read: Read) -> Callable[[], Read]:
-    """The ``load`` of a reader: imports the client, starts the replay server, and gives ``read``."""
+    """The ``load`` function of a reader: it imports the client, starts the replay server, and returns ``read``."""
 
     def load() -> Read:
         storage_client()
@@ -50,12 +52,12 @@ def server() -> ReplayServer:
 
 @functools.cache
 def storage_client() -> Any:
-    """The client of this process, on the replay server, without credentials and without TLS."""
+    """The client of this process, connected to the replay server, without credentials and without TLS."""
     import grpc  # noqa: PLC0415  # as in server()
     from google.cloud import bigquery_storage_v1  # noqa: PLC0415  # only a worker imports a library under test
     from google.cloud.bigquery_storage_v1.services.big_query_read import transports  # noqa: PLC0415  # as above
 
-    # The sizes are those of the channel that the client makes for itself; a proxy has no place on a loopback.
+    # The message sizes are those of the client's own channel. A proxy cannot reach the loopback server.
     options = [
         ("grpc.max_send_message_length", -1),
         ("grpc.max_receive_message_length", -1),
@@ -67,7 +69,7 @@ def storage_client() -> Any:
 
 
 def replayed_session(read: FullRead) -> Any:
-    """Play a read and create its session through the client, with the recorded request."""
+    """Serve a recorded read and create its session through the client, with the recorded request."""
     from google.cloud.bigquery_storage_v1 import types  # noqa: PLC0415  # only a worker imports a library under test
 
     server().play(read)
@@ -81,7 +83,9 @@ def rows_of(stream: str) -> Any:
 
 
 def each_stream(read: FullRead, do: Callable[[Any, Any], T]) -> list[T]:
-    """What ``do`` makes of each stream of the replayed session, given the client's ReadRowsStream and the session."""
+    """The result of ``do`` for each stream of the replayed session, given the client's ReadRowsStream and the
+    session.
+    """
     with without_deprecations():
         session = replayed_session(read)
         return [do(rows_of(stream.name), session) for stream in session.streams]
@@ -89,7 +93,7 @@ def each_stream(read: FullRead, do: Callable[[Any, Any], T]) -> list[T]:
 
 @contextmanager
 def without_deprecations() -> Iterator[None]:
-    """Silence the one warning that each page gives: it recommends pandas-gbq, which is another reader."""
+    """Silence one warning that every page causes: it recommends pandas-gbq, which is a different reader."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Retrieving .* is deprecated", category=PendingDeprecationWarning)
         yield

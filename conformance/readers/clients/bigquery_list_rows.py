@@ -1,7 +1,7 @@
-"""google-cloud-bigquery: ``client.list_rows(table).to_arrow(bqstorage_client=…)``, the path most users are on.
+"""google-cloud-bigquery: ``client.list_rows(table).to_arrow(bqstorage_client=…)``, the path of most users.
 
-It makes a session of its own (all streams, LZ4 asked for), reads the streams in threads and joins the batches as they
-come: row order between streams is not kept. With no rows at all it makes an empty table from the REST schema.
+It creates a session of its own (all streams, LZ4 requested), reads the streams in threads and joins the batches as
+they arrive, so row order between streams is not kept. Without any rows it makes an empty table from the REST schema.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ INFO = ReaderInfo(
 
 _TABLE: Final = re.compile(r"projects/(?P<project>[^/]+)/datasets/(?P<dataset>[^/]+)/tables/(?P<table>[^/]+)")
 _PROGRESS_INTERVAL: Final = 0.005
-"""Seconds between the client's looks at its reading threads; its own 0.2 s would be most of every small reading."""
+"""Seconds between the client's checks of its reading threads; its own 0.2 s would dominate every small reading."""
 
 
-class NoTable(Exception):  # noqa: N818  # it becomes a reading's error class
-    """The recorded session names its table in a form that the client cannot be asked for."""
+class NoTable(Exception):  # noqa: N818  # its name becomes a reading's error class
+    """The recorded session names its table in a form that the client does not accept."""
 
 
 @functools.cache
 def _client() -> tuple[Any, TablesGet]:
-    """The client of this process and what answers its REST calls."""
+    """The client of this process, and the adapter that answers its REST calls."""
     import requests  # noqa: PLC0415  # only a worker imports a library under test
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415  # as above
     from google.cloud import bigquery  # noqa: PLC0415  # as above
@@ -94,8 +94,8 @@ def read(whole: FullRead) -> pa.Table:
         with _session.without_deprecations():
             return rows.to_arrow(bqstorage_client=_session.storage_client(), create_bqstorage_client=False)
     except ValueError:
-        # For no rows the client makes a table from the REST schema, and for INTERVAL it has no Arrow type there;
-        # nothing of that came from the target.
+        # Without rows the client makes a table from the REST schema, and it has no Arrow type for INTERVAL there.
+        # Nothing of that came from the target.
         if any(stream.responses for stream in whole.streams):
             raise
         return pa.table({})

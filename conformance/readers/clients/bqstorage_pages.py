@@ -13,8 +13,8 @@ INFO = _session.client_info(
 )
 
 
-class RowCountMismatch(Exception):  # noqa: N818  # it becomes a reading's error class
-    """A page says that it holds another number of rows than were decoded from it."""
+class RowCountMismatch(Exception):  # noqa: N818  # its name becomes a reading's error class
+    """A page declares a number of rows that differs from the number decoded from it."""
 
 
 def read(whole: FullRead) -> pa.Table:

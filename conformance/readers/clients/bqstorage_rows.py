@@ -9,7 +9,7 @@ from conformance.readers.fullread import FullRead
 
 INFO = _session.client_info(
     name="bqstorage.rows-to-arrow",
-    title="the official Python client, told the session: rows(session).to_arrow()",
+    title="the official Python client, given the session: rows(session).to_arrow()",
 )
 
 

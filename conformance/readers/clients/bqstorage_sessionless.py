@@ -9,7 +9,7 @@ from conformance.readers.fullread import FullRead
 
 INFO = _session.client_info(
     name="bqstorage.to-arrow-sessionless",
-    title="the official Python client, not told the session: to_arrow()",
+    title="the official Python client, without the session: to_arrow()",
 )
 
 

@@ -1,1 +1,1 @@
-"""Independent Arrow decoders, one module each; see :mod:`conformance.readers.info` for what a module holds."""
+"""Independent Arrow decoders, one module each; :mod:`conformance.readers.info` describes the contents of a module."""

@@ -1,4 +1,4 @@
-"""polars, given one stream: its own Rust decoder, with types of its own."""
+"""polars, given one stream: an independent Rust decoder that converts to its own types."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""pyarrow, given the schema message and each batch message by itself: what google-cloud-bigquery-storage does inside.
+"""pyarrow, given the schema message and each batch message separately, as google-cloud-bigquery-storage does
+internally.
 
-Two-slot decoding ignores whatever stands after the one message of a slot, an end-of-stream marker or a second batch.
+Decoding message by message ignores everything after the first message of a slot: an end-of-stream marker or a second
+batch.
 """
 
 from __future__ import annotations
@@ -20,12 +22,12 @@ INFO = ReaderInfo(
 
 
 def load() -> Read:
-    """The function that reads; pyarrow is always there."""
+    """The function that reads; pyarrow is always installed."""
     return read
 
 
 def read(whole: FullRead) -> pa.Table:
-    """Decode each slot by itself."""
+    """Decode each message separately."""
     cut = messages(whole)
     schema = pa.ipc.read_schema(pa.py_buffer(cut.schema))
     batches = [pa.ipc.read_record_batch(pa.py_buffer(batch), schema) for batch in cut.batches]

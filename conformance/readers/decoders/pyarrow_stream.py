@@ -1,4 +1,4 @@
-"""pyarrow, given schema and batches end to end as one stream: what Spark's and ADBC's readers do, in Arrow C++."""
+"""pyarrow, given schema and batches end to end as one stream, as the readers of Spark and ADBC do, in Arrow C++."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INFO = ReaderInfo(
 
 
 def load() -> Read:
-    """The function that reads; pyarrow is always there."""
+    """The function that reads; pyarrow is always installed."""
     return read
 
 

@@ -1,7 +1,7 @@
-"""Readers and writers of Arrow IPC data in many languages, each run where its crash cannot hurt.
+"""Readers and writers of Arrow IPC data in many languages, each run where its crash does no harm.
 
-Python libraries read in forks of a warm worker, libraries of other languages in programs that speak one JSON object a
-line (``protocol.schema.json``). What becomes of a job is an :class:`JobAnswer`: rows, an error, a death, a hang, an
+Python libraries run in forks of a warm worker; libraries of other languages run in programs that speak JSON lines
+(``protocol.schema.json``). The result of a job is a :class:`JobAnswer`: rows, an error, a death, a hang, or an
 exhausted limit. Nothing is judged here.
 """
 
@@ -46,7 +46,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """The pool and the registry, when asked for: every worker imports this package, and needs neither."""
+    """Import the pool and the registry when they are first used: every worker imports this package and needs
+    neither.
+    """
     if name == "IpcPool":
         from conformance.readers.ipc import pool  # noqa: PLC0415
 

@@ -1,8 +1,8 @@
-"""Programs that drive a library of another language: which there are, and how one that was built is started.
+"""Find the adapters, which are programs that drive a library of another language, and the commands that start them.
 
-A directory of ``adapters/`` that holds an ``adapter.toml`` with ``name``, ``title`` and ``language`` is an adapter.
-``python -m adapters`` builds them, and leaves a record beside each program that it built, with the command that
-starts it; this module only reads both.
+A directory of ``adapters/`` with an ``adapter.toml`` that has ``name``, ``title`` and ``language`` is an adapter.
+``python -m adapters`` builds adapters and writes, next to each program, a record with the command that starts it;
+this module only reads both.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from conformance.readers.ipc.info import Unavailable
 __all__ = ["Adapter", "AdapterError", "adapters_directory", "load_adapter", "ready_command", "shipped"]
 
 CACHE: Final = Path(".conformance") / "adapters"
-"""Where adapters are built, below the current directory, unless ``CONFORMANCE_ADAPTERS`` names another place."""
+"""The directory, below the current one, in which adapters are built; ``CONFORMANCE_ADAPTERS`` may name another."""
 RECORD: Final = "built.json"
 
 _PACKAGE: Final = Path(conformance.__file__).parent
 
 
 class AdapterError(ValueError):
-    """An ``adapter.toml`` is wrong: the text says where, what was expected and what stood there."""
+    """An ``adapter.toml`` is wrong; the text says where, what was expected and what was found."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Adapter:
-    """A program as its ``adapter.toml`` names it; ``here`` is the file's directory.
+    """A program as its ``adapter.toml`` describes it; ``here`` is the file's directory.
 
-    ``sources`` are patterns, relative to ``here``, of further files that it is built from; adapters may share some.
+    ``sources`` are patterns, relative to ``here``, of further source files; several adapters may share some.
     """
 
     name: str
@@ -46,14 +46,14 @@ class Adapter:
 
     @property
     def files(self) -> list[Path]:
-        """Every file that a change of makes an earlier build another program than this."""
+        """Every source file; if one changes, an earlier build is out of date."""
         parts = (pattern.rpartition("/") for pattern in self.sources)
         named = [file for base, _, name in parts for file in (self.here / base).glob(name)]
         return sorted({file.resolve() for file in (*self.here.iterdir(), *named) if file.is_file()})
 
 
 def adapters_directory() -> Path:
-    """The directory of the adapters: inside an installed package, beside it in a working copy."""
+    """The directory of the adapters: inside an installed package, next to the package in a working copy."""
     installed = _PACKAGE / "_data" / "adapters"
     return installed if installed.exists() else _PACKAGE.parent / "adapters"
 
@@ -65,7 +65,7 @@ def shipped() -> dict[str, Adapter]:
 
 
 def load_adapter(file: Path) -> Adapter:
-    """Read the names in an ``adapter.toml``. Raises :class:`AdapterError`."""
+    """Read an ``adapter.toml``. Raises :class:`AdapterError`."""
     try:
         reported: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -83,7 +83,7 @@ def ready_command(adapter: Adapter) -> list[str]:
     """The command that starts the adapter.
 
     Raises:
-        Unavailable: It has not been built here, or was built before a file of it changed.
+        Unavailable: It has not been built here, or one of its files changed after the build.
     """
     record = Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE)).absolute() / adapter.name / RECORD
     try:
@@ -99,7 +99,7 @@ def ready_command(adapter: Adapter) -> list[str]:
 
 
 def _builder(adapter: Adapter) -> str:
-    """The command that builds the adapter: inside an installed package, its directory has to be named."""
+    """The command that builds the adapter; for an installed package it has to name the package's directory."""
     command = f"python -m adapters {adapter.name}"
     if _PACKAGE not in adapter.here.parents:
         return command

@@ -1,8 +1,8 @@
-"""The fork that does a job with a library, and tells how far it got: any part of it may be the last.
+"""Run a job with a library in a fork, and report each stage before it begins, because any stage may end the process.
 
-It answers each job with frames (:mod:`conformance.contain.channel`): ``{"at": stage}`` where a stage begins that is
-not the first, and then the answer with the bytes that were written and the table as JSON. An end without an answer is
-told by the exit status.
+The fork answers each job with frames (:mod:`conformance.contain.channel`): ``{"at": stage}`` at the beginning of
+each stage but the first, and then the answer with the written bytes and the table as JSON. If the fork ends without
+an answer, its exit status describes the end.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from conformance.wire.plain import PlainError, PlainTable, plain_table
 __all__ = ["MAX_ERROR_TEXT", "serve"]
 
 MAX_TABLE: Final = 128 << 20
-"""Bound in bytes on a table as JSON; the limit of values keeps honest ones below."""
+"""The largest table in bytes as JSON; the limit of values keeps tables of well-behaved libraries below it."""
 MAX_ERROR_TEXT: Final = 4096
-"""Bound in characters on an error's text; a library may quote its input."""
+"""The longest error text in characters; a library may quote its input."""
 
 
 def serve(library: Library, first: Frame, channel: Channel) -> None:
-    """Do the first job, then what the channel asks for until it closes."""
+    """Do the first job, then each job from the channel until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     job = first
     began_with = mapped_bytes()
@@ -44,11 +44,11 @@ def _do(library: Library, job: Frame, channel: Channel, began_with: int) -> None
     began = time.monotonic()
     answer, written, table = _outcome(library, job, channel)
     seconds = time.monotonic() - began
-    unlimit_memory()  # sending is ours, and no longer the library's memory
+    unlimit_memory()  # sending uses the suite's memory, not the library's
     text = b"" if table is None else json.dumps(table.to_json(), separators=(",", ":")).encode()
     if len(text) > MAX_TABLE:
         answer["error_text"], text = f"the table is larger than {MAX_TABLE} bytes as JSON; not brought back", b""
-    # Memory that one job leaves behind must not be added to what another may use.
+    # The memory that one job leaves allocated must not count against the limit of another.
     answer["retiring"] = mapped_bytes() - began_with > job.header["memory"] // 2
     channel.send({**answer, "seconds": seconds}, [written, text])
 
@@ -78,7 +78,7 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
 
 
 def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | None]:
-    """The answer of a library that has read, and the table, where it is not too large to be made."""
+    """The answer of a library that has read the bytes, and the table unless it is too large."""
     rows = sum(batch.num_rows for batch in decoded.batches)
     answer: dict[str, Any] = {"outcome": JobOutcome.ROWS, "stage": Stage.VALUES, "rows": rows}
     answer["types"] = list(decoded.types)

@@ -1,4 +1,4 @@
-"""What a reader or a writer of IPC data is, and what its implementation tells of itself once it runs."""
+"""The facts about readers and writers of IPC data, and what an implementation declares about itself when it runs."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ __all__ = [
 _NONE: Mapping[str, tuple[Any, ...]] = types.MappingProxyType({})
 
 
-class Unavailable(Exception):  # noqa: N818  # an answer of its own, never an error of the caller's
-    """A library, a runtime or an adapter is not here; the text says what is missing and what to do.
+class Unavailable(Exception):  # noqa: N818  # it is an expected answer, not an error of the caller
+    """A library, a runtime or an adapter is missing; the text says what is missing and what to do.
 
-    It may quote what a program printed, so it is made safe here.
+    The text may quote the output of a program, so it is made safe here.
     """
 
     def __init__(self, text: str) -> None:
         super().__init__(safe(text))
 
 
-class Unsupported(Exception):  # noqa: N818  # an answer of its own
-    """A library cannot be asked for this; the text says for what."""
+class Unsupported(Exception):  # noqa: N818  # it is an expected answer
+    """A library does not support the request; the text names the missing feature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,11 @@ class _Info:
     """The facts about one implementation; ``module`` or ``adapter`` says how it runs.
 
     ``name`` is permanent.
-    ``module`` is the import path of a :class:`LibraryModule`, which the register fills in; ``adapter`` the directory of
-    a program's ``adapter.toml``. ``kinds`` and ``options`` are what it takes, and which values of which options;
-    a program tells them in its hello, and they are empty here. ``lacks`` is a regular expression for the errors
-    (``class: text``) by which a Python library says that it lacks a feature; an adapter knows its library's itself.
+    ``module`` is the import path of a :class:`LibraryModule`, which the register fills in; ``adapter`` is the
+    directory of a program's ``adapter.toml``. ``kinds`` and ``options`` are the supported kinds of data and values
+    of options; a program declares them in its hello, and they are empty here. ``lacks`` is a regular expression for
+    the errors (``class: text``) with which a Python library says that it lacks a feature; an adapter recognises its
+    library's errors itself.
     """
 
     name: str
@@ -64,30 +65,31 @@ class _Info:
 
 @dataclass(frozen=True, slots=True)
 class IpcReaderInfo(_Info):
-    """The facts about a reader; an option without values listed takes any (``included_fields``).
+    """The facts about a reader; an option without listed values takes any value (``included_fields``).
 
     ``rewrites`` are the changes of type, and so of values, that its maintainers document;
-    :func:`~conformance.readers.ipc.rewrites.as_read_by` makes them on the rows that it is expected to return.
-    ``left_to_validation`` are the clauses on what its documentation leaves to a validation that it does not call.
+    :func:`~conformance.readers.ipc.rewrites.as_read_by` applies them to the expected rows. ``left_to_validation``
+    are the clauses on errors that, according to its documentation, only a separate validation finds, which the
+    reader does not call.
     """
 
     rewrites: tuple[Rewrite, ...] = ()
     left_to_validation: tuple[str, ...] = ()
 
     def as_writer(self, **others: Any) -> IpcWriterInfo:
-        """The same implementation as a writer: it has no options unless ``others`` name some, and what else differs."""
+        """The same implementation as a writer, without options; ``others`` replace facts that differ for the writer."""
         facts = {field.name: getattr(self, field.name) for field in fields(IpcWriterInfo)}
         return IpcWriterInfo(**facts | {"options": _NONE} | others)
 
 
 @dataclass(frozen=True, slots=True)
 class IpcWriterInfo(_Info):
-    """The facts about a writer: what its library's interface exposes; any other option does not apply to it."""
+    """The facts about a writer; an option that its library's interface lacks does not apply to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What an implementation that runs told of itself."""
+    """The declaration of a running implementation about itself."""
 
     implementation: str
     title: str
@@ -104,10 +106,10 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What a library read, handed over as pyarrow batches, and how the library itself spells the types.
+    """The rows that a library read, as pyarrow batches, and the library's own spelling of the types.
 
-    ``statistics`` are what the library says that it has read, under the names of
-    :data:`conformance.contract.ipc.expectation.STATISTICS`; empty where it does not count.
+    ``statistics`` are the library's own counts of what it read, under the names of
+    :data:`conformance.contract.ipc.expectation.STATISTICS`; empty if it does not count.
     """
 
     schema: pa.Schema
@@ -117,7 +119,7 @@ class Decoded:
 
     @classmethod
     def of(cls, batches: pa.RecordBatchReader, types: Sequence[str] | None = None) -> Decoded:
-        """The batches of a reader; ``types`` are pyarrow's own unless the library spells them otherwise."""
+        """The batches of a reader; ``types`` are pyarrow's spellings unless given."""
         schema = batches.schema
         return cls(schema, list(batches), [str(field.type) for field in schema] if types is None else types)
 
@@ -128,26 +130,26 @@ class Library(Protocol):
     version: str
 
     def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
-        """Read all of the bytes into what the library itself makes of them.
+        """Read all of the bytes into the library's own representation.
 
-        Raises whatever the library raises, or :class:`Unsupported`.
+        Raises any exception of the library, or :class:`Unsupported`.
         """
 
     def hand_over(self, made: Any) -> Decoded:
-        """Hand over what :meth:`decode` made."""
+        """Convert the result of :meth:`decode` to pyarrow batches."""
 
     def source(self, data: bytes) -> Any:
         """Read, with the library itself, the stream that is to be written."""
 
     def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
-        """Write what :meth:`source` made; raises whatever the library raises, or :class:`Unsupported`."""
+        """Write the result of :meth:`source`; raises any exception of the library, or :class:`Unsupported`."""
 
 
 class LibraryModule(Protocol):
-    """What a module of :mod:`conformance.readers.ipc.libraries` holds; it imports its library in ``load`` only."""
+    """A module of :mod:`conformance.readers.ipc.libraries`; it imports its library in ``load`` only."""
 
     READER: IpcReaderInfo
     WRITER: IpcWriterInfo | None
 
     def load(self) -> Library:
-        """Import the library, starting none of its threads; raises ImportError where it is absent."""
+        """Import the library without starting any of its threads; raises ImportError if it is not installed."""

@@ -1,4 +1,4 @@
-"""What readers and writers of IPC data are asked, and what becomes of it: plain records, no process in sight."""
+"""Jobs for readers and writers of IPC data, and their answers, as plain records that do not depend on processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.wire.plain import PlainTable
 __all__ = ["KINDS", "READ_OPTIONS", "WRITE_OPTIONS", "Job", "JobAnswer", "JobOutcome", "Limits", "Stage"]
 
 KINDS: Final = ("message", "stream", "file", "tensor")
-"""What bytes can be, as :class:`conformance.wire.Kind` spells it."""
+"""The kinds of IPC data, as :class:`conformance.wire.Kind` spells them."""
 
 READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
     {
@@ -24,7 +24,7 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "chunk": "bytes that are pushed into the reader at a time",
     }
 )
-"""The closed vocabulary of options of reading, with what each means; a library without one is not asked for it."""
+"""The closed vocabulary of read options with their meanings; a library does not get an option that it lacks."""
 
 WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
     {
@@ -33,53 +33,57 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "version": 'the metadata version: "V4" or "V5"',
         "alignment": "bytes that buffers are padded to: 8 or 64",
         "deltas": "whether a dictionary that grew is written as a delta",
-        "unify": "whether the dictionaries of all batches are made one before a file is written",
+        "unify": "whether the dictionaries of all batches are unified before a file is written",
         "allow_64bit": "whether lengths beyond 31 bits are written",
         "min_space_savings": "the part of a buffer, 0 to 1, that compression has to save",
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
     }
 )
-"""The closed vocabulary of options of writing, with what each means."""
+"""The closed vocabulary of write options with their meanings."""
 
 
 class JobOutcome(enum.StrEnum):
-    """What became of a job."""
+    """The outcome of a job."""
 
     ROWS = "rows"
     """The library read the bytes."""
     WRITTEN = "written"
     """The library wrote bytes."""
     REFUSED = "refused"
-    """The library raised an error; :attr:`JobAnswer.panicked` tells a broken assertion of its own from a refusal."""
+    """The library raised an error; :attr:`JobAnswer.panicked` distinguishes a failed internal assertion from a
+    refusal.
+    """
     UNSUPPORTED = "unsupported"
-    """The library says that it lacks the feature, be it by a panic, or cannot be asked for it."""
+    """The library says, by an error or a panic, that it lacks the feature, or its interface has no way to request
+    it.
+    """
     DIED = "died"
-    """The process ended by a signal, or by an exit that nobody asked for."""
+    """A signal ended the process, or it exited without a request."""
     HUNG = "hung"
     """No answer within the deadline."""
     EXHAUSTED = "exhausted"
-    """The limit of memory or of processor time was reached."""
+    """The process reached its limit of memory or of processor time."""
     UNAVAILABLE = "unavailable"
-    """The library or its runtime is not here, or what drives it is broken: this says nothing about the library."""
+    """The library or its runtime is missing, or its adapter is broken: this says nothing about the library."""
 
 
 class Stage(enum.StrEnum):
-    """How far a job had got, so that an end is blamed on what caused it."""
+    """The stage that a job had reached, so that its end is attributed to the right code."""
 
     LIBRARY = "library"
     """In the library's own reader or writer."""
     SOURCE = "source"
-    """Before a writer: in reading, with the same library, what it is to write."""
+    """Before a write: the same library reads the stream that it is to write."""
     VALUES = "values"
-    """After the library had read: in handing over what it made of the bytes, and looking at the values."""
+    """After a read: the library exports its result, and the values are examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Bytes to read, or a stream to write anew.
+    """Bytes to read, or a stream to write again.
 
-    ``kind`` is one of :data:`KINDS`: what ``data`` is, or, for a writer, what is to be written (``data`` is then
-    always a stream). ``schema`` is the schema message of kind ``message``, whose ``data`` is the batch message.
+    ``kind`` is one of :data:`KINDS`: the kind of ``data`` or, for a writer, the kind to write (``data`` is then
+    always a stream). ``schema`` is the schema message for kind ``message``, whose ``data`` is the batch message.
 
     Raises:
         ValueError: The kind or an option is not in the vocabulary.
@@ -102,14 +106,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer:
-    """What one reader or writer made of one job.
+    """The answer of one reader or writer to one job.
 
-    ``table`` is there for ``rows``, unless it is larger than :attr:`Limits.values`; ``rows`` is always told then.
-    ``data`` is there for ``written``. ``types`` are the columns' types as the library spells them, or empty.
-    ``error_class`` is the class of an error, or the name of the signal that ended the process.
-    ``panicked`` says that an error is a broken assertion of the library's own (a Rust or Go panic), which its user
-    cannot be expected to catch. ``stage`` tells how far the job had got. ``statistics`` are what a reader
-    counted, if it counts.
+    ``table`` is set for ``rows`` unless it is larger than :attr:`Limits.values`; the count ``rows`` is set in both
+    cases. ``data`` is set for ``written``. ``types`` are the columns' types in the library's spelling, or empty.
+    ``error_class`` is the class of an error, or the name of the signal that ended the process. ``panicked`` is true
+    if the error is a failed assertion inside the library (a Rust or Go panic), which its user cannot be expected to
+    catch. ``stage`` is the stage that the job had reached. ``statistics`` are the counts of a reader, if it counts.
     """
 
     id: str
@@ -134,14 +137,13 @@ class JobAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one job may use.
+    """The limits of one job.
 
-    ``seconds`` is wall-clock time. ``memory`` is bytes beyond what the warm process holds. ``cpu`` is seconds of
-    processor time, by default twice ``seconds``, so that a loop on one thread counts as hung.
-    ``values`` bounds the values (rows times columns) of a table that is brought back.
-    ``reuse`` is how many jobs one fork of a Python library's worker does. With 1 no job can touch another's memory;
-    more are several times faster, and a job that ends such a fork is done once more in a fresh one,
-    whose answer counts.
+    ``seconds`` is wall-clock time. ``memory`` is in bytes, in addition to what the warm process uses. ``cpu`` is
+    seconds of processor time, by default twice ``seconds``, so that a loop on one thread counts as hung. ``values``
+    bounds the values (rows times columns) of a table that is returned. ``reuse`` is the number of jobs that one fork
+    of a Python library's worker does. With 1, no job can touch another's memory. More are several times faster; a
+    job that ends a reused fork is done once more in a fresh one, and that answer counts.
 
     Raises:
         ValueError: A limit is not positive.

@@ -1,4 +1,6 @@
-"""Many jobs for many readers: each reader keeps its order, a few work side by side, and every job is answered."""
+"""Run many jobs on many readers: each reader keeps its order, several readers work at once, and every job gets an
+answer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from conformance.readers.ipc.runner import Op, Runner
 __all__ = ["IpcPool"]
 
 WINDOW: Final = 64
-"""Jobs that are handed out at a time: enough to keep every worker busy, and few enough to hold all their answers."""
+"""Jobs given to the readers at a time: enough to keep every worker busy, and few enough to keep all their answers."""
 
 
 class IpcPool:
@@ -29,11 +31,11 @@ class IpcPool:
     Use as a context manager. One thread drives a pool.
 
     Args:
-        names: The readers and writers to hold; all that ship with the suite by default.
-        limits: What one job may use.
-        workers: How many implementations work at the same time.
-        readers: The readers that ``names`` name; those that ship with the suite by default.
-        writers: The writers that ``names`` name.
+        names: The readers and writers of the pool; by default all that ship with the suite.
+        limits: The limits of one job.
+        workers: The number of implementations that work at the same time.
+        readers: The readers that ``names`` may name; by default those that ship with the suite.
+        writers: The writers that ``names`` may name.
 
     Raises:
         ValueError: A name is neither a reader's nor a writer's.
@@ -79,7 +81,7 @@ class IpcPool:
         self.close()
 
     def close(self) -> None:
-        """End every process; jobs under way are answered as unavailable."""
+        """End every process; jobs in progress are answered as unavailable."""
         for runner in self._runners.values():
             runner.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
@@ -87,15 +89,15 @@ class IpcPool:
             runner.close()
 
     def hello(self, name: str) -> Hello:
-        """What an implementation tells of itself: version, kinds, options.
+        """The declaration of an implementation: version, kinds, options.
 
         Raises:
-            Unavailable: It is not here; the text says what is missing.
+            Unavailable: It is not installed; the text says what is missing.
         """
         return self._runners[name].hello()
 
     def absent(self) -> dict[str, str]:
-        """The readers and writers that are not here, and what is missing."""
+        """The readers and writers that are not installed, with what is missing."""
         missing = {}
         for name in self.names:
             try:
@@ -105,14 +107,15 @@ class IpcPool:
         return missing
 
     def read(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[JobAnswer]:
-        """Every reader's answer to every job, as they come; per reader in the order of the jobs.
+        """Every reader's answer to every job, as they arrive; the answers of one reader come in the order of the
+        jobs.
 
-        Nothing that a reader does is raised. Jobs are taken from the iterable a window at a time.
+        An error of a reader never raises here. The iterable is consumed one window of jobs at a time.
         """
         return self._run("read", jobs, self._reading if names is None else names)
 
     def write(self, jobs: Iterable[Job], names: Sequence[str] | None = None) -> Iterator[JobAnswer]:
-        """Every writer's answer to every job, as :meth:`read` gives readers'."""
+        """Every writer's answer to every job, in the same order as those of :meth:`read`."""
         return self._run("write", jobs, self._writing if names is None else names)
 
     def _run(self, op: Op, jobs: Iterable[Job], names: Sequence[str]) -> Iterator[JobAnswer]:
@@ -136,10 +139,10 @@ class IpcPool:
                 else:
                     yield answer
         finally:
-            stop.set()  # whoever stopped listening may ask again, and one thread at a time drives a runner
+            stop.set()  # the caller may start another round, and only one thread at a time may drive a runner
             concurrent.futures.wait(tasks)
         for task in tasks:
-            task.result()  # an error here is ours, and must not pass for a reader's silence
+            task.result()  # raise errors of the suite, which would otherwise look like missing answers
 
 
 def _work(
@@ -163,7 +166,7 @@ def _runner(reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: 
     assert info is not None
     if info.adapter is None:
         return PythonRunner(reader, writer, limits)
-    # Driving programs needs psutil and jsonschema, which reading with Python libraries does not.
+    # Imported here because reading with Python libraries needs neither psutil nor jsonschema.
     from conformance.readers.ipc.program import ProgramRunner  # noqa: PLC0415
 
     return ProgramRunner(info, functools.partial(_command, info), limits)

@@ -1,8 +1,8 @@
-"""A program in any language as a runner: asked over stdin and stdout, started again where it broke.
+"""A runner for a program in any language, which gets its jobs over stdin and stdout and is restarted when it breaks.
 
-What the messages look like is :mod:`.protocol`'s matter, how they come through the pipes that of
-:mod:`conformance.contain.lines`. A program that breaks the protocol is an adapter with a
-defect, and says nothing about the library behind it: the answer is ``unavailable``.
+:mod:`.protocol` defines the messages, :mod:`conformance.contain.lines` their transport through the pipes. A program
+that breaks the protocol is a defective adapter and says nothing about the library behind it: the answer is
+``unavailable``.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from conformance.wire.plain import PlainError, PlainTable
 __all__ = ["ProgramRunner"]
 
 START_SECONDS: Final = 60.0
-"""For a virtual machine that starts on a busy machine."""
+"""Deadline for hello: a virtual machine may be starting on a busy machine."""
 EXIT_SECONDS: Final = 2.0
-"""For a program whose output ended to be seen dead."""
+"""Time for the exit of a program to be noticed after its output has ended."""
 MAX_LINE: Final = 64 << 20
-"""Bound in bytes on an answer."""
+"""The longest answer in bytes."""
 MAX_HELLO: Final = 1 << 20
-"""Bound in bytes on the answer to hello."""
+"""The longest answer to hello in bytes."""
 HELLO_VALUES: Final = 10_000
-"""Bound on the values in the answer to hello, whose lists are short."""
+"""The most JSON values in the answer to hello, whose lists are short."""
 PER_VALUE: Final = 4
-"""JSON values that one value of a table may take: an interval has an object with three members."""
+"""JSON values per value of a table: an interval is an object with three members."""
 
 
 class ProgramRunner(Runner["_Running"]):
-    """A program that reads and writes with one library. It stays warm; what ends it costs one job.
+    """A program that reads and writes with one library. It stays warm; if a job ends it, only that job is lost.
 
     Args:
         info: The facts about it as a reader or a writer.
-        command: Gives the command that starts it, or raises Unavailable.
-        limits: What one job may use; ``reuse`` does not apply.
+        command: Returns the command that starts it, or raises Unavailable.
+        limits: The limits of one job; ``reuse`` does not apply.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ProgramRunner(Runner["_Running"]):
         self._limits = limits
 
     def hello(self) -> Hello:
-        """What the program tells of its library; raises Unavailable."""
+        """The program's declaration about its library; raises Unavailable."""
         running = self.ready()
         try:
             return running.hello()
@@ -68,7 +68,7 @@ class ProgramRunner(Runner["_Running"]):
             raise self.give_up(why) from None
 
     def do(self, process: _Running, op: Op, job: Job) -> JobAnswer:
-        """Do one job in the program, under limits that are watched from outside."""
+        """Do one job in the program, under limits that are enforced from outside."""
         began = time.monotonic()
         watch = Watch(process.process.root, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=process.kill)
         make = functools.partial(JobAnswer, job.id, self.name, stage=Stage.LIBRARY)
@@ -85,7 +85,9 @@ class ProgramRunner(Runner["_Running"]):
         return make(outcome, error_class=error_class, error_text=text, seconds=time.monotonic() - began)
 
     def _broken(self, running: _Running, error: LostError, passed: str) -> tuple[JobOutcome, str, str]:
-        """What the end of the conversation means: outcome, class and text."""
+        """The outcome, error class and text for a conversation that broke; ``passed`` says which limit was exceeded,
+        if any.
+        """
         words = str(error)
         if passed:
             return JobOutcome.EXHAUSTED, "limit", f"{passed}; it was ended"
@@ -104,7 +106,7 @@ class ProgramRunner(Runner["_Running"]):
 
 
 class _Running:
-    """One start of the program."""
+    """One start of the program, with its pipes."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.process = Child(command, environment=os.environ, piped=True)
@@ -113,7 +115,7 @@ class _Running:
         self._hello: Hello | None = None
 
     def hello(self) -> Hello:
-        """Raises LostError, ProtocolError."""
+        """The program's answer to hello, requested once. Raises LostError, ProtocolError."""
         if self._hello is None:
             reported = self._exchange(
                 {"op": "hello"}, kinds=("welcome",), seconds=START_SECONDS, limit=MAX_HELLO, values=HELLO_VALUES
@@ -131,7 +133,7 @@ class _Running:
         return self._hello
 
     def ask(self, op: Op, job: Job, *, limits: Limits) -> dict[str, Any]:
-        """Raises LostError, ProtocolError."""
+        """The program's answer to a job. Raises LostError, ProtocolError."""
         self.process.tail.clear()
         body = {"op": op, "kind": job.kind, "data": base64.b64encode(job.data).decode(), "options": dict(job.options)}
         if job.kind == "message":
@@ -157,7 +159,7 @@ class _Running:
 
 
 def _answered(job: Job, name: str, reported: Mapping[str, Any], seconds: float) -> JobAnswer:
-    """Raises ProtocolError."""
+    """The answer to a job in the suite's form. Raises ProtocolError."""
     make = functools.partial(JobAnswer, job.id, name, seconds=seconds)
     if reported["status"] == "unsupported":
         return make(JobOutcome.UNSUPPORTED, error_text=reported["message"])
@@ -172,7 +174,7 @@ def _answered(job: Job, name: str, reported: Mapping[str, Any], seconds: float) 
         raise ProtocolError(f"{len(reported['columns'])} columns for {len(reported['names'])} names")
     try:
         table = PlainTable.from_json(reported)
-    except PlainError as error:  # the library took a batch whose columns do not go together
+    except PlainError as error:  # the library accepted a batch whose columns do not fit together
         return make(JobOutcome.REFUSED, error_class="PlainError", error_text=str(error), stage=Stage.VALUES)
     return make(
         JobOutcome.ROWS, table=table, rows=table.rows, types=tuple(reported.get("types", ())), stage=Stage.VALUES
@@ -180,5 +182,5 @@ def _answered(job: Job, name: str, reported: Mapping[str, Any], seconds: float) 
 
 
 def _space(reported: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Option values as they are declared; empty for any."""
+    """The declared option values; an empty tuple means any value."""
     return {name: () if values is True else tuple(values) for name, values in reported.items()}

@@ -1,8 +1,7 @@
 """The messages between the suite and a program that reads and writes IPC data.
 
-``protocol.schema.json`` beside this module is the contract for writers of adapters.
-The values of columns are checked by a walk of our own, which decides as ``$defs/plain`` does and a hundred times
-faster.
+``protocol.schema.json``, next to this module, is the contract for authors of adapters. The values of columns are
+checked by code in this module, which decides as ``$defs/plain`` of the schema does and is a hundred times faster.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _INTERVALS: Final = (frozenset({"months"}), frozenset({"days", "ms"}), frozenset
 
 
 def wrong_value(values: Iterable[Any]) -> str:
-    """The first value that is no plain value, in words; empty where all are."""
+    """A text about the first value that is not a plain value; empty if all are."""
     todo = [iter(values)]
     while todo:
         for value in todo[-1]:
@@ -40,7 +39,7 @@ def wrong_value(values: Iterable[Any]) -> str:
 
 
 def _below(value: Any) -> Iterable[Any] | None:
-    """The values inside one that is no scalar; None where it is no plain value."""
+    """The values inside a container; None if it is not a plain value."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -62,7 +61,7 @@ def _below_form(form: str, inner: Any) -> Iterable[Any] | None:
 
 
 def _wrong_columns(columns: Any) -> str:
-    """The first column that holds no plain values, in words; empty where all do."""
+    """A text about the first column with a value that is not a plain value; empty if there is no such column."""
     for number, column in enumerate(columns or ()):
         wrong = wrong_value(column) if isinstance(column, list) else f"got {column!r:.80} for the list"
         if wrong:
@@ -71,7 +70,7 @@ def _wrong_columns(columns: Any) -> str:
 
 
 DEPTH: Final = 4000
-"""Levels of an answer: values nest as deep as the schema that was read, and each level of a struct takes two."""
+"""The deepest nesting of an answer: values nest as deep as the schema that was read, and a struct takes two levels."""
 
 PROTOCOL: Final = LineProtocol("conformance.readers.ipc", apart={"rows": ("columns", _wrong_columns)}, depth=DEPTH)
 """The messages, as the published schema defines them."""

@@ -1,4 +1,4 @@
-"""A Python library as a runner: its warm worker process as the pool sees it."""
+"""A runner for a Python library: the pool's side of its warm worker process."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from conformance.wire.plain import PlainTable
 __all__ = ["PythonRunner"]
 
 LOAD_SECONDS: Final = 60.0
-"""For importing a library on a cold and busy machine."""
+"""Deadline for importing a library on a cold and busy machine."""
 GRACE_SECONDS: Final = 30.0
-"""For the worker beyond a job's deadline: it ends a child that is late, and the kernel frees its memory."""
+"""Time that the worker has after a job's deadline: it kills the late child, and the kernel frees the child's memory."""
 
 MAX_HEADER: Final = 8 << 20
-"""Bound in bytes on what a worker says beside a table or what was written."""
+"""The longest answer of a worker in bytes, without the table or the written bytes."""
 MAX_ANSWER: Final = 512 << 20
-"""Bound in bytes on a table as JSON, and on what was written."""
+"""The largest table as JSON, and the most written bytes, in bytes."""
 
 _ENVIRONMENT: Final = {
-    # The default pool of pyarrow reserves a GiB of address space at once, which the memory limit would refuse.
+    # The default pool of pyarrow reserves one GiB of address space at once, which would exceed the memory limit.
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 
 
 class PythonRunner(Runner["_WorkerProcess"]):
-    """A library in a worker that forks for each job: a crash, a hang or a spoilt heap costs that job and no other."""
+    """A library in a worker that forks for each job: a crash, a hang or a corrupted heap affects that job alone."""
 
     def __init__(self, reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits) -> None:
         info = reader or writer
@@ -51,7 +51,7 @@ class PythonRunner(Runner["_WorkerProcess"]):
         self._hello: Hello | None = None
 
     def hello(self) -> Hello:
-        """What the library's module declares, with the version that is installed here; raises Unavailable."""
+        """The declaration of the library's module, with the version that is installed; raises Unavailable."""
         try:
             version = self.ready().version()
         except (FrameError, OSError) as error:
@@ -84,7 +84,7 @@ class PythonRunner(Runner["_WorkerProcess"]):
         return answer
 
     def _lacks(self, answer: JobAnswer) -> bool:
-        """Whether the error says that the library lacks a feature."""
+        """True if the error says that the library lacks a feature."""
         pattern = self._info.lacks
         return bool(pattern and re.search(pattern, f"{answer.error_class}: {answer.error_text}"))
 
@@ -97,11 +97,11 @@ class _WorkerProcess:
         self._worker = Worker(
             "conformance.readers.ipc.worker", environment=_ENVIRONMENT, header=MAX_HEADER, frame=MAX_ANSWER
         )
-        with contextlib.suppress(OSError):  # it has died already, as its first answer will show
+        with contextlib.suppress(OSError):  # if it has died already, waiting for its first answer reports that
             self._worker.channel.send({"do": "load", "module": module})
 
     def version(self) -> str:
-        """Wait for the import; raises Unavailable, FrameError, OSError."""
+        """The library's version, after waiting for the import. Raises Unavailable, FrameError, OSError."""
         if self._loaded is None:
             self._loaded = self._worker.channel.receive(seconds=LOAD_SECONDS).header
         if self._loaded["absent"]:
@@ -109,16 +109,16 @@ class _WorkerProcess:
         return str(self._loaded["version"])
 
     def ask(self, request: Mapping[str, Any], job: Job, *, seconds: float) -> Frame:
-        """Raises FrameError, OSError."""
+        """The worker's answer to a job. Raises FrameError, OSError."""
         self._worker.channel.send(request, [job.data, job.schema], seconds=seconds)
         return self._worker.channel.receive(seconds=seconds + GRACE_SECONDS)
 
     def kill(self) -> None:
-        """End the process, and its forks."""
+        """End the process and its forks."""
         self._worker.kill()
 
     def close(self) -> str:
-        """End the process; what it last said, as the end of a sentence."""
+        """End the process and return its last output as the end of a sentence."""
         return words(self._worker.close())
 
 
@@ -137,7 +137,7 @@ def _request(op: Op, job: Job, limits: Limits) -> dict[str, Any]:
 
 
 def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> JobAnswer:
-    """What the end of a job in its fork means."""
+    """The answer to a job, also if its fork ended without one."""
     reported = frame.header
     end, answer = reported["end"], reported["answer"]
     if answer is not None:

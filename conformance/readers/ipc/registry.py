@@ -1,4 +1,4 @@
-"""Which readers and writers of IPC data there are: the modules of Python libraries, and the adapters of programs."""
+"""All readers and writers of IPC data: the modules for Python libraries, and the adapters for programs."""
 
 from __future__ import annotations
 

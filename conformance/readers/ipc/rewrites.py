@@ -1,6 +1,6 @@
-"""The rows that a reader is expected to return, where its maintainers document that it changes types.
+"""The rows that a reader is expected to return if its maintainers document that it changes types.
 
-A change of layout does not show in plain values; a change of unit does, and only that is made here.
+A change of layout is not visible in plain values. A change of unit is, and this module applies only that.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _Change: TypeAlias = Callable[[Any], Any]
 
 
 def as_read_by(info: IpcReaderInfo, table: PlainTable, schema: pa.Schema) -> PlainTable:
-    """``table``, whose columns are of ``schema``, with the units that the reader documents.
+    """``table``, whose columns have the types of ``schema``, in the units that the reader documents.
 
-    A union's values are left alone, since a plain value does not tell which child it comes from.
+    Values of a union stay unchanged, because a plain value does not show which child it comes from.
     """
     factors = _factors(info.rewrites)
     if not factors:
@@ -38,7 +38,7 @@ def as_read_by(info: IpcReaderInfo, table: PlainTable, schema: pa.Schema) -> Pla
 
 
 def _factors(rewrites: Sequence[Rewrite]) -> Mapping[str, int]:
-    """What a value is multiplied by, by the type that it has in the bytes (without its time zone)."""
+    """The factor for the values of each type in the bytes (without its time zone)."""
     found = {}
     for rewrite in rewrites:
         (_, old), (_, new) = (_parts(text) for text in (rewrite.before, rewrite.after))
@@ -48,13 +48,13 @@ def _factors(rewrites: Sequence[Rewrite]) -> Mapping[str, int]:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """``timestamp[s, tz=UTC]`` is a ``timestamp`` in ``s``."""
+    """The name and the unit of a type: ``timestamp[s, tz=UTC]`` is a ``timestamp`` in ``s``."""
     name, _, unit = text.rstrip("]").partition("[")
     return name, unit.partition(",")[0]
 
 
 def _change(kind: pa.DataType, factors: Mapping[str, int]) -> _Change | None:
-    """What becomes of a value of this type; None where nothing does."""
+    """The function that converts a value of this type; None if its values do not change."""
     while isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
     while pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):

@@ -1,6 +1,6 @@
-"""What the pool drives: something that answers one job after another, whatever becomes of the process behind it.
+"""The interface that the pool drives: it answers one job after another, even if the process behind it ends.
 
-One thread drives a runner at a time; ``kill`` may come from another.
+One thread drives a runner at a time; another thread may call ``kill``.
 """
 
 from __future__ import annotations
@@ -19,33 +19,34 @@ from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome
 __all__ = ["Op", "Runner", "ended", "missing_option", "panicked", "refused", "words"]
 
 Op: TypeAlias = Literal["read", "write"]
-"""What is done with a job."""
+"""The operation of a job."""
 
 _MEMORY_CLASSES: Final = frozenset({"MemoryError", "ArrowMemoryError", "OutOfMemoryError"})
 _MEMORY_WORDS: Final = re.compile(
     r"memory allocation of \d+ bytes failed|bad_alloc|out ?of ?memory|cannot allocate memory|allocation failed",
     re.IGNORECASE,
 )
-"""How runtimes say that memory was refused to them: Rust, C++, Go and V8, the C library, ArrayBuffer."""
+"""Messages of runtimes that were refused memory: Rust, C++, Go and V8, the C library, ArrayBuffer."""
 _PANICS: Final = frozenset({"PanicException", "panic"})
-"""The class of a Rust panic as a Python exception, and of a Go panic as an adapter answers it."""
+"""The class of a Rust panic as a Python exception, and of a Go panic in an adapter's answer."""
 
 
 class Process(Protocol):
     """One start of an implementation."""
 
     def kill(self) -> None:
-        """End it under whoever waits for its answer."""
+        """End the process, even while another thread waits for its answer."""
 
     def close(self) -> str:
-        """End it; what it last said, as the end of a sentence."""
+        """End the process and return its last output as the end of a sentence."""
 
 
 P = TypeVar("P", bound=Process)
 
 
 class Runner(abc.ABC, Generic[P]):
-    """One implementation in a process that stays warm; what ends the process costs one job, and it is started again.
+    """One implementation in a process that stays warm. If a job ends the process, only that job is lost, and a new
+    one starts.
 
     ``launch`` starts the process, or raises Unavailable or CannotStart.
     """
@@ -59,7 +60,7 @@ class Runner(abc.ABC, Generic[P]):
         self._closed = False
 
     def start(self) -> None:
-        """Start the process, which loads its library while the caller does other things."""
+        """Start the process; it loads its library in parallel with the caller."""
         with self._lock:
             if self._process is None and not self._gone and not self._closed:
                 try:
@@ -69,10 +70,10 @@ class Runner(abc.ABC, Generic[P]):
 
     @abc.abstractmethod
     def hello(self) -> Hello:
-        """What the implementation tells of itself; raises Unavailable."""
+        """The implementation's declaration about itself; raises Unavailable."""
 
     def run(self, op: Op, job: Job) -> JobAnswer:
-        """Do one job. Raises nothing that the implementation does; a broken process is replaced for the next job."""
+        """Do one job. Errors of the implementation do not raise; a broken process is replaced for the next job."""
         try:
             lacks = missing_option(op, job, self.hello())
             if lacks:
@@ -84,10 +85,10 @@ class Runner(abc.ABC, Generic[P]):
 
     @abc.abstractmethod
     def do(self, process: P, op: Op, job: Job) -> JobAnswer:
-        """Do a job that the implementation can be asked for."""
+        """Do a job whose kind and options the implementation supports."""
 
     def ready(self) -> P:
-        """The process, started where there is none; raises Unavailable."""
+        """The process, started if necessary; raises Unavailable."""
         self.start()
         process = self._process
         if process is None:
@@ -95,12 +96,14 @@ class Runner(abc.ABC, Generic[P]):
         return process
 
     def give_up(self, why: str) -> Unavailable:
-        """What to raise where the implementation will never run; ``why`` is completed by its last words."""
+        """The exception for an implementation that will never run; its text is ``why`` and the last output of the
+        process.
+        """
         self._gone = why + self.discard()
         return Unavailable(self._gone)
 
     def kill(self) -> None:
-        """End the process under whoever waits for its answer, and start no other."""
+        """End the process, even while another thread waits for its answer, and never start another."""
         with self._lock:
             self._closed = True
             if self._process is not None:
@@ -112,27 +115,27 @@ class Runner(abc.ABC, Generic[P]):
         self.discard()
 
     def discard(self) -> str:
-        """End the process, so that the next job has another; what it last said, as the end of a sentence."""
+        """End the process, so that the next job gets a new one; return its last output as the end of a sentence."""
         with self._lock:
             process, self._process = self._process, None
         return process.close() if process is not None else ""
 
 
 def refused(error_class: str, text: str) -> JobOutcome:
-    """The outcome of an error that a library raised: a refusal, unless it ran into the limit of memory."""
+    """The outcome of an error that a library raised: a refusal, unless the library ran out of memory."""
     simple = error_class.rpartition(".")[2]
     return JobOutcome.EXHAUSTED if simple in _MEMORY_CLASSES or _MEMORY_WORDS.search(text) else JobOutcome.REFUSED
 
 
 def panicked(error_class: str) -> bool:
-    """Whether an error is a broken assertion of the library's own."""
+    """True if an error is a failed assertion inside the library."""
     return error_class in _PANICS or error_class.startswith("runtime.")
 
 
 def ended(signal_name: str, said: str) -> JobOutcome:
-    """The outcome of a process that ended by itself: death, unless a limit was what ended it.
+    """The outcome of a process that ended by itself: death, unless a limit ended it.
 
-    A library that does not ask whether it got the memory, and then dies of something else, has died.
+    A library that does not check an allocation and then dies of the consequence has died.
     """
     if signal_name in ("SIGXCPU", "SIGKILL") or _MEMORY_WORDS.search(said):
         return JobOutcome.EXHAUSTED
@@ -140,7 +143,9 @@ def ended(signal_name: str, said: str) -> JobOutcome:
 
 
 def words(said: str) -> str:
-    """The line of a dead process's standard error that says most, as the end of a sentence; empty where none does."""
+    """The most informative line of a dead process's standard error, as the end of a sentence; empty if there is no
+    line.
+    """
     lines = [line for line in said.splitlines() if not line.startswith("note: run with")]
     telling = [line for line in lines if _MEMORY_WORDS.search(line)]
     last = last_words("\n".join(telling[-1:] or lines))
@@ -148,7 +153,7 @@ def words(said: str) -> str:
 
 
 def missing_option(op: Op, job: Job, hello: Hello) -> str:
-    """What of a job this implementation cannot be asked for; empty where it can do all of it."""
+    """The part of a job that this implementation does not support, as a sentence; empty if it supports the job."""
     kinds, options = (hello.reads, hello.read_options) if op == "read" else (hello.writes, hello.write_options)
     if job.kind not in kinds:
         return f"{hello.implementation} does not {op} kind {job.kind}, only {', '.join(kinds) or 'nothing'}"

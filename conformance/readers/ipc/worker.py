@@ -1,17 +1,19 @@
-"""The process that a Python library stays warm in: it imports it once, and forks for the jobs.
+"""The process in which a Python library stays warm: it imports the library once and forks for the jobs.
 
 Started as ``python -m conformance.readers.ipc.worker FD``; FD is its end of a connection of frames
-(:mod:`conformance.contain.channel`). Frames that it answers, one for one:
+(:mod:`conformance.contain.channel`). It answers each of these frames with one frame:
 
 ``{"do": "load", "module": import path}``
     Answers ``{"absent": reason, or "", "version": …}``.
-``{"do": "run", "op": "read" or "write", "kind", "options", "seconds", "memory", "cpu", "values", "reuse"}``, with data
-and schema
-    Answers ``{"end": how the fork ended, "stage": how far it had got, "answer": its answer, or null, "said": …}``
-    with the answer's byte strings. ``end`` is ``""`` where it answered, ``late``, ``garbage``, or the exit status.
+``{"do": "run", "op": "read" or "write", "kind", "options", "seconds", "memory", "cpu", "values", "reuse"}``, with
+data and schema
+    Answers ``{"end": how the fork ended, "stage": the stage it had reached, "answer": its answer, or null, "said":
+    …}`` with the answer's byte strings. ``end`` is ``""`` if the fork answered, else ``late``, ``garbage``, or the
+    exit status.
 
-Only forks touch the data, so what a job does to its memory is gone with the fork. This process runs one thread of
-ours, and starts none of the library's: a fork would inherit their locks without them.
+Only forks touch the data, so the effects of a job on its memory end with the fork. This process runs a single thread
+and starts none of the library's: a fork inherits the locks of other threads, but not the threads that would release
+them.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from conformance.readers.ipc.info import Library, LibraryModule
 IMPORT_MEMORY: Final = 1 << 30
 """Bytes that the import of a library may map; of those that ship, polars 2.1.0 maps the most, 175 MiB on two cores."""
 STDERR_BYTES: Final = 64 << 20
-"""Bound in bytes on the file behind standard error, which belongs to one job."""
+"""The largest size in bytes of the file behind standard error, which belongs to one job."""
 
 _Reported = tuple[dict[str, Any], Sequence[bytes]]
 
@@ -50,7 +52,7 @@ class _Fork(Fork):
         self.done = 0
 
     def answer(self, until: float) -> _Reported:
-        """Wait for the answer to the job that the fork has; where none comes, the fork is gone."""
+        """Wait for the answer to the fork's job; without an answer, kill the fork and report how it ended."""
         self.done += 1
         stage = ""
         try:
@@ -64,7 +66,7 @@ class _Fork(Fork):
             end: int | str = "late"
         except Closed:
             end = self.kill()
-        except (FrameError, OSError):  # it ended inside a frame, or sent what is none and may still be running
+        except (FrameError, OSError):  # it ended inside a frame, or sent an invalid frame and may still be running
             end = self.kill()
             end = "garbage" if end == -signal.SIGKILL else end
         return {"end": end, "stage": stage, "answer": None, "said": _said()}, ()
@@ -92,11 +94,11 @@ class IpcLoop:
             self._library = cast(LibraryModule, importlib.import_module(path)).load()
         except ImportError as error:
             return {"absent": f"not installed here: {error}", "version": ""}
-        except BaseException as error:  # noqa: BLE001  # an import may raise anything, SystemExit among it
+        except BaseException as error:  # noqa: BLE001  # an import may raise anything, including SystemExit
             return {"absent": f"its import raised {type(error).__qualname__}: {error}", "version": ""}
         unlimit_memory()
         gc.collect()
-        gc.freeze()  # a collection in a fork would otherwise write to, and so copy, every page
+        gc.freeze()  # otherwise a collection in a fork would write to every page, and so copy it
         return {"absent": "", "version": self._library.version}
 
     def _run(self, job: Frame) -> _Reported:
@@ -108,14 +110,14 @@ class IpcLoop:
     def _try(self, job: Frame) -> _Reported:
         """Do the job in the fork that waits for one, or else in a new one."""
         assert self._library is not None
-        os.ftruncate(2, 0)  # what is said from now on is about this job
+        os.ftruncate(2, 0)  # from now on, standard error is about this job
         os.lseek(2, 0, os.SEEK_SET)
         until = time.monotonic() + job.header["seconds"]
         fork, self._fork = self._fork, None
         if fork is None:
             fork = _Fork(self._library, job, self._channel)
         else:
-            with contextlib.suppress(OSError):  # it is gone: the answer tells how
+            with contextlib.suppress(OSError):  # it has died: waiting for its answer reports how
                 fork.channel.send(job.header, job.blobs, seconds=job.header["seconds"])
         reported = fork.answer(until)
         answer = reported[0]["answer"]

@@ -1,5 +1,6 @@
-"""Python libraries that read and write IPC data, one module each; see :class:`conformance.readers.ipc.LibraryModule`.
+"""Python libraries that read and write IPC data, one module each; see
+:class:`conformance.readers.ipc.LibraryModule`.
 
-A module is imported where its library is absent as well; ``load`` imports the library.
-A worker calls it once and then forks for each job, so ``load`` must not start a thread of the library's own.
+A module can be imported without its library; ``load`` imports the library. A worker calls ``load`` once and then
+forks for each job, so ``load`` must not start a thread of the library.
 """

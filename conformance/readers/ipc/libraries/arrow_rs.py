@@ -1,9 +1,9 @@
-"""arrow-rs, through arro3: streams and files, read whole.
+"""arrow-rs, through arro3: streams and files, each read completely.
 
-Beside arrow-rs in the path: the Arrow C stream interface. arro3 itself passes batches over it from its module that
-reads to its module that holds, and a panic of arrow-rs cannot unwind through it: it ends the process.
-Once everything is read, pyarrow takes the batches in the same way; what that objects to is an error in the stage
-``values``.
+The data also passes through the Arrow C stream interface: arro3 itself passes batches over it from its module that
+reads to its module that stores them. A panic of arrow-rs cannot unwind through that interface and ends the process.
+When everything has been read, pyarrow takes the batches over the same interface; an error of pyarrow there is an
+error in the stage ``values``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def load() -> Library:
         version: str = importlib.metadata.version("arro3-io")
 
         def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
-            del schema, options  # none is declared
+            del schema, options  # the reader declares neither kind message nor options
             read = arro3.io.read_ipc if kind == "file" else arro3.io.read_ipc_stream
             return read(io.BytesIO(data)).read_all()
 
@@ -50,7 +50,7 @@ def load() -> Library:
         def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
             sink = io.BytesIO()
             write = arro3.io.write_ipc if kind == "file" else arro3.io.write_ipc_stream
-            # Left out, the codec would be LZ4; only None asks for no compression.
+            # The default of ``compression`` is LZ4; only None means no compression.
             write(data, sink, compression=options.get("codec") or None)
             return sink.getvalue()
 

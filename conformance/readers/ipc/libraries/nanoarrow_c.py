@@ -1,7 +1,7 @@
 """nanoarrow, the C library: streams only, through its Python bindings.
 
-Beside nanoarrow in the path, once it has read everything: the Arrow C stream interface, over which pyarrow takes the
-batches without copying them. What that objects to is an error in the stage ``values``.
+When nanoarrow has read everything, pyarrow takes the batches over the Arrow C stream interface, without copying
+them. An error of pyarrow there is an error in the stage ``values``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
 
 _LACKS: Final = r"\(95\)|not (yet )?supported|unsupported feature|Cannot read pre-1\.0\.0 Union"
-"""It answers ENOTSUP, which is 95 on Linux; of unions of V4 it says so in words."""
+"""nanoarrow reports ENOTSUP, which is 95 on Linux; for V4 unions it reports a message instead."""
 
 READER = IpcReaderInfo(
     name="nanoarrow",

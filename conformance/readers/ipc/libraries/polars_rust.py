@@ -1,8 +1,8 @@
-"""polars, whose own Rust code reads and writes IPC data: streams and files, read whole into a DataFrame.
+"""polars, whose own Rust code reads and writes IPC data: streams and files, each read completely into a DataFrame.
 
-Beside polars in the path: its change to types of its own (text and binary become views, lists large lists, time of
-day nanoseconds, dictionary indices unsigned), and the Arrow C stream interface, over which pyarrow takes the result
-without copying or validating it. All batches arrive as polars holds them, which is not as they were written.
+polars converts to its own types (text and binary become views, lists large lists, time of day nanoseconds,
+dictionary indices unsigned). pyarrow then takes the result over the Arrow C stream interface, without copying or
+validating it. The batches therefore have the layout of polars, not the layout in which they were written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DATA_TYPES: Final = "https://docs.pola.rs/api/python/stable/reference/datatypes
 _LACKS: Final = (
     "not yet implemented|not supported|does not support primitive|cannot create series from|could not import from"
 )
-"""It says so by panics as often as by errors."""
+"""polars reports missing features by panics as often as by errors."""
 
 READER = IpcReaderInfo(
     name="polars",

@@ -1,8 +1,8 @@
-"""pyarrow, as it reads by default: Arrow C++ decodes, nothing is validated afterwards, and the values are looked at.
+"""pyarrow with its defaults: Arrow C++ decodes, nothing is validated afterwards, and the values are examined.
 
 The values come from pyarrow's own buffers. Arrow's security considerations ask users to validate data of unknown
-origin before they look at it; what a user meets who does not is what this reader shows, and its answers tell apart
-whether the decoding failed or the looking (:class:`~conformance.readers.ipc.Stage`).
+origin before they access it. This reader shows what happens to a user who does not; its answers say whether the
+decoding failed or the access to the values (:class:`~conformance.readers.ipc.Stage`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READER = IpcReaderInfo(
     kinds=("message", "stream", "file", "tensor"),
     options=_READ_OPTIONS,
     lacks=_LACKS,
-    # https://arrow.apache.org/docs/dev/cpp/security.html: data validity is for Validate and ValidateFull to tell.
+    # https://arrow.apache.org/docs/dev/cpp/security.html: Validate and ValidateFull check the validity of data.
     left_to_validation=("reader.refuses.body", "reader.refuses.offsets", "reader.refuses.dictionary"),
 )
 WRITER = READER.as_writer(
@@ -49,7 +49,7 @@ class PyArrow:
     version: str = pa.__version__
 
     def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
-        """Read the bytes with every batch of them, whether or not the batches go together in one table."""
+        """Read all batches in the bytes, even if the batches do not fit together in one table."""
         if kind == "tensor":
             return self._tensor(data)
         if kind == "message":
@@ -70,11 +70,11 @@ class PyArrow:
             return dataclasses.replace(decoded, statistics=_counted(reader.stats))
 
     def hand_over(self, made: Decoded) -> Decoded:
-        """What pyarrow made is handed over already."""
+        """Return the result of :meth:`decode`, which is already in pyarrow's form."""
         return made
 
     def source(self, data: bytes) -> pa.RecordBatchReader:
-        """Open the stream that is to be written; its batches are read as they are written."""
+        """Open the stream that is to be written; its batches are read while they are written."""
         return pa.ipc.open_stream(pa.py_buffer(data))
 
     def encode(self, kind: str, data: pa.RecordBatchReader, options: Mapping[str, Any]) -> bytes:
@@ -92,7 +92,7 @@ class PyArrow:
         new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
         with new(sink, data.schema, options=how) as writer:
             if options.get("unify"):
-                writer.write_table(data.read_all())  # only write_table makes dictionaries one
+                writer.write_table(data.read_all())  # only write_table unifies dictionaries
             else:
                 for batch in data:
                     writer.write_batch(batch)
@@ -115,7 +115,7 @@ class PyArrow:
 
 
 def load() -> Library:
-    """The library; pyarrow is always there."""
+    """The library; pyarrow is always installed."""
     return PyArrow()
 
 

@@ -1,4 +1,6 @@
-"""pyarrow, used as Arrow's security considerations ask: every batch is validated in full before it is looked at."""
+"""pyarrow as Arrow's security considerations recommend: every batch is validated in full before its values are
+examined.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ WRITER = None
 
 
 class Validated(pyarrow_unchecked.PyArrow):
-    """Arrow C++, with ``validate(full=True)`` between decoding and the values; what it finds is a refusal."""
+    """Arrow C++ with ``validate(full=True)`` between decoding and the values; an error of the validation is a
+    refusal.
+    """
 
     def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Decoded:
         """Read the bytes and validate every batch."""
@@ -30,5 +34,5 @@ class Validated(pyarrow_unchecked.PyArrow):
 
 
 def load() -> Library:
-    """The library; pyarrow is always there."""
+    """The library; pyarrow is always installed."""
     return Validated()
