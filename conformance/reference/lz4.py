@@ -1,7 +1,7 @@
 """LZ4 frames with the parts that encoders may add: checksums, the content size, linked and smaller blocks.
 
-pyarrow writes frames without any of these; ``lz4`` for Python, Go and Arrow Java write some. A block is compressed as
-pyarrow does it, but for a linked one, whose start is repeated from an earlier block where the content allows it.
+pyarrow 26.0.1 writes frames without any of these; lz4 4.4.5 for Python writes the content size by default and the rest
+on demand. pyarrow compresses each block, but for a linked one that begins like an earlier block: its start is a match.
 Source: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md
 """
 
