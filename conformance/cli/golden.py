@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Final
 
 import click
 
+import conformance
 from conformance.cli._interrupts import Interrupted
-from conformance.disk.files import data_file
+from conformance.disk.files import data_file, write_whole
 from conformance.disk.locks import held
 
 
@@ -43,6 +45,12 @@ SETS: Final[dict[str, Callable[..., list[str]]]] = {"bq-arrow": _pairs, "ipc": _
     "--set", "chosen", type=click.Choice([*SETS]), multiple=True, help="A set; may be repeated. All by default."
 )
 @click.option(
+    "--archive",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write nothing but one archive of all vectors, with an index, into this folder.",
+)
+@click.option(
     "--dir",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
@@ -50,12 +58,17 @@ SETS: Final[dict[str, Callable[..., list[str]]]] = {"bq-arrow": _pairs, "ipc": _
     show_default="golden",
     help="The directory with one subdirectory per set.",
 )
-def command(*, only_check: bool, chosen: tuple[str, ...], folder: Path) -> None:
+def command(*, only_check: bool, chosen: tuple[str, ...], archive: Path | None, folder: Path) -> None:
     """Regenerate the golden files: message pairs of every BigQuery type, and vectors for readers of Arrow IPC.
 
     Exit status: 0 written, or unchanged; 1 something differs; 2 the directory has no such set, or cannot be written;
     130 interrupted.
     """
+    if archive is not None:
+        if only_check or chosen:
+            raise click.UsageError("expected --archive without --check and --set: it takes all vectors as they are")
+        _archive(folder / "ipc", archive)
+        return
     complaints: list[str] = []
     done: list[str] = []
     for name in chosen or SETS:
@@ -71,6 +84,15 @@ def command(*, only_check: bool, chosen: tuple[str, ...], folder: Path) -> None:
         raise click.exceptions.Exit(1)
     for name in chosen or SETS:
         click.echo(f"{folder / name}: {'unchanged' if only_check else 'written'}")
+
+
+def _archive(vectors: Path, into: Path) -> None:
+    from conformance.generate.vectorarchive import archive_name, vector_archive  # noqa: PLC0415  # as above
+
+    data = vector_archive(vectors, conformance.__version__)
+    path = into / archive_name(conformance.__version__)
+    write_whole(path, data)
+    click.echo(f"{path}: written, SHA-256 {hashlib.sha256(data).hexdigest()}")
 
 
 def _kept(done: Sequence[str], name: str, *, only_check: bool) -> str:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.reference.flatbuffers import TableLayout
+from conformance.reference.lz4 import Lz4Options, lz4_frame
 from conformance.reference.message import Message, frame
 from conformance.reference.mutants.reshaping import change_fields
 from conformance.reference.serializer import Serializer
@@ -26,6 +27,7 @@ from conformance.reference.serializer import Serializer
 __all__ = ["VARIATIONS", "Variation"]
 
 _COL: Final = "https://arrow.apache.org/docs/format/Columnar.html"
+_LZ4: Final = "https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md"
 _FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
 V4: Final = 3
 _UNION: Final = 14
@@ -245,6 +247,28 @@ def stored_mixed(message: Message) -> Message:
     message.header["compression"] = {"codec": 1 if message.codec == "ZSTD" else 0}
     message.codec = ""
     return message
+
+
+def _lz4_framed(message: Message, options: Lz4Options) -> Message:
+    """The message with its buffers in LZ4 frames of this form; one compressed with ZSTD is left alone."""
+    if message.tree["header_type"] != 1 and message.codec != "ZSTD":
+        for part in message.parts:
+            part.data = struct.pack("<q", len(part.data)) + lz4_frame(part.data, options) if part.data else b""
+        message.header["compression"] = {"codec": 0}
+        message.codec = ""
+    return message
+
+
+@_bytes("lz4-checks", _LZ4)
+def lz4_checks(message: Message) -> Message:
+    """LZ4 frames carry the size of their content and every checksum, as the library lz4 4.4.5 writes on demand."""
+    return _lz4_framed(message, Lz4Options(content_checksum=True, content_size=True, block_checksums=True))
+
+
+@_bytes("lz4-linked-blocks", _LZ4)
+def lz4_linked_blocks(message: Message) -> Message:
+    """LZ4 frames have several blocks, each of which may refer to those before it."""
+    return _lz4_framed(message, Lz4Options(linked=True, block=1_000))
 
 
 @_bytes("body-padded", f"{_COL}#encapsulated-message-format")

@@ -23,6 +23,7 @@ _FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
 _FRAMING: Final = f"{_COL}#encapsulated-message-format"
 _BATCH: Final = f"{_COL}#recordbatch-message"
 _COMPRESSION: Final = f"{_COL}#compression"
+_LZ4_FRAME: Final = "https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md"
 _ALIGNMENT: Final = f"{_COL}#buffer-alignment-and-padding"
 _VALIDITY: Final = f"{_COL}#validity-bitmaps"
 _BINARY: Final = f"{_COL}#variable-size-binary-layout"
@@ -272,6 +273,8 @@ class Rule(enum.StrEnum):
         "an uncompressed length of 0 is followed by a compressed frame, or the buffer is empty")
     COMPRESSION_FRAME = ("compression.frame", _V, _COMPRESSION,
         "the bytes after the uncompressed length are a well-formed frame of the codec")
+    COMPRESSION_CHECKSUM = ("compression.checksum", _V, _LZ4_FRAME,
+        "the checksums and the content size that an LZ4 frame carries are those of its header, blocks and content")
     COMPRESSION_TRAILING_BYTES = ("compression.trailing-bytes", _V, _COMPRESSION,
         "a compressed buffer holds exactly one frame and nothing after it")
     COMPRESSION_PADDING_IN_LENGTH = ("compression.padding-in-length", _N, _COMPRESSION,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from pathlib import Path
 
 import click.testing
 import pytest
 
+import conformance
 from conformance.cli._group import cli
 from conformance.disk.archives import unpack
+from conformance.disk.files import data_file
 from conformance.generate.vectors import VectorSet
 from tests.engine.ipc_standins import stream, vectors
 
@@ -59,6 +63,43 @@ def test_what_the_set_has_no_more_is_removed(tmp_path: Path) -> None:
     golden(tmp_path)
 
     assert len(unpack(tmp_path / "ipc" / "vectors" / "few.zip")) == 4
+
+
+def archive(folder: Path, into: Path, *arguments: str) -> click.testing.Result:
+    """The result of ``golden --archive`` on the vectors in ``folder``."""
+    options = ["--dir", str(folder), "--archive", str(into), *arguments]
+    return click.testing.CliRunner().invoke(cli, ["golden", *options])
+
+
+def test_archive_has_the_name_of_the_version(tmp_path: Path) -> None:
+    """The vectors stay as they are; the line that is printed has the archive's digest."""
+    MADE.write(tmp_path / "ipc")
+    for name in ("README.md", "ARCHIVE.md"):
+        shutil.copy(data_file("golden", "ipc", name), tmp_path / "ipc")
+
+    result = archive(tmp_path, tmp_path / "out")
+
+    path = tmp_path / "out" / f"arrow-ipc-vectors-{conformance.__version__}.zip"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (result.exit_code, result.output) == (0, f"{path}: written, SHA-256 {digest}\n")
+    assert golden(tmp_path, "--check").exit_code == 0
+
+
+@pytest.mark.parametrize("option", [("--check",), ("--set", "ipc")])
+def test_archive_takes_all_vectors_as_they_are(tmp_path: Path, option: tuple[str, ...]) -> None:
+    """Options that choose or compare vectors are refused with it."""
+    result = archive(tmp_path, tmp_path, *option)
+
+    assert result.exit_code == 2
+    assert "expected --archive without --check and --set" in result.output
+
+
+def test_archive_of_a_folder_without_vectors_is_status_2(tmp_path: Path) -> None:
+    """The text says where the vectors were looked for."""
+    result = archive(tmp_path, tmp_path)
+
+    assert result.exit_code == 2
+    assert "expected golden vectors in" in result.output
 
 
 def test_a_folder_without_the_set_is_status_2(tmp_path: Path) -> None:

@@ -99,9 +99,11 @@ def _is_in_tox(command: str) -> bool:
 
 
 def _is_tox(command: str) -> bool:
-    """Whether ``command`` runs environments that tox.ini has."""
+    """Whether ``command`` runs environments, or a group of them, that tox.ini has."""
     ini = configparser.ConfigParser(interpolation=None)
     ini.read(ROOT / "tox.ini", encoding="utf-8")
+    if command.startswith("tox -m "):
+        return command.removeprefix("tox -m ") in re.findall(r"^(\w+) =", ini["tox"]["labels"], re.MULTILINE)
     program, _, names = command.partition(" -e ")
     known = {"test", *(section.partition(":")[2].partition("{")[0] for section in ini.sections())}
     return program.endswith("tox") and all(name.rstrip("0123456789") in known for name in names.split(","))

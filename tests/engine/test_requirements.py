@@ -26,6 +26,7 @@ from conformance.records import Level
 from tests.engine.samples import sample_case, sample_clause
 
 CORPUS = Corpus(1, "ab")
+VERSION = file_name().removeprefix("clauses-").removesuffix(".json")
 
 
 def register(**levels: Level) -> dict[str, Clause]:
@@ -70,7 +71,7 @@ def test_what_was_not_changed_is_not_complained_of() -> None:
 @pytest.mark.parametrize(
     ("clauses", "message"),
     [
-        (register(a=Level.MUST), "framing.b was frozen in 0.1 and is gone; restore it, or freeze its tombstone"),
+        (register(a=Level.MUST), f"framing.b was frozen in {VERSION} and is gone; restore it, or freeze its tombstone"),
         (
             register(a=Level.MUST, b=Level.MUST),
             "framing.b was frozen as SHOULD and is MUST now; freeze its rise",
@@ -81,7 +82,7 @@ def test_what_was_not_changed_is_not_complained_of() -> None:
         ),
         (
             register(a=Level.MUST, b=Level.SHOULD, c=Level.MAY),
-            "framing.c is not among the clauses of 0.1; freeze it",
+            f"framing.c is not among the clauses of {VERSION}; freeze it",
         ),
     ],
 )
@@ -101,10 +102,10 @@ def test_a_clause_that_is_gone_leaves_a_tombstone() -> None:
     """And its id is never used again."""
     after = freeze(register(a=Level.MUST), CORPUS, BEFORE)
 
-    assert after.tombstones == (Tombstone("framing.b", Level.SHOULD, "0.1"),)
+    assert after.tombstones == (Tombstone("framing.b", Level.SHOULD, VERSION),)
     assert found(register(a=Level.MUST), after) == []
     assert found(register(a=Level.MUST, b=Level.MAY), after)[0] == (
-        "framing.b was given up in 0.1 and is used again; give the clause another id"
+        f"framing.b was given up in {VERSION} and is used again; give the clause another id"
     )
 
 

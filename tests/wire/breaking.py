@@ -214,6 +214,11 @@ def lz4(data: bytes) -> bytes:
     return bytes(pa.Codec("lz4").compress(data, asbytes=True))
 
 
+def wrong_checksum(frame: bytes) -> bytes:
+    """The same LZ4 frame with another header checksum."""
+    return frame[:6] + bytes((frame[6] ^ 1,)) + frame[7:]
+
+
 def zstd(data: bytes) -> bytes:
     """A ZSTD frame."""
     return bytes(pa.Codec("zstd").compress(data, asbytes=True))
@@ -225,6 +230,7 @@ _compressed(Rule.COMPRESSION_PREFIX_TRUNCATED, b"\0\0\0\0")
 _compressed(Rule.COMPRESSION_PREFIX_NEGATIVE, i8(-2) + lz4(_VALUES))
 _compressed(Rule.COMPRESSION_EMPTY_WITHOUT_FRAME, i8(0))
 _compressed(Rule.COMPRESSION_FRAME, i8(400) + b"not a frame at all")
+_compressed(Rule.COMPRESSION_CHECKSUM, i8(400) + wrong_checksum(lz4(_VALUES)))
 _compressed(Rule.COMPRESSION_TRAILING_BYTES, i8(400) + lz4(_VALUES) + lz4(_VALUES))
 _compressed(Rule.COMPRESSION_PADDING_IN_LENGTH, i8(400) + lz4(_VALUES) + bytes(3))
 _compressed(Rule.COMPRESSION_SIZE_MISMATCH, i8(399) + lz4(_VALUES))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 import tracemalloc
 
 import pyarrow as pa
 import pytest
 
-from conformance.wire import Rule, batch_to_arrow, read_batch, read_schema
+from conformance.wire import BatchMessage, Rule, batch_to_arrow, read_batch, read_schema
+from conformance.wire.frames import header_checksum
 from tests.wire.breaking import lz4, zstd
 from tests.wire.corpus import batches, compressed, decodable, pair, same
 from tests.wire.forge import batch_message, column, i4, i8
+from tests.wire.lz4_frames import SHORT, LibraryFrame, library_frames
 
 VALUES = i4(*range(100))
 NAMES = [name for name in batches() if "many" not in name]
@@ -31,9 +34,13 @@ def test_compressed_batch_has_no_fault(name: str, codec: str) -> None:
     assert name not in decodable() or same(batch_to_arrow(read), batch)
 
 
+def _batch(buffer: bytes, codec: int = 0, rows: int = 100) -> BatchMessage:
+    message = batch_message(rows, [(rows, 0)], [b"", buffer], batch={"compression": {"codec": codec}})
+    return read_batch(message, column(pa.int32()))
+
+
 def _read(buffer: bytes, codec: int = 0) -> list[Rule]:
-    message = batch_message(100, [(100, 0)], [b"", buffer], batch={"compression": {"codec": codec}})
-    return [fault.rule for fault in read_batch(message, column(pa.int32())).faults]
+    return [fault.rule for fault in _batch(buffer, codec).faults]
 
 
 @pytest.mark.parametrize("codec", [0, 1])
@@ -78,6 +85,82 @@ def test_several_zstd_frames_are_one_stream() -> None:
     """For LZ4 the format asks for one frame per buffer; ZSTD's own rules let frames follow each other."""
     assert _read(i8(400) + zstd(VALUES[:200]) + zstd(VALUES[200:]), 1) == []
     assert Rule.COMPRESSION_TRAILING_BYTES in _read(i8(400) + lz4(VALUES[:200]) + lz4(VALUES[200:]))
+
+
+@pytest.mark.parametrize("recorded", library_frames(), ids=lambda each: f"{len(each[1])}-{each[0]}")
+def test_frames_of_another_library_are_read(recorded: LibraryFrame) -> None:
+    """Checksums, the content size, linked blocks and every block size are legal, and change no value."""
+    _, content, frame = recorded
+
+    read = _batch(i8(len(content)) + frame, rows=len(content) // 4)
+
+    assert read.faults == []
+    assert batch_to_arrow(read).column(0).to_numpy().tobytes() == content
+
+
+CHECKED = next(
+    frame
+    for options, content, frame in library_frames()
+    if content == SHORT and not options["block_linked"]
+    if options["store_size"] and options["block_checksum"] and options["content_checksum"]
+)
+"""One block, with content size, block checksum and content checksum."""
+
+
+@pytest.mark.parametrize(("place", "name"), [(14, "header"), (-9, "block"), (-1, "content")])
+def test_wrong_checksum_is_reported_and_the_content_is_read(place: int, name: str) -> None:
+    """Each checksum of a frame is verified; as a decoder may ignore it, the values are those of the blocks."""
+    frame = bytearray(CHECKED)
+    frame[place] ^= 1
+
+    read = _batch(i8(len(SHORT)) + bytes(frame), rows=len(SHORT) // 4)
+
+    (fault,) = read.faults
+    assert fault.rule is Rule.COMPRESSION_CHECKSUM
+    assert f"{name}Checksum" in fault.observed
+    assert batch_to_arrow(read).column(0).to_numpy().tobytes() == SHORT
+
+
+@pytest.mark.parametrize("size", [len(SHORT) - 4, len(SHORT) + 4, 1 << 60])  # liblz4 takes 0 for unknown
+def test_wrong_content_size_is_reported_and_the_content_is_read(size: int) -> None:
+    """A content size that the header checksum confirms is compared with the content all the same."""
+    descriptor = CHECKED[4:6] + struct.pack("<Q", size)
+    frame = CHECKED[:4] + descriptor + header_checksum(descriptor) + CHECKED[15:]
+
+    read = _batch(i8(len(SHORT)) + frame, rows=len(SHORT) // 4)
+
+    assert [fault.rule for fault in read.faults] == [Rule.COMPRESSION_CHECKSUM]
+    assert batch_to_arrow(read).column(0).to_numpy().tobytes() == SHORT
+
+
+def test_content_that_its_checksum_does_not_confirm_is_reported() -> None:
+    """A changed literal decompresses to another value; nothing but the checksums tells."""
+    frame = bytearray(CHECKED)
+    frame[CHECKED.index(struct.pack("<i", 49))] = 48
+
+    read = _batch(i8(len(SHORT)) + bytes(frame), rows=len(SHORT) // 4)
+
+    assert [fault.rule for fault in read.faults] == [Rule.COMPRESSION_CHECKSUM]
+    assert 49 not in batch_to_arrow(read).column(0).slice(0, 50).to_pylist()
+
+
+def test_wrong_checksum_does_not_hide_a_wrong_size() -> None:
+    """What the blocks hold is still compared with the length in front of the frame."""
+    frame = CHECKED[:-1] + bytes([CHECKED[-1] ^ 1])
+
+    rules = {fault.rule for fault in _batch(i8(len(SHORT) - 4) + frame, rows=len(SHORT) // 4 - 1).faults}
+
+    assert rules == {Rule.COMPRESSION_CHECKSUM, Rule.COMPRESSION_SIZE_MISMATCH}
+
+
+def test_blocks_that_do_not_decompress_are_no_matter_of_checksums() -> None:
+    """A match that begins before the content is a malformed frame, with checksums or without."""
+    block = struct.pack("<I", 3) + bytes.fromhex("00ff7f")
+
+    for flags in (0x60, 0x64):
+        descriptor = bytes((flags, 0x40))
+        frame = CHECKED[:4] + descriptor + header_checksum(descriptor) + block + bytes(4 if flags == 0x60 else 8)
+        assert _read(i8(4) + frame) == [Rule.COMPRESSION_FRAME]
 
 
 def test_blocks_without_a_frame_are_refused() -> None:

@@ -24,7 +24,7 @@ rule_clauses(bodies, ANY_BATCH,
     must("buffers.prefix", Rule.COMPRESSION_PREFIX_TRUNCATED, "arrow-rs before 58.2.0 panics (from its source)",
       "A compressed buffer that is not empty starts with eight bytes: its uncompressed length, little-endian."),
     must("buffers.prefix-not-negative", Rule.COMPRESSION_PREFIX_NEGATIVE, "readers that allocate the declared length"),
-    must("buffers.frame", Rule.COMPRESSION_FRAME, "every client",
+    must("buffers.frame", (Rule.COMPRESSION_FRAME, Rule.COMPRESSION_CHECKSUM), "every client",
       """The bytes after the length are a well-formed frame of the codec.
 
       LZ4_FRAME means LZ4's frame format; a raw LZ4 block is not one.

@@ -9,8 +9,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.reference.lz4 import Lz4Options, lz4_frame
 from conformance.reference.message import Message, frame
 from conformance.reference.mutants.register import batch_mutant
+from conformance.wire.frames import header_checksum
 
 _BLOCK: Final = 128 << 10
 """Bytes that one block of a ZSTD frame holds at most."""
@@ -101,6 +103,58 @@ def size_wrong(message: Message) -> Message:
 def padding_in_length(message: Message) -> Message:
     """The length of a compressed buffer counts the padding behind its frame."""
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data)) + squeezed + bytes(3))
+
+
+def _checked(message: Message, change: Callable[[bytearray], None]) -> Message:
+    """The message with every buffer in an LZ4 frame that carries all checks, each frame changed in place."""
+
+    def pack(data: bytes, _frame: bytes) -> bytes:
+        made = bytearray(lz4_frame(data, Lz4Options(content_checksum=True, content_size=True, block_checksums=True)))
+        change(made)
+        return struct.pack("<q", len(data)) + bytes(made)
+
+    return _repacked(message, pack)
+
+
+@batch_mutant("compression.content-checksum-wrong", kills="buffers.frame")
+def content_checksum_wrong(message: Message) -> Message:
+    """The checksum at the end of an LZ4 frame is not that of its content."""
+
+    def change(made: bytearray) -> None:
+        made[-1] ^= 1
+
+    return _checked(message, change)
+
+
+@batch_mutant("compression.block-checksum-wrong", kills="buffers.frame")
+def block_checksum_wrong(message: Message) -> Message:
+    """The checksum of the last block of an LZ4 frame is not that of its bytes."""
+
+    def change(made: bytearray) -> None:
+        made[-9] ^= 1  # before the end mark and the content checksum, of four bytes each
+
+    return _checked(message, change)
+
+
+@batch_mutant("compression.content-size-wrong", kills="buffers.frame")
+def content_size_wrong(message: Message) -> Message:
+    """The content size in an LZ4 frame is 8 bytes more than there are; its header checksum is right."""
+
+    def change(made: bytearray) -> None:
+        made[6:14] = struct.pack("<Q", struct.unpack_from("<Q", made, 6)[0] + 8)
+        made[14:15] = header_checksum(bytes(made[4:14]))
+
+    return _checked(message, change)
+
+
+@batch_mutant("compression.header-checksum-wrong", kills="buffers.frame")
+def header_checksum_wrong(message: Message) -> Message:
+    """The checksum of an LZ4 frame's header is not that of its bytes."""
+
+    def change(made: bytearray) -> None:
+        made[14] ^= 1
+
+    return _checked(message, change)
 
 
 @functools.cache

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-import conformance
 from conformance import wire
 from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expectation import Expectation
@@ -31,7 +30,7 @@ from conformance.wire.integration import IntegrationError, write_integration
 
 __all__ = ["make_vectors"]
 
-GENERATOR: Final = f"arrow-conformance {conformance.__version__}"
+GENERATOR: Final = "arrow-conformance"
 _ENDINGS: Final = {Kind.STREAM: ".arrows", Kind.FILE: ".arrow", Kind.TENSOR: ".tensor", Kind.MESSAGE: ".message"}
 
 

@@ -15,9 +15,10 @@ from conformance.contract.ipc.tiers import REFUSED, ROWS_CERTAIN, UNDECIDED
 from conformance.records import Level
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
+from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.tensors import tensor_model
 from conformance.reference.mutants import MUTANTS
-from conformance.wire import Kind, PlainTable, Rule, Severity
+from conformance.wire import Kind, PlainTable, Rule, Severity, plain_table
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
 from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message
 
@@ -123,6 +124,17 @@ def test_rows_that_stand_are_expected_of_who_accepts() -> None:
     made = expect(data, Kind.STREAM)
 
     assert (made.result, made.tier, made.rows) == (Validity.INVALID, Tier.CONTENT, PlainTable(("x",), ([1, 2],), 2))
+
+
+@pytest.mark.parametrize("check", ["content-checksum", "block-checksum", "content-size", "header-checksum"])
+def test_checks_of_a_frame_may_be_ignored(check: str) -> None:
+    """LZ4's format lets decoders ignore checksums and the content size; one that does returns the frame's content."""
+    made = next(IPC_MUTANTS[f"message.compression.{check}-wrong"].make())
+
+    expectation = expect(made.data, Kind.STREAM)
+
+    assert (expectation.result, expectation.tier, expectation.clauses) == (Validity.INVALID, Tier.CONTENT, ())
+    assert expectation.rows == plain_table(SAMPLES[made.sample].batches)
 
 
 def test_a_dense_tensor_is_one_row() -> None:

@@ -10,7 +10,8 @@ import pyarrow as pa
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import variation
 from conformance.reference.ipc.variations.bodies import batches_of
-from conformance.reference.ipc.variations.sources import COMPRESSION
+from conformance.reference.ipc.variations.sources import COMPRESSION, LZ4
+from conformance.reference.lz4 import Lz4Options, lz4_frame
 
 __all__: list[str] = []
 
@@ -45,13 +46,14 @@ def compressed_v4(_: StreamModel) -> None:
     """Buffers are compressed, and the metadata version is V4."""
 
 
-def _squeeze(model: StreamModel, codec: str) -> None:
-    """Compresses every buffer, also where it grows."""
+def _squeeze(model: StreamModel, codec: str, lz4_options: Lz4Options | None = None) -> None:
+    """Compresses every buffer, also where it grows: with pyarrow, or into LZ4 frames of our own."""
     made = pa.Codec(codec)
     for message in batches_of(model):
         for part in message.parts:
             if part.data:
-                part.data = struct.pack("<q", len(part.data)) + made.compress(part.data, asbytes=True)
+                squeezed = lz4_frame(part.data, lz4_options) if lz4_options else made.compress(part.data, asbytes=True)
+                part.data = struct.pack("<q", len(part.data)) + squeezed
         message.batch["compression"] = {"codec": int(codec == "zstd")}
 
 
@@ -117,3 +119,33 @@ def longer_than_needed(model: StreamModel) -> None:
         for part in message.parts:
             part.data += bytes(-len(part.data) % 64)
     _squeeze(model, "zstd")
+
+
+def _framed(name: str, what: str, options: Lz4Options) -> None:
+    """Register a variation whose buffers are LZ4 frames of this form."""
+
+    def vary(model: StreamModel) -> None:
+        _squeeze(model, "lz4", options)
+
+    vary.__doc__ = what
+    variation(f"body.{name}", LZ4, on=("rows.thousand", "dictionary.two", "nested.mixed"), grade="optional")(vary)
+
+
+# fmt: off
+_framed("lz4-content-checksum", "LZ4 frames end in a checksum of their content.",
+        Lz4Options(content_checksum=True))
+_framed("lz4-block-checksums", "A checksum follows each block of the LZ4 frames.",
+        Lz4Options(block_checksums=True))
+_framed("lz4-content-size", "LZ4 frames say the size of their content, as the length before them does.",
+        Lz4Options(content_size=True))
+_framed("lz4-every-check", "LZ4 frames carry the size of their content and every checksum.",
+        Lz4Options(content_checksum=True, content_size=True, block_checksums=True))
+_framed("lz4-linked-blocks", "LZ4 frames have several blocks, each of which may refer to those before it.",
+        Lz4Options(linked=True, block=500))
+_framed("lz4-small-blocks", "LZ4 frames have several blocks, each decompressed on its own, none of them full.",
+        Lz4Options(block=100))
+_framed("lz4-largest-blocks", "LZ4 frames declare blocks of up to 4 MiB.",
+        Lz4Options(limit=7))
+_framed("lz4-stored-blocks", "The blocks of LZ4 frames are stored as they are, as encoders store what does not shrink.",
+        Lz4Options(stored=True, content_checksum=True))
+# fmt: on
