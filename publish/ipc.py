@@ -24,7 +24,7 @@ from publish.emulators import complaints
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}
 """The folder of reports and the implementations, by command."""
 SECONDS: Final = "5"
-"""The deadline for one input: correct answers take milliseconds, and a hang costs this long, or twice in a used process."""
+"""The deadline for one input: correct answers take milliseconds; a hang costs this, or twice this in a used process."""
 DEADLINE: Final = 3600
 """Seconds for one command: all readers, with hangs, take some minutes."""
 

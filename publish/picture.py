@@ -32,7 +32,8 @@ DEADLINE: Final = 60
 _HIDDEN: Final = """
 <style>
 main { padding-bottom: 0; }
-main > table, main > h2, main > p:not(.verdict), footer, section:not(.failed), .head dt:nth-of-type(n+3), .head dd:nth-of-type(n+3),
+main > table, main > h2, main > p:not(.verdict), footer, section:not(.failed),
+.head dt:nth-of-type(n+3), .head dd:nth-of-type(n+3),
 .facts dt:nth-of-type(n+7), .facts dd:nth-of-type(n+7), details:not([open]) { display: none; }
 </style>
 </head>"""

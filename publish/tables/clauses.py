@@ -26,9 +26,10 @@ _HEAD: Final = """\
 <!-- made by `python -m publish.tables`; a test fails where this file is out of date -->
 
 {count} clauses in {chapters} chapters: {must} MUST, {should} SHOULD, {may} MAY.
-Ids are permanent ([stability](stability.md)). *Breaks* says what goes wrong for which client, as far as that is known.
+Ids are permanent ([stability](stability.md)). *Breaks* says what goes wrong for which client, if that is known.
 *Cases* are there to observe the clause; if none is named, every case with such bytes or calls observes it.
-*Mutants* are implementations on which the clause must fail (`conformance prove`). `conformance explain ID` prints the same.
+*Mutants* are implementations on which the clause must fail (`conformance prove`).
+`conformance explain ID` prints the same.
 
 | chapter | clauses |
 |---|---|

@@ -82,7 +82,7 @@ _NOTHING: Final = "–"  # noqa: RUF001  # a dash for nothing
 
 
 def _cells(report: Mapping[str, Any] | None, folder: str, name: str, rows: str) -> tuple[str, str, str, str]:
-    """Clauses passed of those judged, with a link; crashes, hangs and failures of the clause on rows, counted by case."""
+    """Clauses passed of those judged, with a link; crashes, hangs and failures of the clause on rows, by case."""
     if report is None:
         return _NOTHING, _NOTHING, _NOTHING, _NOTHING
     outcomes = [Outcome(each["outcome"]) for each in report["clauses"]]

@@ -64,7 +64,7 @@ def text() -> str:
 
 def _named(probe: Probe) -> str:
     links = " ".join(f"[{number}]({url})" for number, url in enumerate(probe.source, 1))
-    return f"**{probe.name}**: {probe.what} | {', '.join(probe.defects)} {links}"
+    return f"`{probe.name}`: {probe.what} | {', '.join(probe.defects)} {links}"
 
 
 def _by(probe: Probe) -> str:
