@@ -227,7 +227,7 @@ def takes_the_signals(schema: Any) -> bytes:
 
 @_serializer("serializer.patches-the-library", Expected(("pass", "fail", "crash", "refused")))
 def patches_the_library(schema: Any) -> bytes:
-    """The function replaces functions of the standard library: json writes nothing, time stops."""
+    """The function replaces functions of the standard library: json writes nothing, the clock never advances."""
     data: bytes = schema.serialize().to_pybytes()
     json.dumps = lambda *_, **__: "HOSTILE"
     time.monotonic = lambda: 0.0
