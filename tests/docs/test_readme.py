@@ -61,7 +61,7 @@ def test_the_feature_table_is_complete() -> None:
 
 @pytest.mark.parametrize("file", TEXTS, ids=[path.relative_to(ROOT).as_posix() for path in TEXTS])
 def test_commands_that_a_page_names_exist(file: Path) -> None:
-    """``conformance NAME`` is a command with these options, ``tox -e NAME`` an environment, ``python -m NAME`` a module."""
+    """``conformance NAME`` is a command with these options, ``tox -e NAME`` an environment, ``python -m`` a module."""
     text = file.read_text(encoding="utf-8")
     named = set(re.findall(r"(?:`|\$ )conformance ([a-z]+)((?: --[a-z-]+)*)", text))
     ini = configparser.ConfigParser(interpolation=None)
