@@ -24,7 +24,7 @@ DEADLINE: Final = 900
 
 
 def conformance(*arguments: str) -> int:
-    """The exit status of one command; what it prints goes to the log of whoever called."""
+    """The exit status of one command; its reports go to files, and its output is discarded."""
     command = [sys.executable, "-m", "conformance", *arguments]
     print("+ conformance", *arguments, flush=True)
     return subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=DEADLINE).returncode  # noqa: S603  # the suite's own command
@@ -46,7 +46,7 @@ def judge(name: str, reports: Path) -> list[str]:
 
 
 def complaints(report: dict[str, object], *, perfect: bool) -> list[str]:
-    """What makes a report unfit to be published."""
+    """The reasons why a report cannot be published, a sentence each."""
     found = [] if report["complete"] else ["the run was cut short"]
     found += ["the suite itself broke on a case"] if report.get("broke") else []
     found += ["the suite's own server deviates"] if perfect and report["failed"] else []

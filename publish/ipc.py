@@ -24,7 +24,7 @@ from publish.emulators import complaints
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}
 """The folder of reports and the implementations, by command."""
 SECONDS: Final = "5"
-"""For one input: honest answers take milliseconds, and every hang costs this long, twice in a used process."""
+"""The deadline for one input: correct answers take milliseconds; a hang costs this, or twice this in a used process."""
 DEADLINE: Final = 3600
 """Seconds for one command: all readers, with hangs, take some minutes."""
 
@@ -67,10 +67,10 @@ def main() -> None:
     """Build the adapters, judge readers and writers, and make a matrix of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the reports go")
-    parser.add_argument("--mangled", type=int, default=2000, help="inputs with one change, beside the vectors")
+    parser.add_argument("--mangled", type=int, default=2000, help="inputs with one change, in addition to the vectors")
     parser.add_argument("--seed", type=int, default=0, help="decides the changes")
     parser.add_argument("--select", default="*", help="only vectors or samples whose id matches")
-    parser.add_argument("--no-build", action="store_true", help="take the adapters that are there")
+    parser.add_argument("--no-build", action="store_true", help="use the adapters that are already built")
     options = parser.parse_args()
     if not options.no_build:
         run(module="adapters")

@@ -18,7 +18,7 @@ __all__ = ["NAME", "text"]
 
 NAME: Final = "clauses.md"
 SHOWN: Final = 6
-"""Cases named for a clause; a clause on every message has hundreds."""
+"""The number of cases named for a clause; a clause on every message has hundreds."""
 
 _HEAD: Final = """\
 # The clauses
@@ -26,9 +26,10 @@ _HEAD: Final = """\
 <!-- made by `python -m publish.tables`; a test fails where this file is out of date -->
 
 {count} clauses in {chapters} chapters: {must} MUST, {should} SHOULD, {may} MAY.
-Ids are permanent ([stability](stability.md)). *Breaks* names what goes wrong, and for whom, where that is known.
-*Cases* exist to observe the clause; where none is named, every case with such bytes or calls observes it.
-*Mutants* are the deviations that it has to fail (`conformance prove`). `conformance explain ID` prints the same.
+Ids are permanent ([stability](stability.md)). *Breaks* says what goes wrong for which client, if that is known.
+*Cases* are there to observe the clause; if none is named, every case with such bytes or calls observes it.
+*Mutants* are implementations on which the clause must fail (`conformance prove`).
+`conformance explain ID` prints the same.
 
 | chapter | clauses |
 |---|---|
@@ -64,7 +65,7 @@ def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _whom(clause: Clause) -> str:
-    """Who is held to a clause that is not about servers alone."""
+    """The implementations that a clause applies to, if it is not about servers only."""
     if clause.role is Role.READER:
         return "any reader of Arrow IPC"
     if clause.on_messages:

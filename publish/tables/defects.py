@@ -17,14 +17,15 @@ __all__ = ["DEFECTS", "NAME", "Defect", "reported_by", "text"]
 NAME: Final = "defects.md"
 
 _HEAD: Final = """\
-# Public defects, and what catches them
+# Public defects, and the mutants that repeat them
 
 <!-- made by `python -m publish.tables` from publish/tables/defects.toml and mutants; a test fails where it is stale -->
 
-{count} defects that public reports and sources tell of. A writer of Storage Read responses can commit {applies} of
-them, and for each of these there is a mutant of the reference that does: `conformance serve --mutant NAME` serves it,
-`conformance prove` shows that its clauses fail on it and no others. Severity 3: wrong, lost or repeated data without
-an error, or no common client works; 2: a common client or type; 1: an edge. These are facts about the named versions.
+This page lists {count} defects from public reports and public source code. A writer of Storage Read responses can have
+{applies} of them. Each of these has a mutant of the reference: `conformance serve --mutant NAME` runs it, and
+`conformance prove` shows that its clauses fail on it and no others. Severity 3: wrong, lost or repeated data without an
+error, or no common client works; 2: a common client or type is affected; 1: an edge case. These are facts about the
+named versions.
 
 | defect | seen in | severity | mutants | clauses that kill them | who breaks |
 |---|---|---|---|---|---|
@@ -33,14 +34,14 @@ _APART: Final = """\
 
 ## Defects without a mutant
 
-| defect | seen in | why there is none |
+| defect | seen in | why it has no mutant |
 |---|---|---|
 """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Defect:
-    """One public defect, restated; ``apart`` says why no mutant tells it, and is empty where one has to."""
+    """One public defect, in our words; ``apart`` says why it has no mutant, and is empty if it must have one."""
 
     id: str
     severity: int
@@ -62,7 +63,7 @@ DEFECTS: Final = _read()
 
 
 def reported_by(defect: Defect) -> tuple[Mutant, ...]:
-    """The mutants that tell a defect, by name."""
+    """The mutants that repeat a defect, by name."""
     return tuple(mutant for _, mutant in sorted(MUTANTS.items()) if defect.id in mutant.defects)
 
 

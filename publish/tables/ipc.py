@@ -18,7 +18,7 @@ REPORTS: Final = Path(__file__).resolve().parents[2] / "reports"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IpcFinding:
-    """One verified finding: what happens, the report below ``reports`` that has it, and the clauses that failed.
+    """One reproduced finding: what happens, the report below ``reports`` that has it, and the clauses that failed.
 
     ``shown`` is part of the id of a case that shows it.
     """
@@ -60,9 +60,9 @@ def findings() -> Iterator[str]:
 
 
 def table() -> Iterator[str]:
-    """A row for each implementation: clauses held of those judged, and how often the worst happened."""
-    yield "| implementation | reading: clauses held | crashes | hangs, memory exhausted | wrong rows, no error |"
-    yield " writing: clauses held | crashes + hangs | wrong rows |\n"
+    """A row for each implementation: clauses passed of those judged, crashes, hangs and wrong rows."""
+    yield "| implementation | reading: clauses passed | crashes | hangs, memory exhausted | wrong rows, no error |"
+    yield " writing: clauses passed | crashes + hangs | wrong rows |\n"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|\n"
     readers = {path.stem: path for path in sorted((REPORTS / "readers").glob("*.json"))}
     writers = {path.stem: path for path in sorted((REPORTS / "writers").glob("*.json"))}
@@ -72,9 +72,9 @@ def table() -> Iterator[str]:
         named = read or written
         assert named is not None, "the name is that of a report"
         cells = _cells(read, "readers", name, "reader.rows-true") + _cells(written, "writers", name, "written.rows")
-        held, crashes, hangs, wrong, writes, *ends, lost = cells
+        passed, crashes, hangs, wrong, writes, *ends, lost = cells
         ended = " + ".join(ends) if written else _NOTHING
-        row = f"{held} | {crashes} | {hangs} | {wrong} | {writes} | {ended} | {lost}"
+        row = f"{passed} | {crashes} | {hangs} | {wrong} | {writes} | {ended} | {lost}"
         yield f"| {named['run']['target']} | {row} |\n"
 
 
@@ -82,14 +82,14 @@ _NOTHING: Final = "–"  # noqa: RUF001  # a dash in an empty cell
 
 
 def _cells(report: Mapping[str, Any] | None, folder: str, name: str, rows: str) -> tuple[str, str, str, str]:
-    """Clauses held of those judged, with a link; crashes, hangs and failures of the clause on rows, counted by case."""
+    """Clauses passed of those judged, with a link; crashes, hangs and failures of the clause on rows, by case."""
     if report is None:
         return _NOTHING, _NOTHING, _NOTHING, _NOTHING
     outcomes = [Outcome(each["outcome"]) for each in report["clauses"]]
     judged = sum(outcome is Outcome.PASS or outcome.fails_run for outcome in outcomes)
-    held = f"[{outcomes.count(Outcome.PASS)} of {judged}](reports/{folder}/{name}.html)"
+    passed = f"[{outcomes.count(Outcome.PASS)} of {judged}](reports/{folder}/{name}.html)"
     crashes, hangs = (_many(report, outcome) for outcome in (Outcome.CRASH, Outcome.HANG))
-    return held, crashes, hangs, _many(report, Outcome.FAIL, rows)
+    return passed, crashes, hangs, _many(report, Outcome.FAIL, rows)
 
 
 def _many(report: Mapping[str, Any], outcome: Outcome, clause: str = "") -> str:

@@ -1,4 +1,4 @@
-"""``docs/probes.md``: what readers have failed on, and the case or variation that produces it."""
+"""``docs/probes.md``: valid data that readers have failed on, and the case or variation that produces it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["NAME", "PROBES", "Probe", "text"]
 NAME: Final = "probes.md"
 
 _HEAD: Final = """\
-# What readers have failed on
+# Valid data that readers have failed on
 
 <!-- made by `python -m publish.tables` from publish/tables/probes.toml; a test fails where this file is out of date -->
 
-Valid data and calls on which public software has failed. A suite that never sends them cannot show it, so each is
-produced by a named case, by a legal variation of the reference's bytes, or by a sample of a type that BigQuery has not;
-`tests/docs/test_probes.py` shows of each that it really is.
+Public software has failed on this valid data and on these valid calls. A suite that never sends them cannot show such
+failures. So each is produced by a named case, by a legal variation of the reference's bytes, or by a sample of a type
+that BigQuery does not have; `tests/docs/test_probes.py` checks each one.
 
 | probe | reports | produced by |
 |---|---|---|
@@ -36,7 +36,7 @@ _APART: Final = """\
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
-    """One probe: what produces it, or in ``apart`` why nothing does."""
+    """One probe, and the cases, variations and samples that produce it; ``apart`` says why if there are none."""
 
     name: str
     what: str
@@ -64,7 +64,7 @@ def text() -> str:
 
 def _named(probe: Probe) -> str:
     links = " ".join(f"[{number}]({url})" for number, url in enumerate(probe.source, 1))
-    return f"**{probe.name}**: {probe.what} | {', '.join(probe.defects)} {links}"
+    return f"`{probe.name}`: {probe.what} | {', '.join(probe.defects)} {links}"
 
 
 def _by(probe: Probe) -> str:

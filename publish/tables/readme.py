@@ -2,7 +2,7 @@
 
 ``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
 ``score`` from ``docs/score.json``, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
-readers and writers. What stands around them is written by hand.
+readers and writers. The text around them is written by hand.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "text"]
 NAME: Final = "../README.md"
 ROOT: Final = Path(__file__).resolve().parents[2]
 REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
-"""The reports that the README opens with, by target."""
+"""The reports behind the first findings of the README, by target."""
 
 _BLOCK: Final = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the README: what was found, and the clauses that failed."""
+    """One line of the README: the finding, and the clauses that failed."""
 
     what: str
     clauses: tuple[str, ...]
@@ -74,7 +74,7 @@ def _report(target: str) -> Mapping[str, Any]:
 
 
 def failing(target: str) -> Mapping[str, Outcome]:
-    """The clauses of a report that fail its run, with what became of them."""
+    """The clauses of a report that fail its run, with their outcomes."""
     return {clause: outcome for clause, outcome in _outcomes(target).items() if outcome.fails_run}
 
 
@@ -114,7 +114,7 @@ def _counts() -> Iterator[str]:
     )
     cases = len(load_corpus(data_file("cases")))
     yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(MUTANTS)} mutants,\n"
-    yield f"{len(VARIATIONS)} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} mutants more,\n"
+    yield f"{len(VARIATIONS)} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} more mutants,\n"
     vectors = VectorSet.load(data_file("golden") / "ipc").vectors
     yield f"{len(IPC_VARIATIONS)} legal variations, {len(HOSTILE)} hostile inputs, {len(vectors)} golden vectors.\n"
 
@@ -135,8 +135,8 @@ def _score() -> Iterator[str]:
     score = json.loads(file.read_text(encoding="utf-8"))
     changes = sum(score["changes"].values())
     yield "| what | result |\n|---|---|\n"
-    yield f"| mutants killed by the clause that they were made for | {score['killed']} of {score['mutants']} |\n"
-    yield f"| mutants on which an undeclared clause fails | {score['over_broad']} |\n"
+    yield f"| mutants killed by their own clause | {score['killed']} of {score['mutants']} |\n"
+    yield f"| mutants that fail a clause that they do not name | {score['over_broad']} |\n"
     yield f"| clauses without a mutant | {score['unproven']} |\n"
-    yield f"| systematic single-field changes that nothing rejects or permits | {score['survivors']} of {changes} |\n"
+    yield f"| single-field changes that no clause rejects and no rule permits | {score['survivors']} of {changes} |\n"
     yield f"| legal variations on which a clause fails | {score['alarms']} of {score['variations']} |\n"

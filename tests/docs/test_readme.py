@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import configparser
+import importlib.util
 import re
 from pathlib import Path
 from typing import Final
@@ -16,7 +18,9 @@ from publish.tables.readme import FINDINGS, REPORTS, Finding, failing
 from tests.fixtures import ROOT
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
-TEXTS: Final = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("cases/*.md")])
+TEXTS: Final = sorted(
+    path for pattern in ("*.md", "docs/*.md", "cases/*.md", "golden/ipc/*.md") for path in ROOT.glob(pattern)
+)
 _LINK: Final = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]+))?\)")
 _ROW: Final = re.compile(r"^\| (\d+) \| [^|]+ \| (.) \| (.+) \|$", re.MULTILINE)
 
@@ -44,20 +48,30 @@ def test_links_lead_somewhere(file: Path) -> None:
     assert lost == []
 
 
-def test_the_feature_table_is_whole() -> None:
-    """All 39 rows exist, each with a mark and a place to see it."""
-    rows = _ROW.findall(README)
+def test_the_feature_table_is_complete() -> None:
+    """It has all 39 rows, the text above it counts the marks, and only a row in part says what is missing."""
+    page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
+    rows = _ROW.findall(page)
+    full, part = (sum(mark == each for _, mark, _ in rows) for each in "●◐")
 
     assert [int(number) for number, _, _ in rows] == list(range(1, 40))
-    assert {mark for _, mark, _ in rows} <= set("●◐·")
+    assert f"Today {full} features are there in full and {part} in part." in page
+    assert [number for number, mark, text in rows if ("Missing: " in text) != (mark == "◐")] == []
 
 
-def test_commands_that_the_readme_names_exist() -> None:
-    """``conformance NAME`` in the README is a command, with the options that follow it."""
-    named = set(re.findall(r"(?:`|\$ )conformance ([a-z]+)((?: --[a-z-]+)*)", README))
+@pytest.mark.parametrize("file", TEXTS, ids=[path.relative_to(ROOT).as_posix() for path in TEXTS])
+def test_commands_that_a_page_names_exist(file: Path) -> None:
+    """``conformance NAME`` is a command with these options, ``tox -e NAME`` an environment, ``python -m`` a module."""
+    text = file.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:`|\$ )conformance ([a-z]+)((?: --[a-z-]+)*)", text))
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(ROOT / "tox.ini", encoding="utf-8")
+    environments = {"test", *(section.partition(":")[2] for section in ini.sections())}
 
     assert {name for name, _ in named} <= set(COMMANDS)
     assert [name for name, options in named if not set(options.split()) <= _options(name)] == []
+    assert {name for names in re.findall(r"`tox -e ([\w,]+)`", text) for name in names.split(",")} <= environments
+    assert [name for name in re.findall(r"`python -m ([\w.]+)", text) if importlib.util.find_spec(name) is None] == []
 
 
 def _options(command: str) -> set[str]:

@@ -25,7 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="attacks at a time; more than one disturbs what is measured"
     )
+    parser.add_argument("--describe", action="store_true", help="renew the descriptions in the table, and run nothing")
     asked = parser.parse_args(arguments)
+    if asked.describe:
+        document = table.FILE.read_text(encoding="utf-8")
+        table.FILE.write_text(table.described(document, attacks()), encoding="utf-8")
+        return 0
     chosen = attacks(asked.globs)
     if not chosen:
         sys.stderr.write(f"expected globs that match attacks, got {' '.join(asked.globs)}\n")
@@ -40,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.write(_line(one))
             sys.stdout.flush()
     good = sum(not one.faults for one in done)
-    sys.stdout.write(f"{good} of {len(done)} attacks come to the right end within every bar\n")
+    sys.stdout.write(f"{good} of {len(done)} attacks have the expected outcome, within every limit\n")
     if not asked.globs:
         skipped = [name for name, attack in chosen.items() if attack.slow and not spark]
         table.FILE.write_text(table.text(done, skipped), encoding="utf-8")

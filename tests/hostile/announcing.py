@@ -22,7 +22,7 @@ MIB: Final = 1 << 20
 
 @life("life.prints-a-gib")
 def prints_a_gib(host: Host) -> None:
-    """A GiB of short lines is printed before the ports are."""
+    """The server prints a GiB of short lines before its ports."""
     lines = b"INFO starting\n" * (MIB // 14)
     for _ in range(1024):
         os.write(1, lines)
@@ -31,7 +31,7 @@ def prints_a_gib(host: Host) -> None:
 
 @life("life.prints-without-line-ends")
 def prints_without_line_ends(host: Host) -> None:
-    """256 MiB without a line end are printed before the ports are, and a line end after them."""
+    """The server prints 256 MiB without a line end, then a line end, then its ports."""
     for _ in range(256):
         os.write(1, b"x" * MIB)
     os.write(1, b"\n")
@@ -40,7 +40,7 @@ def prints_without_line_ends(host: Host) -> None:
 
 @life("life.prints-binary")
 def prints_binary(host: Host) -> None:
-    """Every byte that there is is printed to both outputs, many times, before the ports are."""
+    """The server prints every byte value to both outputs, many times, before its ports."""
     for number in (1, 2):
         os.write(number, bytes(range(256)) * 1000 + b"\n")
     host.serve()
@@ -48,7 +48,7 @@ def prints_binary(host: Host) -> None:
 
 @life("life.prints-odd-json")
 def prints_odd_json(host: Host) -> None:
-    """JSON that is no object, JSON nested 100,000 deep, and objects without end are printed before the ports are."""
+    """Before its ports, the server prints JSON that is not an object, JSON nested 100,000 deep, and endless objects."""
     deep = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
     for line in (
         b"[1]",
@@ -67,7 +67,7 @@ def prints_odd_json(host: Host) -> None:
 
 @life("life.announces-absurd-ports")
 def announces_absurd_ports(host: Host) -> None:
-    """Impossible ports are reported before the right ones: negative, of 30 digits, texts, lists, true, NaN."""
+    """The server prints invalid ports before the right ones: negative, of 30 digits, strings, lists, true, NaN."""
     odd: list[object] = [-1, 0, 65536, 10**30, "80", [80], {"port": 80}, True, None, 1.5, float("nan"), 1e300]
     for port in odd:
         for event in ("rest.listen", "grpc.listen"):
@@ -78,7 +78,7 @@ def announces_absurd_ports(host: Host) -> None:
 
 @life("life.announces-only-absurd-ports", NOT_STARTED)
 def announces_only_absurd_ports(host: Host) -> None:
-    """Only impossible ports are reported."""
+    """The server prints only invalid ports."""
     host.start()
     for event in ("rest.listen", "grpc.listen"):
         host.say({"event": event, "port": 10**30})
@@ -87,7 +87,7 @@ def announces_only_absurd_ports(host: Host) -> None:
 
 @life("life.announces-the-port-of-another", NOT_STARTED)
 def announces_the_port_of_another(host: Host) -> None:
-    """The port of another process is reported, which accepts connections and sends nothing."""
+    """The server prints the port of another process, which accepts connections and says nothing."""
     ready, reported = os.pipe()
 
     def listen() -> None:
@@ -104,7 +104,7 @@ def announces_the_port_of_another(host: Host) -> None:
 
 @life("life.announces-late")
 def announces_late(host: Host) -> None:
-    """The ports are reported three seconds after they serve."""
+    """The server prints its ports three seconds after it listens."""
     host.start()
     time.sleep(3)
     host.announce()
@@ -113,7 +113,7 @@ def announces_late(host: Host) -> None:
 
 @life("life.announces-twice")
 def announces_twice(host: Host) -> None:
-    """Other ports are reported after the right ones, while the server is at work."""
+    """The server prints other ports after the right ones, while it works."""
     host.start()
     host.announce()
     host.say({"event": "rest.listen", "port": 1}, {"event": "grpc.listen", "port": 1})
@@ -122,14 +122,14 @@ def announces_twice(host: Host) -> None:
 
 @life("life.never-announces", NOT_STARTED)
 def never_announces(host: Host) -> None:
-    """The server serves, and never says where."""
+    """The server works, but never prints its ports."""
     host.start()
     host.wait()
 
 
 @life("life.announces-in-pieces")
 def announces_in_pieces(host: Host) -> None:
-    """The lines with the ports come one byte at a time, between those of another log."""
+    """The lines with the ports arrive one byte at a time, between the lines of another log."""
     host.start()
     for event, port in (("rest.listen", host.rest.port), ("grpc.listen", host.grpc_port)):
         for byte in (json.dumps({"event": event, "port": port, "level": "info"}) + "\r\n").encode():
@@ -140,7 +140,7 @@ def announces_in_pieces(host: Host) -> None:
 
 @life("life.binds-late")
 def binds_late(host: Host) -> None:
-    """The ports are reported two seconds before anybody listens on them."""
+    """The server prints its ports two seconds before it listens on them."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     host.start()
@@ -175,7 +175,7 @@ def open_port_that_says_nothing(host: Host) -> None:
 
 @life("life.listens-elsewhere", NOT_STARTED)
 def listens_elsewhere(host: Host) -> None:
-    """Nobody listens on the reported gRPC port."""
+    """No process listens on the gRPC port that the server prints."""
     host.start()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -185,7 +185,7 @@ def listens_elsewhere(host: Host) -> None:
 
 @life("life.grpc-port-speaks-html", NOT_STARTED)
 def grpc_port_speaks_html(host: Host) -> None:
-    """The gRPC port answers every connection with a page in HTML."""
+    """The gRPC port answers every connection with an HTML page."""
     host.start()
     page = socket.create_server(("127.0.0.1", 0))
     host.say({"event": "rest.listen", "port": host.rest.port}, {"event": "grpc.listen", "port": page.getsockname()[1]})

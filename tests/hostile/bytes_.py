@@ -54,13 +54,13 @@ def _zeros(count: int) -> pa.RecordBatch:
 
 @_bytes("bytes.lz4-bomb", own=1024 * MIB)
 def lz4_bomb() -> Any:
-    """A stream of 4 MiB holds a GiB of zeros in one buffer of LZ4, and says so correctly."""
+    """A stream of 4 MiB contains a GiB of zeros in one LZ4 buffer, with the right declared length."""
     yield _stream(_zeros(0).schema, _zeros(128 * MIB), compression="lz4")
 
 
 @_bytes("bytes.zstd-bomb", own=1024 * MIB)
 def zstd_bomb() -> Any:
-    """A stream of 100 kB holds a GiB of zeros in one buffer of ZSTD, and says so correctly."""
+    """A stream of 100 kB contains a GiB of zeros in one ZSTD buffer, with the right declared length."""
     yield _stream(_zeros(0).schema, _zeros(128 * MIB), compression="zstd")
 
 
@@ -72,13 +72,13 @@ def _many_bombs(codec: str) -> bytes:
 
 @_bytes("bytes.sixty-four-bombs", deadline=30.0)
 def sixty_four_bombs() -> Any:
-    """A stream of a few hundred kB holds 64 batches of 128 MiB of zeros each."""
+    """A stream of a few hundred kB contains 64 batches of 128 MiB of zeros each."""
     yield _many_bombs("zstd")
 
 
 @_bytes("bytes.bomb-that-lies")
 def bomb_with_wrong_length() -> Any:
-    """A buffer says that it has 2^60 bytes uncompressed."""
+    """A buffer declares 2^60 uncompressed bytes."""
     data = bytearray(_stream(_zeros(0).schema, _zeros(1024), compression="zstd"))
     at = bytes(data).index(struct.pack("<q", 8192))
     data[at : at + 8] = struct.pack("<q", 1 << 60)
@@ -94,7 +94,7 @@ def hundred_thousand_columns() -> Any:
 
 @_bytes("bytes.hundred-thousand-equal-columns", deadline=15.0)
 def hundred_thousand_equal_columns() -> Any:
-    """A stream has 100,000 columns of one and the same name."""
+    """A stream has 100,000 columns with the same name."""
     schema = pa.schema([pa.field("a", pa.int64())] * 100_000)
     yield _stream(schema, pa.record_batch([pa.array([1], pa.int64())] * 100_000, schema=schema))
 
@@ -164,7 +164,7 @@ def metadata_of_200_mib() -> Any:
 
 @_bytes("bytes.million-metadata-keys", deadline=20.0)
 def million_metadata_keys() -> Any:
-    """A stream's schema has a million keys of metadata, all of them equal."""
+    """The schema of a stream has a million equal metadata keys."""
     pairs = [("k", "v")] * 1_000_000
     schema = pa.schema([pa.field("a", pa.int64())]).with_metadata(pa.KeyValueMetadata(pairs))
     yield _stream(schema)
@@ -184,7 +184,7 @@ def negative_lengths() -> Any:
 
 @_bytes("bytes.body-of-8-eib")
 def body_of_8_eib() -> Any:
-    """A batch's body is said to have nearly 8 EiB."""
+    """A batch declares a body of nearly 8 EiB."""
     data = bytearray(_stream(_zeros(0).schema, _zeros(1000)))
     at = bytes(data).index(struct.pack("<q", 8000))
     while at >= 0:
@@ -195,7 +195,7 @@ def body_of_8_eib() -> Any:
 
 @_bytes("bytes.rows-of-2-to-the-62")
 def rows_of_2_to_the_62() -> Any:
-    """A batch without columns says that it has 2^62 rows."""
+    """A batch without columns declares 2^62 rows."""
     batch = pa.RecordBatch.from_arrays([pa.nulls(77_777)], names=["a"])
     data = bytearray(_stream(batch.schema, batch))
     at = bytes(data).find(struct.pack("<q", 77_777))
@@ -207,21 +207,21 @@ def rows_of_2_to_the_62() -> Any:
 
 @_bytes("bytes.zeros", REFUSED, own=256 * MIB)
 def zeros() -> Any:
-    """A file of 256 MiB is nothing but zeros."""
+    """A file of 256 MiB contains only zeros."""
     for _ in range(256):
         yield bytes(MIB)
 
 
 @_bytes("bytes.end-markers", REFUSED, own=64 * MIB, deadline=20.0)
 def end_markers() -> Any:
-    """A file of 64 MiB is nothing but ends of streams."""
+    """A file of 64 MiB contains only end-of-stream markers."""
     for _ in range(64):
         yield b"\xff\xff\xff\xff\0\0\0\0" * (MIB // 8)
 
 
 @_bytes("bytes.hostile-names")
 def hostile_names() -> Any:
-    """Columns are named by commands to terminals and builds, and findings name them."""
+    """Column names contain control sequences for terminals and CI systems, and findings quote them."""
     names = ["\n::error::HOSTILE", "##vso[task.complete]", "\x1b[2J\x9b31m", "\u202e\u2028", "x" * MIB, "\0"]
     data = _stream(pa.schema([pa.field(name, pa.int64()) for name in names]), compression="lz4")
     batch = pa.record_batch([pa.array([1], pa.int64())] * len(names), names=names)
@@ -232,7 +232,7 @@ def hostile_names() -> Any:
 
 @_bytes("bytes.views-of-one-buffer")
 def views_of_one_buffer() -> Any:
-    """A million views of text show the same MiB each: a TiB of text in a file of 20 MB."""
+    """A million string views refer to the same MiB: a TiB of text in a file of 20 MB."""
     count = 1_000_000
     view = struct.pack("<i4sii", MIB, b"aaaa", 0, 0)
     buffers = [None, pa.py_buffer(view * count), pa.py_buffer(b"a" * MIB)]
@@ -244,7 +244,7 @@ def views_of_one_buffer() -> Any:
 
 @_bytes("bytes.runs-of-2-to-the-31")
 def runs_of_2_to_the_31() -> Any:
-    """One run stands for two billion values, in a hundred columns."""
+    """One run represents two billion values, in a hundred columns."""
     count = (1 << 31) - 1
     run = pa.RunEndEncodedArray.from_arrays(pa.array([count], pa.int32()), pa.array(["a" * 100]))
     yield _stream(pa.schema([pa.field("a", run.type)] * 100), pa.record_batch([run] * 100, names=["a"] * 100))
@@ -252,18 +252,18 @@ def runs_of_2_to_the_31() -> Any:
 
 @_bytes("bytes.million-footers", REFUSED, "--kind", "file")
 def million_footers() -> Any:
-    """A file is nothing but the magic of Arrow files, a million times."""
+    """A file contains only the magic of Arrow files, a million times."""
     yield b"ARROW1\0\0" * 1_000_000 + b"ARROW1"
 
 
 @register("bytes.endless-file", Part.BYTES, Expected(status=(2,), says="Error"))
 def endless_file(place: Path, cookie: str) -> Command:
-    """The file is one that never ends."""
+    """The file never ends."""
     return Command(["check", "/dev/zero"])
 
 
 @register("bytes.pipe-without-a-writer", Part.BYTES, Expected(status=(2,), says="Error"))
 def pipe_without_a_writer(place: Path, cookie: str) -> Command:
-    """The file is a pipe that nobody writes to."""
+    """The file is a pipe that no process writes to."""
     os.mkfifo(place / "data.bin")
     return Command(["check", "data.bin"])

@@ -71,7 +71,7 @@ def files_of_32_kib(command: Command, place: Path) -> None:
 
 @_run("disk.log-is-a-directory", Expected(status=(2,), says="log"))
 def log_is_a_directory(command: Command, place: Path) -> None:
-    """The place of the log is a directory."""
+    """The path of the log is a directory."""
     (place / "log.jsonl").mkdir()
     command.log = None
 
@@ -84,7 +84,7 @@ def state_is_a_file(command: Command, place: Path) -> None:
 
 @_run("disk.report-in-no-directory", FINE)
 def report_in_no_directory(command: Command, place: Path) -> None:
-    """A report goes into a directory that does not exist."""
+    """A report is to be written into a directory that does not exist."""
     _instead(command, "--html", "absent/report.html")
     command.reports.pop("html")
 
@@ -104,14 +104,14 @@ def _before(command: Command, place: Path) -> None:
 
 @_run("disk.home-of-an-earlier-run", FINE, life="once")
 def home_of_an_earlier_run(command: Command, place: Path) -> None:
-    """The target left a mark in its home in an earlier run, and does not start where there is one."""
+    """The target left a file in its home directory in an earlier run, and does not start if there is one."""
     _in_home(command, place)
     _before(command, place)
 
 
 @_run("disk.home-that-cannot-be-emptied", FINE, life="heavy")
 def home_that_cannot_be_emptied(command: Command, place: Path) -> None:
-    """The target fills its home with links, pipes, locked directories, names that are no text and 64 MiB."""
+    """The target fills its home directory with links, pipes, locked directories, invalid names and 64 MiB."""
     _in_home(command, place)
     command.during = _never_below_root
     _before(command, place)
@@ -189,13 +189,13 @@ def deadline_absurd() -> str:
 
 @_target("disk.grace-negative")
 def grace_negative() -> str:
-    """The grace of a target's end is minus one second."""
+    """The grace period of a target is minus one second."""
     return _file(start="grace = -1.0")
 
 
 @_target("disk.grace-nan")
 def grace_nan() -> str:
-    """The grace of a target's end is not a number."""
+    """The grace period of a target is not a number."""
     return _file(start="grace = nan")
 
 
@@ -207,7 +207,7 @@ def limits_negative() -> str:
 
 @_target("disk.rows-absurd")
 def rows_absurd() -> str:
-    """A request is to hold 10^18 rows."""
+    """The target file asks for 10^18 rows per request."""
     return _file(more="[seed]\nrows_per_request = 1000000000000000000")
 
 
@@ -231,13 +231,13 @@ def format_conversion() -> str:
 
 @_target("disk.nul-in-the-command")
 def nul_in_the_command() -> str:
-    """The command holds a NUL."""
+    """The command contains a NUL."""
     return _file(command="a\\u0000b")
 
 
 @_target("disk.nul-in-the-environment")
 def nul_in_the_environment() -> str:
-    """A variable of the environment holds a NUL, and another has none but a name with an equals sign."""
+    """An environment variable contains a NUL, and the name of another contains an equals sign."""
     return _file(start='environment = { A = "a\\u0000b", "B=C" = "d" }')
 
 
@@ -255,13 +255,13 @@ def command_is_a_directory() -> str:
 
 @_target("disk.hostile-name")
 def hostile_name() -> str:
-    """The target's name leads out of every directory and holds an escape."""
+    """The target's name is a path out of every directory and contains an escape."""
     return _file().replace("hostile", "../../\\u001b[31m::error::x")
 
 
 @_target("disk.hostile-title", Expected(status=(2,), says="target|start"))
 def hostile_title() -> str:
-    """Title and homepage are commands to builds and terminals, and the command is not there."""
+    """Title and homepage contain control sequences for CI systems and terminals, and the command does not exist."""
     words = "\\n::error::HOSTILE\\u001b[2J"
     return f'title = "{words}"\nhomepage = "{words}"\n' + _file(command="/nonexistent\\n::error::x\\u001b[2J")
 
@@ -280,26 +280,26 @@ def toml_of_64_mib() -> str:
 
 @_target("disk.toml-is-no-text")
 def toml_is_no_text() -> bytes:
-    """The target file is bytes that are no text."""
+    """The target file consists of bytes that are not text."""
     return bytes(range(256)) * 100
 
 
 @_target("disk.million-expected-failures", deadline=20.0)
 def million_expected_failures() -> str:
-    """The target file lists 20,000 expected failures whose globs take for ever to match."""
+    """The target file lists 20,000 expected failures whose globs are extremely slow to match."""
     entry = '[[expected_failures]]\nclause = "' + "*a" * 30 + 'b"\nreason = "fail"\n'
     return _file(command="/nonexistent") + entry * 20_000
 
 
 @register("disk.endless-target-file", Part.COMMAND, Expected(status=(2,), says="target"))
 def endless_target_file(place: Path, cookie: str) -> Command:
-    """The target file is one that never ends."""
+    """The target file never ends."""
     return Command(["run", "--target", "/dev/zero"])
 
 
 @register("disk.endless-log", Part.COMMAND, Expected(status=(2,), says="expected an event"))
 def endless_log(place: Path, cookie: str) -> Command:
-    """The log of an earlier run is one that never ends."""
+    """The log of an earlier run never ends."""
     return Command(["report", "/dev/zero"])
 
 
@@ -312,7 +312,7 @@ def log_of_garbage(place: Path, cookie: str) -> Command:
 
 @register("disk.case-file-bomb", Part.COMMAND, Expected(status=(2,), says="cases|yaml|expected"))
 def case_file_bomb(place: Path, cookie: str) -> Command:
-    """A case file of a kilobyte holds a thousand million rows, by references to references."""
+    """A case file of a kilobyte contains a thousand million rows, through references to references."""
     command = setups.served(ATTACKS["disk.case-file-bomb"], place, cookie, "calm")
     lines = ["a0: &a0 [x,x,x,x,x,x,x,x,x,x]"]
     lines += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]

@@ -99,7 +99,7 @@ def ignores_sigterm(host: Host) -> None:
 
 @life("life.children-ignore-sigterm")
 def children_ignore_sigterm(host: Host) -> None:
-    """Ten children of the server ignore SIGTERM, and live on when it ends."""
+    """Ten children of the server ignore SIGTERM, and survive when it ends."""
     for _ in range(10):
         sleeper(before=ignore_term)
     host.serve()
@@ -107,14 +107,14 @@ def children_ignore_sigterm(host: Host) -> None:
 
 @life("life.child-leaves-the-group")
 def child_leaves_the_group(host: Host) -> None:
-    """A child of the server is the leader of a process group of its own."""
+    """A child of the server leads its own process group."""
     sleeper(before=lambda: os.setpgid(0, 0))
     host.serve()
 
 
 @life("life.child-leaves-the-session")
 def child_leaves_the_session(host: Host) -> None:
-    """A child of the server has a session of its own, and holds its outputs open."""
+    """A child of the server has its own session, and holds its outputs open."""
     sleeper(before=os.setsid)
     host.serve()
 
@@ -142,7 +142,7 @@ def leaves_a_daemon_without_environment(host: Host) -> None:
 
 @life("life.becomes-a-daemon", NOT_STARTED)
 def becomes_a_daemon(host: Host) -> None:
-    """The command ends at once with status 0, and the server goes on as a daemon."""
+    """The command ends at once with status 0, and the server continues as a daemon."""
 
     def serve() -> None:
         host.start()
@@ -154,7 +154,7 @@ def becomes_a_daemon(host: Host) -> None:
 
 @life("life.daemon-dies-and-rises")
 def daemon_dies_and_rises(host: Host) -> None:
-    """A daemon starts itself again every tenth of a second, under another id each time."""
+    """A daemon starts itself again every tenth of a second, with another process id each time."""
     _daemon(_rise)
     host.serve()
 
@@ -170,7 +170,7 @@ def _rise() -> None:
 
 @life("life.fork-bomb")
 def fork_bomb(host: Host) -> None:
-    """Two hundred descendants in forty sessions are left behind, each the child of another."""
+    """Two hundred descendants in forty sessions are left behind, each a child of another one."""
 
     def spread(generations: int) -> None:
         if generations % 5 == 0:
@@ -203,7 +203,7 @@ def forks_until_the_end(host: Host) -> None:
 
 @life("life.dies-with-children", NOT_STARTED)
 def dies_with_children(host: Host) -> None:
-    """The server dies at its start, and three children in sessions of their own live on."""
+    """The server dies at its start, and three children in their own sessions survive."""
     for _ in range(3):
         sleeper(before=os.setsid)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -239,7 +239,7 @@ def stops_its_parent(host: Host) -> None:
 
 @life("life.ends-during-the-stop", Expected(("pass",), status=(0,)))
 def ends_during_the_stop(host: Host) -> None:
-    """Asked to end, the server forks into a session of its own and ends, so that it is another process that lives."""
+    """At SIGTERM, the server forks into a new session and ends, so that another process survives."""
 
     def flee(*_: object) -> None:
         if os.fork():
@@ -267,7 +267,7 @@ def ends_at_once(host: Host) -> None:
 
 @life("life.dies-with-hostile-words", NOT_STARTED)
 def dies_with_hostile_words(host: Host) -> None:
-    """The command ends with commands to terminals and builds as its last words."""
+    """The last output of the command is control sequences for terminals and CI systems."""
     os.write(
         2,
         b"\n::error::HOSTILE\n##vso[task.complete]\n\x1b]0;owned\x07\x1b[2J\xed\xa0\x80\xff\xe2\x80\xae\n",
@@ -287,7 +287,7 @@ def closes_its_streams(host: Host) -> None:
 
 @life("life.changes-its-priority")
 def changes_its_priority(host: Host) -> None:
-    """The server makes itself the last to be killed for lack of memory, and the least to be scheduled."""
+    """The server gives itself the lowest priority for scheduling, and for the kernel's out-of-memory killer."""
     os.nice(19)
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("-1000", encoding="ascii")
@@ -298,7 +298,7 @@ def changes_its_priority(host: Host) -> None:
 
 @life("life.raises-its-limits")
 def raises_its_limits(host: Host) -> None:
-    """The server raises every limit of its own as far as it may, and maps 64 GiB that it never touches."""
+    """The server raises all its own limits as far as it may, and maps 64 GiB that it never uses."""
     for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC):
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(kind, (resource.getrlimit(kind)[1],) * 2)
@@ -326,7 +326,7 @@ def second_start_fails(host: Host) -> None:
 
 @life("life.starts-at-the-second-try", NOT_STARTED)
 def starts_at_the_second_try(host: Host) -> None:
-    """The first start fails, each later one does not."""
+    """The first start fails; later starts succeed."""
     if (place() / "events" / "started").exists():
         host.serve()
     note("events", "started")

@@ -69,21 +69,21 @@ def _changed(name: str, expected: Expected, **rest: Any) -> Callable[[Act], Act]
 
 @_process("process.interrupt-while-starting", ENDED, life="starting")
 def interrupt_while_starting(running: Running) -> None:
-    """Ctrl-C comes while a target is starting that never does."""
+    """Ctrl-C arrives during the start of a target that never becomes ready."""
     running.wait_for_event("starting")
     running.interrupt()
 
 
 @_process("process.interrupt-in-the-middle", ENDED, life="busy")
 def interrupt_in_the_middle(running: Running) -> None:
-    """Ctrl-C comes while a target is at a case that it never ends."""
+    """Ctrl-C arrives during a case that the target never ends."""
     running.wait_for_event("busy")
     running.interrupt()
 
 
 @_process("process.interrupt-twice", AT_ONCE, life="busy")
 def interrupt_twice(running: Running) -> None:
-    """Ctrl-C comes, and again as soon as it can."""
+    """Ctrl-C arrives twice, as quickly as possible."""
     running.wait_for_event("busy")
     running.interrupt()
     running.wait_for(lambda: False, 0.2)
@@ -92,7 +92,7 @@ def interrupt_twice(running: Running) -> None:
 
 @_process("process.interrupt-ten-times", AT_ONCE, life="starting")
 def interrupt_ten_times(running: Running) -> None:
-    """Ctrl-C comes ten times in a row while a target is starting."""
+    """Ctrl-C arrives ten times in a row while a target starts."""
     running.wait_for_event("starting")
     for _ in range(10):
         if not running.ended:
@@ -102,28 +102,28 @@ def interrupt_ten_times(running: Running) -> None:
 
 @_process("process.interrupt-at-import", Expected(status=(1, 130, -2)))
 def interrupt_at_import(running: Running) -> None:
-    """Ctrl-C comes before the command has imported anything."""
+    """Ctrl-C arrives before the command has imported anything."""
     running.wait_for(lambda: False, 0.15)
     running.interrupt()
 
 
 @_process("process.terminate-while-starting", Expected(status=(1, 130, -15)), life="starting")
 def terminate_while_starting(running: Running) -> None:
-    """SIGTERM comes while a target is starting that never does."""
+    """SIGTERM arrives during the start of a target that never becomes ready."""
     running.wait_for_event("starting")
     running.signal(signal.SIGTERM)
 
 
 @_process("process.terminate-in-the-middle", Expected(status=(1, 130, -15)), life="busy")
 def terminate_in_the_middle(running: Running) -> None:
-    """SIGTERM comes while a target is at a case that it never ends."""
+    """SIGTERM arrives during a case that the target never ends."""
     running.wait_for_event("busy")
     running.signal(signal.SIGTERM)
 
 
 @_process("process.hangup", Expected(status=(1, 130, -1)), life="busy")
 def hangup(running: Running) -> None:
-    """The terminal goes away: SIGHUP comes in the middle."""
+    """The terminal closes: SIGHUP arrives during the run."""
     running.wait_for_event("busy")
     running.signal(signal.SIGHUP)
 
@@ -137,42 +137,42 @@ def kill_while_starting(running: Running) -> None:
 
 @_process("process.kill-in-the-middle", KILLED, life="busy")
 def kill_in_the_middle(running: Running) -> None:
-    """The suite is killed while a target is at a case."""
+    """The suite is killed during a case."""
     running.wait_for_event("busy")
     running.signal(signal.SIGKILL)
 
 
 @_process("process.kill-with-readers", KILLED, life="busy", options=("--readers",))
 def kill_with_readers(running: Running) -> None:
-    """The suite is killed while a target is at a case, and readers wait for work."""
+    """The suite is killed during a case, while readers wait for work."""
     running.wait_for_event("busy")
     running.signal(signal.SIGKILL)
 
 
 @_process("process.kill-with-shards", KILLED, life="busy", more=("--parallel", "2"))
 def kill_with_shards(running: Running) -> None:
-    """The suite is killed while its shards are at work, each with a target of its own."""
+    """The suite is killed while its shards work, each with its own target."""
     running.wait_for_event("busy")
     running.signal(signal.SIGKILL)
 
 
 @_process("process.interrupt-with-shards", ENDED, life="busy", more=("--parallel", "2"))
 def interrupt_with_shards(running: Running) -> None:
-    """Ctrl-C comes while shards are at work, each with a target of its own."""
+    """Ctrl-C arrives while shards work, each with its own target."""
     running.wait_for_event("busy")
     running.interrupt()
 
 
 @_process("process.terminate-with-shards", Expected(status=(1, 130, -15)), life="busy", more=("--parallel", "2"))
 def terminate_with_shards(running: Running) -> None:
-    """SIGTERM comes to the command alone while its shards are at work."""
+    """SIGTERM arrives at the main process only, while its shards work."""
     running.wait_for_event("busy")
     running.signal(signal.SIGTERM)
 
 
 @_process("process.stopped-and-continued", Expected(("pass", "hang")))
 def stopped_and_continued(running: Running) -> None:
-    """The suite is stopped for three seconds in the middle, and continued."""
+    """The suite is stopped for three seconds during the run, and continued."""
     running.wait_for(lambda: False, 1.0)
     running.signal(signal.SIGSTOP)
     running.wait_for(lambda: False, 3.0)
@@ -250,7 +250,7 @@ def wall_clock_jumps(command: Command, place: Path) -> None:
 
 @_changed("process.secrets-in-the-environment", FINE)
 def secrets_in_the_environment(command: Command, place: Path) -> None:
-    """The caller's environment holds a token, which a target that was started must not see."""
+    """The caller's environment has a token, which a started target must not see."""
     command.environment["HOSTILE_TOKEN"] = "secret"
 
 
@@ -271,7 +271,7 @@ def _wait_for_readers(running: Running) -> None:
 
 @_other("process.interrupt-of-read", ENDED)
 def interrupt_of_read(place: Path, cookie: str) -> Command:
-    """Ctrl-C comes while ``conformance read`` is at thousands of inputs."""
+    """Ctrl-C arrives while ``conformance read`` works on thousands of inputs."""
 
     def disturb(running: Running) -> None:
         _wait_for_readers(running)
@@ -282,7 +282,7 @@ def interrupt_of_read(place: Path, cookie: str) -> Command:
 
 @_other("process.kill-of-read", KILLED)
 def kill_of_read(place: Path, cookie: str) -> Command:
-    """``conformance read`` is killed while its readers are at work."""
+    """``conformance read`` is killed while its readers work."""
 
     def disturb(running: Running) -> None:
         _wait_for_readers(running)
@@ -310,7 +310,7 @@ def _wait_for_children(running: Running) -> None:
 
 @_other("process.interrupt-of-prove", ENDED, deadline=20.0)
 def interrupt_of_prove(place: Path, cookie: str) -> Command:
-    """Ctrl-C comes while ``conformance prove`` is at work in several processes."""
+    """Ctrl-C arrives while ``conformance prove`` works in several processes."""
 
     def disturb(running: Running) -> None:
         _wait_for_children(running)
@@ -321,7 +321,7 @@ def interrupt_of_prove(place: Path, cookie: str) -> Command:
 
 @_other("process.kill-of-prove", KILLED, deadline=20.0)
 def kill_of_prove(place: Path, cookie: str) -> Command:
-    """``conformance prove`` is killed while it is at work in several processes."""
+    """``conformance prove`` is killed while it works in several processes."""
 
     def disturb(running: Running) -> None:
         _wait_for_children(running)
@@ -332,7 +332,7 @@ def kill_of_prove(place: Path, cookie: str) -> Command:
 
 @_other("process.interrupt-of-write", ENDED)
 def interrupt_of_write(place: Path, cookie: str) -> Command:
-    """Ctrl-C comes while ``conformance write`` is at work."""
+    """Ctrl-C arrives while ``conformance write`` works."""
 
     def disturb(running: Running) -> None:
         log = running.place / ".conformance"
@@ -344,7 +344,7 @@ def interrupt_of_write(place: Path, cookie: str) -> Command:
 
 @_other("process.version-command-hangs", ENDED)
 def version_command_hangs(place: Path, cookie: str) -> Command:
-    """Ctrl-C comes while the target's ``version_command`` hangs, with a child in a session of its own."""
+    """Ctrl-C arrives while the target's ``version_command`` hangs, with a child in its own session."""
     note = f"touch {place}/events/asked; touch {place}/pids/$$"
     script = f"{note}; setsid sh -c 'touch {place}/pids/$$; sleep 100' & sleep 100"
     (place / "target.toml").write_text(

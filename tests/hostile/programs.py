@@ -104,14 +104,14 @@ def _flood(piece: bytes) -> None:
 
 @_answer("program.half-a-line", HANG)
 def half_a_line(answer: dict[str, Any]) -> None:
-    """The first half of an answer comes, and then nothing."""
+    """The program sends the first half of an answer, and then nothing."""
     _out(json.dumps(answer).encode()[:40])
     threading.Event().wait()
 
 
 @_answer("program.dripping-line", HANG)
 def dripping_line(answer: dict[str, Any]) -> None:
-    """An answer comes one byte every tenth of a second."""
+    """An answer arrives at one byte per tenth of a second."""
     for byte in json.dumps(answer).encode():
         _out(bytes([byte]))
         time.sleep(0.1)
@@ -119,7 +119,7 @@ def dripping_line(answer: dict[str, Any]) -> None:
 
 @_answer("program.line-without-end", MUCH)
 def line_without_end(answer: dict[str, Any]) -> None:
-    """A line of blanks comes as fast as it is taken, and never ends."""
+    """A line of blanks arrives as fast as the suite reads it, and never ends."""
     _flood(b" " * MIB)
 
 
@@ -130,13 +130,13 @@ def line_without_end(answer: dict[str, Any]) -> None:
     settings={"limits": {"message": 64 * MIB}, "deadlines": {"call": 30.0, "case": 30.0}},
 )
 def line_without_end_and_patience(answer: dict[str, Any]) -> None:
-    """A line comes as fast as it is taken and never ends, where the target file permits 64 MiB."""
+    """A line arrives as fast as the suite reads it and never ends; the target file permits 64 MiB."""
     _flood(b"x" * MIB)
 
 
 @_answer("program.million-lines", Expected(("pass", "fail", "refused")))
 def million_lines(answer: dict[str, Any]) -> None:
-    """An answer comes with 100,000 more that nobody asked for."""
+    """The program sends an answer and 100,000 more answers to no request."""
     line = json.dumps(answer).encode() + b"\n"
     for _ in range(1000):
         _out(line * 100)
@@ -150,13 +150,13 @@ def deep_json(answer: dict[str, Any]) -> bytes:
 
 @_answer("program.million-batches", Expected(("refused", "crash", "fail", "hang")), deadline=15.0)
 def million_batches(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer holds a million batches of no bytes."""
+    """An answer contains a million empty batches."""
     return {**answer, "batches": [""] * 1_000_000}
 
 
 @_answer("program.hundred-thousand-real-batches", Expected(("fail", "hang", "refused")), deadline=20.0)
 def hundred_thousand_real_batches(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer holds the right batch 100,000 times."""
+    """An answer contains the right batch 100,000 times."""
     return {**answer, "batches": answer["batches"] * 100_000}
 
 
@@ -168,25 +168,25 @@ def unknown_keys(answer: dict[str, Any]) -> dict[str, Any]:
 
 @_answer("program.wrong-id", BROKE)
 def wrong_id(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer carries the id of a request that nobody has made."""
+    """An answer has the id of a request that was never made."""
     return {**answer, "id": 10**30}
 
 
 @_answer("program.answers-twice", Expected(("pass",)))
 def answers_twice(answer: dict[str, Any]) -> bytes:
-    """An answer comes twice, so that the second is there before the next request is."""
+    """An answer arrives twice, so the second one precedes the next request."""
     return (json.dumps(answer).encode() + b"\n") * 2
 
 
 @_answer("program.not-base64", BROKE)
 def not_base64(answer: dict[str, Any]) -> dict[str, Any]:
-    """The schema message is no base64."""
+    """The schema message is not base64."""
     return {**answer, "schema": "\u202e\x1b[31m::error::HOSTILE"}
 
 
 @_answer("program.base64-of-400-mib", Expected(("hang", "fail", "refused")), deadline=20.0)
 def base64_of_400_mib(answer: dict[str, Any]) -> bytes:
-    """A batch of 400 MiB comes in base64, for a table of four rows."""
+    """A batch of 400 MiB arrives in base64, for a table of four rows."""
     head = json.dumps({**answer, "batches": []}).encode()[:-2]
     _out(head + b'"')
     for _ in range(400):
@@ -208,33 +208,33 @@ def status_is_an_object(answer: dict[str, Any]) -> dict[str, Any]:
 
 @_answer("program.lone-surrogates", Expected(("refused", "fail")))
 def lone_surrogates(answer: dict[str, Any]) -> dict[str, Any]:
-    """An error's message is made of lone surrogates."""
+    """The message of an error consists of lone surrogates."""
     return {"id": answer["id"], "status": "error", "message": "\ud800\udfff" * 10}
 
 
 @_answer("program.invalid-utf8", BROKE)
 def invalid_utf8(answer: dict[str, Any]) -> bytes:
-    """A line is no UTF-8."""
+    """A line is not UTF-8."""
     return b"\xff\xfe{\x00\n"
 
 
 @_answer("program.closes-its-output", DIED)
 def closes_its_output(answer: dict[str, Any]) -> None:
-    """The program closes its standard output, and lives on."""
+    """The program closes its standard output and continues."""
     os.close(1)
     threading.Event().wait()
 
 
 @_answer("program.closes-its-input", Expected(("pass",), status=(1,), later=False))
 def closes_its_input(answer: dict[str, Any]) -> dict[str, Any]:
-    """The program closes its standard input before it answers, which the next case meets."""
+    """The program closes its standard input before it answers, which affects the next case."""
     os.close(0)
     return answer
 
 
 @_answer("program.exits-quietly", DIED)
 def exits_quietly(answer: dict[str, Any]) -> None:
-    """The program ends with status 0 in the place of an answer."""
+    """The program ends with status 0 instead of answering."""
     os._exit(0)
 
 
@@ -247,14 +247,14 @@ def exits_within_a_line(answer: dict[str, Any]) -> None:
 
 @_answer("program.child-holds-the-pipes", Expected(("hang", "crash")))
 def child_holds_the_pipes(answer: dict[str, Any]) -> None:
-    """The program dies, and a child in a session of its own holds its pipes open."""
+    """The program dies, and a child in its own session holds its pipes open."""
     sleeper(before=os.setsid)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 @_answer("program.stops-reading", Expected(("pass",), status=(1,), later=False))
 def stops_reading(answer: dict[str, Any]) -> None:
-    """The program answers, and never reads again, which the next case meets."""
+    """The program answers and never reads again, which affects the next case."""
     write(answer)
     threading.Event().wait()
 
@@ -269,7 +269,7 @@ def floods_stderr(answer: dict[str, Any]) -> dict[str, Any]:
 
 @_answer("program.hostile-words", Expected(("refused", "fail")))
 def hostile_words(answer: dict[str, Any]) -> dict[str, Any]:
-    """An error's message is made of commands to terminals and builds."""
+    """The message of an error contains control sequences for terminals and CI systems."""
     words = "\n::error::HOSTILE\n##vso[task.complete result=Failed]\r\x1b[2J\x9b31m\u202e\u2028"
     return {"id": answer["id"], "status": "error", "message": words}
 
@@ -291,7 +291,7 @@ def no_hello(serve: Any) -> None:
 
 @_life("program.dies-before-hello", NO_HELLO)
 def dies_before_hello(serve: Any) -> None:
-    """The program dies before it reads anything, of hostile words."""
+    """The program dies before it reads anything, with hostile text as its last output."""
     os.write(2, b"::error::HOSTILE\n\x1b[31m\xff\n")
     os.kill(os.getpid(), signal.SIGSEGV)
 
@@ -305,7 +305,7 @@ def speaks_first(serve: Any) -> None:
 
 @_life("program.answers-before-the-question", Expected(status=(1, 2), says="hello|asked"))
 def answers_before_the_question(serve: Any) -> None:
-    """The answer to hello is there before hello is, and the answers to a hundred requests with it."""
+    """The program sends the answer to hello, and to a hundred requests, before it receives hello."""
     for number in range(1, 101):
         write(welcome({"id": number}))
     threading.Event().wait()
@@ -328,7 +328,7 @@ def capability_of_20_mib(serve: Any) -> None:
 
 @_life("program.hostile-version", SERVED)
 def hostile_version(serve: Any) -> None:
-    """The program's version is made of commands to terminals and builds, and a lone surrogate."""
+    """The program's version contains control sequences for terminals and CI systems, and a lone surrogate."""
     words = "1\n::error::HOSTILE\n##vso[task.complete]\x1b[2J\u202e\ud800</script><img src=x onerror=alert(1)>"
     serve(hello=lambda reported: {**reported, "version": words, "name": words})
 
@@ -350,5 +350,5 @@ def ignores_the_end(serve: Any) -> None:
 
 @_life("program.is-not-there", NO_HELLO)
 def is_not_there(serve: Any) -> None:
-    """The program replaces itself by one that is not there, and ends with 127."""
+    """The program replaces itself with a program that does not exist, and ends with 127."""
     os.execvp("sh", ["sh", "-c", "exec /nonexistent/program"])

@@ -137,37 +137,37 @@ def library_segfaults_at_import() -> str:
 
 @_library("reader.library-exits-at-import")
 def library_exits_at_import() -> str:
-    """A Python library ends its process with status 0 when it is imported, with hostile last words."""
+    """A Python library ends its process with status 0 when it is imported, with hostile text as its last output."""
     return "import os; os.write(2, b'::error::HOSTILE\\n\\x1b[2J\\n'); os._exit(0)"
 
 
 @_library("reader.library-raises-at-import")
 def library_raises_at_import() -> str:
-    """A Python library raises KeyboardInterrupt with hostile words when it is imported."""
+    """A Python library raises KeyboardInterrupt with hostile text when it is imported."""
     return "raise KeyboardInterrupt('\\n::error::HOSTILE\\ud800\\x1b[2J')"
 
 
 @_library("reader.library-hangs-at-import", deadline=75.0)
 def library_hangs_at_import() -> str:
-    """A Python library never ends being imported."""
+    """The import of a Python library never ends."""
     return "import threading; threading.Event().wait()"
 
 
 @_library("reader.library-allocates-at-import", deadline=30.0)
 def library_allocates_at_import() -> str:
-    """A Python library takes 6 GiB of memory when it is imported, and touches all of it."""
+    """A Python library allocates 6 GiB of memory when it is imported, and writes to all of it."""
     return "kept = [b'x' * (64 << 20) for _ in range(96)]"
 
 
 @_library("reader.library-is-another")
 def library_is_another() -> str:
-    """A Python library is one that has none of the functions that are called."""
+    """A Python library has none of the functions that the suite calls."""
     return "__version__ = '\\n::error::HOSTILE\\x1b[2J'"
 
 
 @_library("reader.library-forks-at-import")
 def library_forks_at_import() -> str:
-    """A Python library leaves a child in a session of its own when it is imported."""
+    """A Python library leaves a child in its own session when it is imported."""
     return "import os, time\nif not os.fork():\n    os.setsid()\n    time.sleep(100)\n    os._exit(0)\n"
 
 
@@ -185,7 +185,7 @@ def segfaults(reported: dict[str, Any]) -> None:
 
 @_reader("reader.allocates", BROKEN, "MiB|memory")
 def allocates(reported: dict[str, Any]) -> None:
-    """The program takes 6 GiB of memory in steps, and touches all of it."""
+    """The program allocates 6 GiB of memory in steps, and writes to all of it."""
     kept = []
     for _ in range(96):
         kept.append(b"\xff" * (64 * MIB))
@@ -195,7 +195,7 @@ def allocates(reported: dict[str, Any]) -> None:
 
 @_reader("reader.child-allocates", BROKEN)
 def child_allocates(reported: dict[str, Any]) -> None:
-    """A child of the program takes 6 GiB of memory in a session of its own."""
+    """A child of the program allocates 6 GiB of memory in its own session."""
 
     def take() -> None:
         os.setsid()
@@ -224,7 +224,7 @@ def spins(reported: dict[str, Any]) -> None:
 
 @_reader("reader.rubbish", ("untestable", "fail"), "protocol")
 def rubbish(reported: dict[str, Any]) -> bytes:
-    """The program answers with bytes that are no JSON."""
+    """The program answers with bytes that are not JSON."""
     return b"\x00\xff\x1b[2J::error::HOSTILE\n"
 
 
@@ -265,7 +265,7 @@ def million_columns(reported: dict[str, Any]) -> dict[str, Any]:
 
 @_reader("reader.ten-million-values", ("untestable", "fail", "hang"), "", deadline=20.0)
 def ten_million_values(reported: dict[str, Any]) -> dict[str, Any]:
-    """The program's answer has ten million values, where the vector has a few."""
+    """The program's answer has ten million values, although the vector has a few."""
     count = 10_000_000
     return {
         "id": reported["id"],
@@ -279,7 +279,7 @@ def ten_million_values(reported: dict[str, Any]) -> dict[str, Any]:
 
 @_reader("reader.rows-of-2-to-the-60", ("untestable", "fail"), "")
 def rows_of_2_to_the_60(reported: dict[str, Any]) -> dict[str, Any]:
-    """The program's answer says that it has 2^60 rows, and no column."""
+    """The program's answer declares 2^60 rows and no column."""
     return {"id": reported["id"], "status": "ok", "names": [], "types": [], "rows": 1 << 60, "columns": []}
 
 
@@ -292,7 +292,7 @@ def number_of_a_million_digits(reported: dict[str, Any]) -> bytes:
 
 @_reader("reader.hostile-words", ("fail",), "")
 def hostile_words(reported: dict[str, Any]) -> dict[str, Any]:
-    """An error's class and message are commands to terminals and builds, with lone surrogates."""
+    """The class and message of an error contain control sequences for terminals and CI systems, and lone surrogates."""
     words = "\n::error::HOSTILE\n##vso[task.complete]\x1b[2J\u202e\ud800</td><script>alert(1)</script>"
     return {**reported, "class": words, "message": words}
 
@@ -305,14 +305,14 @@ def message_of_64_mib(reported: dict[str, Any]) -> dict[str, Any]:
 
 @_reader("reader.leaves-a-daemon", ("fail",), "")
 def leaves_a_daemon(reported: dict[str, Any]) -> dict[str, Any]:
-    """The program leaves a child in a session of its own, which holds its pipes open."""
+    """The program leaves a child in its own session, which holds its pipes open."""
     sleeper(before=os.setsid)
     return reported
 
 
 @_reader("reader.dies-and-child-holds-the-pipes", BROKEN, "")
 def dies_and_child_holds_the_pipes(reported: dict[str, Any]) -> None:
-    """The program dies, and a child in a session of its own holds its pipes open."""
+    """The program dies, and a child in its own session holds its pipes open."""
     sleeper(before=os.setsid)
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -33,7 +33,7 @@ def _drip(connection: socket.socket, piece: bytes, seconds: float = 0.05) -> Non
 
 @_untestable("rest.dripping-body", "answer within|deadline")
 def dripping_body(connection: socket.socket, method: str, path: str) -> None:
-    """The body of the answer comes one byte at a time, and never ends."""
+    """The body of the answer arrives one byte at a time, and never ends."""
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
     _drip(connection, b" ")
 
@@ -66,27 +66,27 @@ MUCH: Final = "at most|more than|limit|too (much|long|many|large)"
 
 @_untestable("rest.never-answers", SLOW)
 def never_answers(connection: socket.socket, method: str, path: str) -> None:
-    """A request is taken and never answered."""
+    """The server accepts a request and never answers."""
     time.sleep(FLOOD_SECONDS)
 
 
 @_untestable("rest.dripping-headers", SLOW)
 def dripping_headers(connection: socket.socket, method: str, path: str) -> None:
-    """The headers come one byte at a time, and never end."""
+    """The headers arrive one byte at a time, and never end."""
     connection.sendall(b"HTTP/1.1 200 OK\r\nX-Drip: ")
     _drip(connection, b"a")
 
 
 @_untestable("rest.dripping-chunks", SLOW)
 def dripping_chunks(connection: socket.socket, method: str, path: str) -> None:
-    """The body comes in chunks of one byte, each within the time that one read may take, and never ends."""
+    """The body arrives in chunks of one byte, each within the deadline of a read, and never ends."""
     _chunked(connection)
     _drip(connection, b"1\r\n \r\n", 0.3)
 
 
 @_untestable("rest.endless-body", f"{SLOW}|{MUCH}")
 def endless_body(connection: socket.socket, method: str, path: str) -> None:
-    """A body without a length comes as fast as it is taken, and never ends."""
+    """A body without a length arrives as fast as the client reads it, and never ends."""
     _head(connection, "Connection: close")
     for _ in _until_late():
         connection.sendall(b" " * (1 << 20))
@@ -94,7 +94,7 @@ def endless_body(connection: socket.socket, method: str, path: str) -> None:
 
 @_untestable("rest.endless-chunks", f"{SLOW}|{MUCH}")
 def endless_chunks(connection: socket.socket, method: str, path: str) -> None:
-    """Chunks of a MiB come as fast as they are taken, and never end."""
+    """Chunks of a MiB arrive as fast as the client reads them, and never end."""
     _chunked(connection)
     for _ in _until_late():
         connection.sendall(b"100000\r\n" + b" " * (1 << 20) + b"\r\n")
@@ -102,7 +102,7 @@ def endless_chunks(connection: socket.socket, method: str, path: str) -> None:
 
 @_untestable("rest.endless-headers", f"{SLOW}|{MUCH}|header|line")
 def endless_headers(connection: socket.socket, method: str, path: str) -> None:
-    """Headers come as fast as they are taken, and never end."""
+    """Headers arrive as fast as the client reads them, and never end."""
     connection.sendall(b"HTTP/1.1 200 OK\r\n")
     for number, _ in enumerate(_until_late()):
         connection.sendall(b"".join(b"X-%d-%d: a\r\n" % (number, it) for it in range(1000)))
@@ -110,7 +110,7 @@ def endless_headers(connection: socket.socket, method: str, path: str) -> None:
 
 @_untestable("rest.header-line-of-gibs", f"{SLOW}|{MUCH}|header|line")
 def header_line_of_gibs(connection: socket.socket, method: str, path: str) -> None:
-    """One line of a header goes on as fast as it is taken, and never ends."""
+    """One header line continues as fast as the client reads it, and never ends."""
     connection.sendall(b"HTTP/1.1 200 OK\r\nX-Long: ")
     for _ in _until_late():
         connection.sendall(b"a" * (1 << 20))
@@ -118,7 +118,7 @@ def header_line_of_gibs(connection: socket.socket, method: str, path: str) -> No
 
 @_untestable("rest.status-line-of-gibs", f"{SLOW}|{MUCH}|status|line")
 def status_line_of_gibs(connection: socket.socket, method: str, path: str) -> None:
-    """The status line goes on as fast as it is taken, and never ends."""
+    """The status line continues as fast as the client reads it, and never ends."""
     connection.sendall(b"HTTP/1.1 200 ")
     for _ in _until_late():
         connection.sendall(b"O" * (1 << 20))
@@ -126,7 +126,7 @@ def status_line_of_gibs(connection: socket.socket, method: str, path: str) -> No
 
 @_untestable("rest.continues-for-ever", f"{SLOW}|{MUCH}|continue|100")
 def continues_for_ever(connection: socket.socket, method: str, path: str) -> None:
-    """100 Continue comes as fast as it is taken, and never anything else."""
+    """100 Continue arrives as fast as the client reads it, and nothing else."""
     for _ in _until_late():
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
 
@@ -165,7 +165,7 @@ def gzip_bomb(connection: socket.socket, method: str, path: str) -> None:
 
 @_untestable("rest.gzip-bomb-that-drips", f"{MUCH}|{SLOW}")
 def gzip_bomb_that_drips(connection: socket.socket, method: str, path: str) -> None:
-    """Half a gzip bomb comes at once, and its end never."""
+    """The first half of a gzip bomb arrives at once, and the rest never."""
     bomb = _bomb(1024)
     _head(connection, f"Content-Length: {len(bomb)}", "Content-Encoding: gzip")
     connection.sendall(bomb[: len(bomb) // 2])
@@ -174,19 +174,19 @@ def gzip_bomb_that_drips(connection: socket.socket, method: str, path: str) -> N
 
 @_untestable("rest.not-gzip", "")
 def not_gzip(connection: socket.socket, method: str, path: str) -> None:
-    """The body is declared as gzip, and is not gzip."""
+    """The body is declared as gzip, but is not gzip."""
     whole(connection, b"{}" * 100, "Content-Encoding: gzip")
 
 
 @_untestable("rest.unknown-encoding", "encod|zstd|br|JSON")
 def unknown_encoding(connection: socket.socket, method: str, path: str) -> None:
-    """The body is said to be encoded five times, in ways that nobody asked for."""
+    """The body is declared as encoded five times, in ways that the client did not ask for."""
     whole(connection, b"{}", "Content-Encoding: zstd, br, deflate, gzip, nothing")
 
 
 @_untestable("rest.chunk-of-2-to-the-70", "chunk|size|length|broken|invalid")
 def chunk_of_2_to_the_70(connection: socket.socket, method: str, path: str) -> None:
-    """A chunk says that it has 2^70 bytes."""
+    """A chunk declares 2^70 bytes."""
     _chunked(connection)
     connection.sendall(b"400000000000000000\r\n{}")
     connection.shutdown(socket.SHUT_WR)
@@ -195,7 +195,7 @@ def chunk_of_2_to_the_70(connection: socket.socket, method: str, path: str) -> N
 
 @_untestable("rest.negative-chunk", "chunk|size|length|broken|invalid")
 def negative_chunk(connection: socket.socket, method: str, path: str) -> None:
-    """A chunk says that it has minus two bytes."""
+    """A chunk declares minus two bytes."""
     _chunked(connection)
     connection.sendall(b"-2\r\n{}\r\n0\r\n\r\n")
     connection.shutdown(socket.SHUT_WR)
@@ -204,7 +204,7 @@ def negative_chunk(connection: socket.socket, method: str, path: str) -> None:
 
 @_untestable("rest.chunk-size-of-gibs", f"chunk|size|length|broken|invalid|{MUCH}")
 def chunk_size_of_gibs(connection: socket.socket, method: str, path: str) -> None:
-    """The line that says a chunk's size never ends."""
+    """The line with the size of a chunk never ends."""
     _chunked(connection)
     for _ in _until_late():
         connection.sendall(b"0" * (1 << 20))
@@ -212,7 +212,7 @@ def chunk_size_of_gibs(connection: socket.socket, method: str, path: str) -> Non
 
 @_untestable("rest.trailers-for-ever", "")
 def trailers_for_ever(connection: socket.socket, method: str, path: str) -> None:
-    """After the last chunk, trailers come for ever."""
+    """After the last chunk, trailers arrive without end."""
     _chunked(connection)
     connection.sendall(b"2\r\n{}\r\n0\r\n")
     for _ in _until_late():
@@ -221,7 +221,7 @@ def trailers_for_ever(connection: socket.socket, method: str, path: str) -> None
 
 @_untestable("rest.length-too-large", "")
 def length_too_large(connection: socket.socket, method: str, path: str) -> None:
-    """The body is shorter than its length says, and the connection ends."""
+    """The body is shorter than its declared length, and the connection ends."""
     _head(connection, "Content-Length: 99999999999999999999")
     connection.sendall(b'{"a": 1')
     connection.shutdown(socket.SHUT_WR)
@@ -230,7 +230,7 @@ def length_too_large(connection: socket.socket, method: str, path: str) -> None:
 
 @_untestable("rest.length-is-nonsense", "")
 def length_is_nonsense(connection: socket.socket, method: str, path: str) -> None:
-    """Two lengths are given, a negative one and one in words, and the body is HTML."""
+    """The answer declares two lengths, one negative and one in words, and the body is HTML."""
     _head(connection, "Content-Length: -1", "Content-Length: many")
     connection.sendall(b"<html>")
     connection.shutdown(socket.SHUT_WR)
@@ -247,7 +247,7 @@ def http_0_9(connection: socket.socket, method: str, path: str) -> None:
 
 @_untestable("rest.html", "JSON")
 def html(connection: socket.socket, method: str, path: str) -> None:
-    """A page in HTML comes with status 200."""
+    """An HTML page arrives with status 200."""
     whole(connection, b"<!doctype html><script>alert(1)</script>" * 100, "Content-Type: text/html")
 
 
@@ -303,30 +303,30 @@ def pages_for_ever(connection: socket.socket, method: str, path: str) -> None:
     settings={"seed": {"paths": ["sql"]}},
 )
 def job_never_completes(connection: socket.socket, method: str, path: str) -> None:
-    """The job of every statement is running still, whenever it is asked for."""
+    """The job of every statement is still running at every request."""
     whole(connection, b'{"jobComplete": false, "jobReference": {"projectId": "p", "jobId": "j"}}')
 
 
 @_untestable("rest.status-999", "")
 def status_999(connection: socket.socket, method: str, path: str) -> None:
-    """The status is 999, and its reason is made of control characters."""
+    """The status is 999, and its reason consists of control characters."""
     whole(connection, b"{}", status="999 \x1b[31m\x07\x85")
 
 
 @_untestable("rest.closes-at-once", "")
 def closes_at_once(connection: socket.socket, method: str, path: str) -> None:
-    """The connection is closed in the place of an answer."""
+    """The server closes the connection instead of answering."""
 
 
 @_untestable("rest.asks-for-a-password", "auth|40[17]|HTTP")
 def asks_for_a_password(connection: socket.socket, method: str, path: str) -> None:
-    """A password is asked for, by a challenge of a MiB."""
+    """The server asks for a password with a challenge of a MiB."""
     challenge = "WWW-Authenticate: Digest " + ",".join(f'a{number}="b"' for number in range(5000))
     whole(connection, b"", challenge, status="401 Unauthorized")
 
 
 @_untestable("rest.sets-cookies", "")
 def sets_cookies(connection: socket.socket, method: str, path: str) -> None:
-    """Ninety cookies come with a refusal."""
+    """A refusal sets ninety cookies."""
     cookies = [f"Set-Cookie: c{number}={'v' * 50}; Path=/" for number in range(90)]
     whole(connection, b"no", *cookies, status="403 Forbidden")

@@ -61,7 +61,7 @@ def _attack_on(schema: pa.Schema) -> Attack | None:
 
 @_serializer("serializer.loops", HANG)
 def loops(schema: Any) -> None:
-    """The function loops for ever, and holds the interpreter's lock as long as it may."""
+    """The function loops without end, and holds the interpreter's lock as long as it can."""
     until = time.monotonic() + BUSY_SECONDS
     sys.setswitchinterval(5)
     while time.monotonic() < until:
@@ -88,7 +88,7 @@ def segfaults(schema: Any) -> None:
 
 @_serializer("serializer.aborts", CRASH)
 def aborts(schema: Any) -> None:
-    """The function aborts with hostile last words."""
+    """The function aborts with hostile text as its last output."""
     os.write(2, b"::error::HOSTILE\n\x1b[2J\n")
     os.abort()
 
@@ -155,7 +155,7 @@ class _Growing(bytes):
 
 @_serializer("serializer.returns-lying-bytes", Expected(("refused", "fail", "pass")))
 def returns_lying_bytes(schema: Any) -> bytes:
-    """The function returns bytes that are equal to everything and say that they are 2^62 long."""
+    """The function returns bytes that equal everything and report a length of 2^62."""
     return _Growing(schema.serialize().to_pybytes())
 
 
@@ -194,13 +194,13 @@ def raises_the_unspeakable(schema: Any) -> NoReturn:
 
 @_serializer("serializer.raises-hostile-words", REFUSED)
 def raises_hostile_words(schema: Any) -> NoReturn:
-    """The function raises an exception whose name and text are commands to terminals and builds."""
+    """The function raises an exception whose name and text contain control sequences for terminals and CI systems."""
     raise type("\x1b[2J", (Exception,), {})("\n::error::HOSTILE\n##vso[task.complete]\ud800\u202e")
 
 
 @_serializer("serializer.recurses", Expected(("refused", "fail", "crash", "hang")))
 def recurses(schema: Any) -> Any:
-    """The function calls itself without end, under a limit of a million."""
+    """The function calls itself without end, with a recursion limit of a million."""
     sys.setrecursionlimit(1_000_000)
     return recurses(schema)
 
@@ -227,7 +227,7 @@ def takes_the_signals(schema: Any) -> bytes:
 
 @_serializer("serializer.patches-the-library", Expected(("pass", "fail", "crash", "refused")))
 def patches_the_library(schema: Any) -> bytes:
-    """The function replaces functions of the standard library: json writes nothing, time stops."""
+    """The function replaces functions of the standard library: json writes nothing, the clock never advances."""
     data: bytes = schema.serialize().to_pybytes()
     json.dumps = lambda *_, **__: "HOSTILE"
     time.monotonic = lambda: 0.0
@@ -259,7 +259,7 @@ def scribbles(schema: Any) -> bytes:
 
 @_serializer("serializer.leaves-threads-and-a-daemon", Expected(("pass",)))
 def leaves_threads_and_a_daemon(schema: Any) -> bytes:
-    """The function leaves 200 threads that never end, and a child in a session of its own."""
+    """The function leaves 200 threads that never end, and a child in its own session."""
     for _ in range(200):
         threading.Thread(target=threading.Event().wait, daemon=False).start()
     sleeper(before=os.setsid)
@@ -269,7 +269,7 @@ def leaves_threads_and_a_daemon(schema: Any) -> bytes:
 
 @_serializer("serializer.prints", Expected(("pass",)))
 def prints(schema: Any) -> bytes:
-    """The function prints commands to terminals and builds."""
+    """The function prints control sequences for terminals and CI systems."""
     sys.stdout.write("\n::error::HOSTILE\n##vso[task.complete]\n\x1b[2J\n")
     sys.stdout.flush()
     data: bytes = schema.serialize().to_pybytes()
@@ -278,7 +278,7 @@ def prints(schema: Any) -> bytes:
 
 @_serializer("serializer.spoils-the-schema", Expected(("pass", "fail")))
 def spoils_the_schema(schema: Any) -> bytes:
-    """The function changes the buffers behind what it was given."""
+    """The function changes the buffers of the table that it received."""
     data: bytes = schema.serialize().to_pybytes()
     view = pa.py_buffer(data)
     ctypes.memset(view.address, 0, view.size)

@@ -53,7 +53,7 @@ def id_of_50_mib(answer: Any, context: Any) -> None:
 
 @_session("grpc.stream-name-of-20-mib", Expected(("fail", "hang", "refused")))
 def stream_name_of_20_mib(answer: Any, context: Any) -> None:
-    """A stream's name, which the suite has to send back, has 20 MiB."""
+    """The name of a stream, which the suite must send back, has 20 MiB."""
     answer.streams[0].name += "x" * (20 * MIB)
 
 
@@ -66,7 +66,7 @@ def hundred_thousand_columns(answer: Any, context: Any) -> None:
 
 @_session("grpc.hundred-thousand-equal-columns", FAIL, deadline=15.0)
 def hundred_thousand_equal_columns(answer: Any, context: Any) -> None:
-    """The schema has 100,000 columns of one and the same name."""
+    """The schema has 100,000 columns with the same name."""
     schema = pa.schema([pa.field("row_id", pa.int64())] * 100_000)
     answer.arrow_schema.serialized_schema = schema.serialize().to_pybytes()
 
@@ -106,14 +106,14 @@ def million_streams(answer: Any, context: Any) -> bytes:
 
 @_session("grpc.name-is-no-utf8", Expected(("fail", "refused")))
 def name_is_no_utf8(answer: Any, context: Any) -> bytes:
-    """The session's name is bytes that are no UTF-8."""
+    """The session's name is not UTF-8."""
     data: bytes = answer.SerializeToString()
     return data.replace(b"/sessions/s", b"/sessions/\xff")
 
 
 @_session("grpc.session-is-garbage", Expected(("fail", "refused")))
 def session_is_garbage(answer: Any, context: Any) -> bytes:
-    """CreateReadSession answers OK with bytes that are no message."""
+    """CreateReadSession answers OK with bytes that are not a message."""
     return b"\xff" * 4096
 
 
@@ -133,7 +133,7 @@ def million_unknown_fields(answer: Any, context: Any) -> bytes:
 
 @_session("grpc.expires-in-the-year-one", Expected(("fail",)))
 def expires_in_the_year_one(answer: Any, context: Any) -> None:
-    """The session expires at an instant that no clock shows."""
+    """The session expires at an instant that no clock can show."""
     answer.expire_time.seconds = -(1 << 62)
     answer.expire_time.nanos = (1 << 31) - 1
 
@@ -164,7 +164,7 @@ def hang_after_the_last(answers: Iterator[Any], context: Any) -> Iterator[Any]:
 
 @_rows("grpc.dripping-responses", HANG)
 def dripping_responses(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """An empty response comes every tenth of a second."""
+    """An empty response arrives every tenth of a second."""
     while True:
         yield proto.ReadRowsResponse()
         threading.Event().wait(0.1)
@@ -172,14 +172,14 @@ def dripping_responses(answers: Iterator[Any], context: Any) -> Iterator[Any]:
 
 @_rows("grpc.endless-empty-responses", FLOOD)
 def endless_empty_responses(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """Empty responses come for ever."""
+    """Empty responses arrive without end."""
     while True:
         yield b""
 
 
 @_rows("grpc.endless-empty-batches", FLOOD)
 def endless_empty_batches(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """Record batches without rows come for ever."""
+    """Record batches without rows arrive without end."""
     first = next(answers)
     batch = pa.record_batch([pa.array([], pa.int64())] * 2, names=["row_id", "a"]).serialize().to_pybytes()
     yield first
@@ -191,7 +191,7 @@ def endless_empty_batches(answers: Iterator[Any], context: Any) -> Iterator[Any]
 
 @_rows("grpc.flood-of-huge-responses", FLOOD)
 def flood_of_huge_responses(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """Responses of 16 MiB come for ever."""
+    """Responses of 16 MiB arrive without end."""
     answer = proto.ReadRowsResponse(row_count=1)
     answer.arrow_record_batch.serialized_record_batch = bytes(16 * MIB)
     data = answer.SerializeToString()
@@ -217,7 +217,7 @@ def response_of_600_mib(answers: Iterator[Any], context: Any) -> Iterator[Any]:
     settings={"deadlines": PATIENT},
 )
 def response_of_600_mib_by_default(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """One response has 600 MiB, which the table does not explain, under the limits that a target file has by itself."""
+    """One response has 600 MiB, which the table does not explain, with the default limits of a target file."""
     yield bytes(600 * MIB)
 
 
@@ -253,7 +253,7 @@ def stops_itself(answers: Iterator[Any], context: Any) -> Iterator[Any]:
 
 @_rows("grpc.response-is-garbage", Expected(("fail", "refused")))
 def response_is_garbage(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """A response is bytes that are no message."""
+    """A response consists of bytes that are not a message."""
     yield b"\xff" * 4096
 
 
@@ -267,7 +267,7 @@ def absurd_row_counts(answers: Iterator[Any], context: Any) -> Iterator[Any]:
 
 @_rows("grpc.absurd-sizes", FAIL)
 def absurd_sizes(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """Every response says that it has 2^62 bytes uncompressed."""
+    """Every response declares 2^62 uncompressed bytes."""
     for answer in answers:
         answer.uncompressed_byte_size = 1 << 62
         yield answer
@@ -301,19 +301,19 @@ def _bombed(answers: Iterator[Any], codec: str) -> Iterator[Any]:
 
 @_rows("grpc.lz4-bomb", Expected(("fail", "hang")), deadline=20.0, settings={"deadlines": PATIENT})
 def lz4_bomb(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """A batch of few MiB of LZ4 holds a GiB of zeros, and says so correctly."""
+    """A batch of a few MiB of LZ4 contains a GiB of zeros, with the right declared length."""
     return _bombed(answers, "lz4")
 
 
 @_rows("grpc.zstd-bomb", Expected(("fail", "hang")), deadline=20.0, settings={"deadlines": PATIENT})
 def zstd_bomb(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """A batch of kilobytes of ZSTD holds a GiB of zeros, and says so correctly."""
+    """A batch of some kilobytes of ZSTD contains a GiB of zeros, with the right declared length."""
     return _bombed(answers, "zstd")
 
 
 @_rows("grpc.leaves-a-thousand-threads", Expected(("pass",)))
 def leaves_a_thousand_threads(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """The server starts 1000 threads, and serves."""
+    """The server starts 1000 threads and works normally."""
     for _ in range(1000):
         threading.Thread(target=for_ever, daemon=True).start()
     return answers
@@ -321,7 +321,7 @@ def leaves_a_thousand_threads(answers: Iterator[Any], context: Any) -> Iterator[
 
 @_rows("grpc.floods-its-output", Expected(("pass",)))
 def floods_its_output(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """While it serves, the server prints 256 MiB to both outputs, without one line end."""
+    """While it serves, the server prints 256 MiB to both outputs, without a line end."""
     for number in (1, 2):
         for _ in range(128):
             os.write(number, b"x" * MIB)

@@ -46,21 +46,21 @@ def _working(running: Running) -> list[Any]:
 
 @_campaign("spark.killed-worker", Expected(status=(0,)))
 def killed_worker(running: Running) -> None:
-    """A Python worker of Spark is killed in the middle."""
+    """A Python worker of Spark is killed during the campaign."""
     for worker in _working(running)[:1]:
         worker.kill()
 
 
 @_campaign("spark.killed-driver", Expected(status=(-9,)))
 def killed_driver(running: Running) -> None:
-    """The campaign's own process is killed in the middle."""
+    """The main process of a campaign is killed."""
     _working(running)
     running.signal(signal.SIGKILL)
 
 
 @_campaign("spark.interrupted", Expected(status=(1, 130)))
 def interrupted(running: Running) -> None:
-    """Ctrl-C comes in the middle of a campaign."""
+    """Ctrl-C arrives during a campaign."""
     _working(running)
     running.interrupt()
 

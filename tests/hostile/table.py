@@ -1,44 +1,47 @@
-"""``docs/hostile.md``: every attack, what became of it, and what it cost the suite."""
+"""``docs/hostile.md``: every attack with its outcome and its cost."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tests.hostile.attack import Attack
 from tests.hostile.measure import GONE_AFTER_KILL_SECONDS, GONE_SECONDS, GRACE_SECONDS, PEAK_BYTES, Measured
 
-__all__ = ["FILE", "text"]
+__all__ = ["FILE", "described", "text"]
 
 FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "hostile.md"
 
 _HEAD: Final = """\
-# The hostile set
+# Attacks on the suite
 
-Whatever a target, a reader, a file or the machine does costs its case, and never a verdict, a report, a log or the
-machine. Each row below is an attack on that sentence: a small fixture in `tests/hostile/`, met by the command that a
-user would type.
+Targets, readers, files and the machine may do anything. Each attack costs at most its own case. It never costs a
+verdict, a report, a log or the machine. Each row below is an attack: a small fixture in `tests/hostile/`, run with
+the command that a user would type.
 
 ```sh
 tox -e hostile
 ```
 
-carries out all of them and writes this table; `python -m tests.hostile 'rest.*' life.fork-bomb` carries out some.
+runs all attacks and writes this table; `python -m tests.hostile 'rest.*' life.fork-bomb` runs some of them.
 
-*Outcome* is what the attacked case came to, or the command's exit status where there is no case. *Beyond* is how many
-seconds the command took beyond the deadline of its attack; the bar is {grace:g}. *Peak* is what the suite's own process
-held at most, beyond what a case's own data explains; the bar is {peak} MiB. *Orphans* are processes that were there
-{gone:g} s after the end ({killed:g} s where the suite was killed); the bar is none. *Valid* says that no traceback and
-no control character was printed, and that log, JSON, JUnit and HTML are well-formed.
+*Outcome* is the outcome of the attacked case, or the exit status of the command if there is no case. *Beyond* is the
+time that the command took after the deadline of its attack; the limit is {grace:g} s. *Peak* is the most memory that
+the suite's own process used, without the memory that the data of the case explains; the limit is {peak} MiB.
+*Orphans* are processes that were still there {gone:g} s after the end ({killed:g} s if the suite was killed); the
+limit is none. *Valid* means that no traceback and no control character was printed, and that log, JSON, JUnit and
+HTML are well-formed.
 
 Measured with Python {python} on {machine}, {cores} cores.
 """
 
 
 def text(measured: Iterable[Measured], skipped: Sequence[str] = ()) -> str:
-    """The document; ``skipped`` are attacks that could not be carried out here."""
+    """The document; ``skipped`` are attacks that could not run here."""
     rows = list(measured)
     good = sum(not one.faults for one in rows)
     parts = [
@@ -51,7 +54,7 @@ def text(measured: Iterable[Measured], skipped: Sequence[str] = ()) -> str:
             machine=f"{platform.system()} {platform.machine()}",
             cores=os.cpu_count(),
         ),
-        f"\n**{good} of {len(rows)} attacks** come to the right end within every bar.\n",
+        f"\n**{good} of {len(rows)} attacks** have the expected outcome, within every limit.\n",
     ]
     kinds = dict.fromkeys(one.attack.kind for one in rows)
     for kind in kinds:
@@ -60,12 +63,18 @@ def text(measured: Iterable[Measured], skipped: Sequence[str] = ()) -> str:
         parts += [_row(one) for one in rows if one.attack.kind == kind]
     missed = [one for one in rows if one.faults]
     if missed:
-        parts.append("\n## What is missed\n")
+        parts.append("\n## Attacks that missed a limit\n")
         parts += [f"* `{one.attack.id}`: {_cell('; '.join(one.faults))}" for one in missed]
     if skipped:
         names = ", ".join(f"`{name}`" for name in skipped)
-        parts.append(f"\nNot carried out here, for Spark is not installed: {names}.")
+        parts.append(f"\nNot run here, because Spark is not installed: {names}.")
     return "\n".join(parts) + "\n"
+
+
+def described(document: str, attacks: Mapping[str, Attack]) -> str:
+    """The document with the present descriptions of the attacks, and with the figures that it has."""
+    rows = re.compile(r"^\| `(?P<id>[^`]+)` \| .*?(?<!\\) \|", re.MULTILINE)
+    return rows.sub(lambda row: f"| `{row['id']}` | {_cell(attacks[row['id']].does)} |", document)
 
 
 def _row(one: Measured) -> str:

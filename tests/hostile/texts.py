@@ -46,50 +46,50 @@ def _refuse(context: Any, details: str | bytes) -> None:
 
 @_session("text.status-for-terminals")
 def status_for_terminals(answer: Any, context: Any) -> None:
-    """A status says escape sequences and control characters."""
+    """The message of a status contains escape sequences and control characters."""
     _refuse(context, TERMINAL)
 
 
 @_session("text.status-for-builds")
 def status_for_builds(answer: Any, context: Any) -> None:
-    """A status says commands to build services, each on a line of its own."""
+    """The message of a status contains commands for CI systems, each on its own line."""
     _refuse(context, BUILD)
 
 
 @_session("text.status-of-odd-unicode")
 def status_of_odd_unicode(answer: Any, context: Any) -> None:
-    """A status says controls of direction, separators and noncharacters."""
+    """The message of a status contains direction marks, separators and noncharacters."""
     _refuse(context, UNICODE)
 
 
 @_session("text.status-of-markup")
 def status_of_markup(answer: Any, context: Any) -> None:
-    """A status says ends of XML and HTML elements, a script, and what templates expand."""
+    """The message of a status contains XML and HTML end tags, a script, and template expressions."""
     _refuse(context, MARKUP)
 
 
 @_session("text.status-is-no-utf8")
 def status_is_no_utf8(answer: Any, context: Any) -> None:
-    """A status says bytes that are no UTF-8, surrogates among them."""
+    """The message of a status contains bytes that are not UTF-8, including surrogates."""
     _refuse(context, b"\xff\xfe\xed\xa0\x80\xed\xbf\xbf\xf4\x90\x80\x80")
 
 
 @_session("text.status-of-a-mib")
 def status_of_a_mib(answer: Any, context: Any) -> None:
-    """A status says a MiB."""
+    """The message of a status has a MiB."""
     _refuse(context, "m" * MIB)
 
 
 @_rows("text.status-in-the-stream")
 def status_in_the_stream(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """A stream ends after its first response in a status that says everything at once."""
+    """A stream ends after its first response with a status whose message combines all of these."""
     yield next(answers)
     _refuse(context, BUILD + TERMINAL + UNICODE + MARKUP)
 
 
 @_session("text.column-names")
 def column_names(answer: Any, context: Any) -> None:
-    """The session's columns are named by commands, escapes and markup."""
+    """The names of the session's columns contain commands, escapes and markup."""
     names = [BUILD, TERMINAL, UNICODE, MARKUP, "n" * MIB]
     schema = pa.schema([pa.field(name, pa.int64()) for name in names])
     answer.arrow_schema.serialized_schema = schema.serialize().to_pybytes()
@@ -97,7 +97,7 @@ def column_names(answer: Any, context: Any) -> None:
 
 @_session("text.metadata")
 def metadata(answer: Any, context: Any) -> None:
-    """Keys and values of the schema's metadata, and a time zone, are commands, escapes and markup."""
+    """Keys and values of the schema metadata, and a time zone, contain commands, escapes and markup."""
     hostile = {BUILD: TERMINAL, UNICODE: MARKUP, b"\xff": b"\xff\xed\xa0\x80"}
     zone = pa.timestamp("us", tz=BUILD + TERMINAL + UNICODE)
     schema = pa.schema([pa.field("row_id", zone, metadata=hostile)], metadata=hostile)
@@ -106,7 +106,7 @@ def metadata(answer: Any, context: Any) -> None:
 
 @_session("text.session-names")
 def session_names(answer: Any, context: Any) -> None:
-    """The names of session, table and stream are commands, escapes and markup."""
+    """The names of session, table and stream contain commands, escapes and markup."""
     answer.name += BUILD + TERMINAL
     answer.table += UNICODE + MARKUP
     answer.trace_id = BUILD
@@ -115,7 +115,7 @@ def session_names(answer: Any, context: Any) -> None:
 
 @_rows("text.trailers")
 def trailers(answers: Iterator[Any], context: Any) -> Iterator[Any]:
-    """Trailing metadata holds bytes that are no text under names for binary values."""
+    """Trailing metadata has bytes that are not text, with the names of binary values."""
     yield next(answers)
     context.set_trailing_metadata((("x-bin", b"\xff\xed\xa0\x80\x1b[2J"), ("grpc-status-details-bin", b"\xff" * 4096)))
     _refuse(context, "details are elsewhere")
@@ -133,19 +133,19 @@ def rest_lone_surrogates(connection: Any, method: str, path: str) -> None:
 
 @_rest("text.rest-for-builds")
 def rest_for_builds(connection: Any, method: str, path: str) -> None:
-    """An error's message over REST is made of commands to builds and terminals."""
+    """An error message over REST contains control sequences for CI systems and terminals."""
     whole(connection, _error(rb"\n::error::HOSTILE\n##vso[task.complete]\u001b[2J\u0000"), status="400 Bad Request")
 
 
 @_rest("text.rest-no-utf8")
 def rest_no_utf8(connection: Any, method: str, path: str) -> None:
-    """An error's body over REST is bytes that are no text."""
+    """The body of an error over REST consists of bytes that are not text."""
     whole(connection, bytes(range(256)) * 20, status="500 \xff\x1b[31m")
 
 
 @_rest("text.rest-keys")
 def rest_keys(connection: Any, method: str, path: str) -> None:
-    """Errors of rows name places and reasons that are escapes and lone surrogates."""
+    """Errors of rows have locations and reasons that contain escapes and lone surrogates."""
     hostile = rb'"\n::error::HOSTILE\ud800\u001b[2J"'
     entry = b'{"index": %s, "errors": [{%s: %s}]}' % (hostile, hostile, hostile)
     whole(connection, b'{"insertErrors": [' + entry + b'], "totalRows": %s, "rows": [{"f": %s}]}' % (hostile, hostile))

@@ -89,26 +89,26 @@ def _until_late() -> Iterator[None]:
 
 @_wire("wire.garbage", *BROKEN)
 def garbage(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """Instead of HTTP/2 frames random bytes come."""
+    """The server sends random bytes instead of HTTP/2 frames."""
     yield os.urandom(65536)
 
 
 @_wire("wire.http1", *BROKEN)
 def http1(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """Instead of HTTP/2 an HTML page comes over HTTP/1.1."""
+    """The server sends an HTML page over HTTP/1.1 instead of HTTP/2."""
     yield b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\n\r\n<html><h1>502</h1></html>"
 
 
 @_wire("wire.closed-at-once", *BROKEN)
 def closed_at_once(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """The connection is closed where the answer should come."""
+    """The server closes the connection instead of answering."""
     client.shutdown(socket.SHUT_RDWR)
     yield b""
 
 
 @_wire("wire.closes-after-every-call", "pass", "crash")
 def closes_after_every_call(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """The connection is closed after every call, so that each needs one of its own."""
+    """The server closes the connection after every call, so each call needs a new one."""
     yield frame
     if frame[3] == HEADERS and frame[4] & END_STREAM:
         client.sendall(_frame(GOAWAY, 0, 0, _stream_of(frame).to_bytes(4) + bytes(4)))
@@ -126,13 +126,13 @@ def reset(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.rst-stream", *BROKEN, "fail")
 def rst_stream(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """Every stream is reset where its first message should come."""
+    """The server resets every stream instead of sending its first message."""
     yield frame if frame[3] != DATA else _frame(RST_STREAM, 0, _stream_of(frame), (2).to_bytes(4))
 
 
 @_wire("wire.goaway-storm", *BROKEN, "fail")
 def goaway_storm(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """A thousand GOAWAY frames with debug data come before every frame."""
+    """A thousand GOAWAY frames with debug data precede every frame."""
     for _ in range(1000):
         yield _frame(GOAWAY, 0, 0, bytes(4) + (11).to_bytes(4) + b"too_many_pings\x1b[31m" * 100)
     yield frame
@@ -140,7 +140,7 @@ def goaway_storm(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.ping-flood", *BROKEN, "fail", "pass")
 def ping_flood(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """PING and SETTINGS frames come as fast as they are taken, before every frame."""
+    """PING and SETTINGS frames precede every frame, as fast as the client reads them."""
     for _ in range(50):
         yield (_frame(PING, 0, 0, bytes(8)) + _frame(SETTINGS, 0, 0, b"")) * 1000
     yield frame
@@ -148,14 +148,14 @@ def ping_flood(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.endless-pings", "hang", "crash")
 def endless_pings(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """PING frames come for ever where the answer should come."""
+    """The server sends PING frames without end instead of answering."""
     for _ in _until_late():
         yield _frame(PING, 0, 0, bytes(8)) * 1000
 
 
 @_wire("wire.endless-headers", *BROKEN, "fail", later=False, alone=True)
 def endless_headers(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """The header block of an answer goes on in CONTINUATION frames, while the next case is waiting."""
+    """The header block of an answer continues in CONTINUATION frames, while the next case waits."""
     if frame[3] != HEADERS:
         yield frame
         return
@@ -168,7 +168,7 @@ def endless_headers(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.dripping-frames", "hang", "crash")
 def dripping_frames(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """Every frame comes one byte every half second."""
+    """Every frame arrives at one byte per half second."""
     for byte in frame:
         yield bytes([byte])
         time.sleep(0.5)
@@ -182,7 +182,7 @@ def frame_of_16_mib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.message-of-4-gib", *BROKEN, "fail")
 def message_of_4_gib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """A message declares 4 GiB in its prefix, and then its bytes come slowly."""
+    """A message declares 4 GiB in its prefix, and then its bytes arrive slowly."""
     if frame[3] != DATA:
         yield frame
         return
@@ -194,7 +194,7 @@ def message_of_4_gib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.windows-shut", *BROKEN, "fail", "pass")
 def windows_shut(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """Settings shrink every window to nothing and grow every table to the most, a hundred times."""
+    """Settings set every window to zero and every table to the maximum, a hundred times."""
     settings = struct.pack(">HIHIHI", 4, 0, 1, 0xFFFFFFFF, 3, 0)
     yield _frame(SETTINGS, 0, 0, settings) * 100
     yield frame
@@ -202,7 +202,7 @@ def windows_shut(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 
 @_wire("wire.frames-of-unknown-kinds", *BROKEN, "fail", "pass")
 def frames_of_unknown_kinds(frame: bytes, client: socket.socket) -> Iterator[bytes]:
-    """A push promise comes for every frame, and frames of kinds that nobody has defined."""
+    """Each frame comes with a push promise and with frames of undefined types."""
     yield _frame(0xEE, 0xFF, 7, os.urandom(4096)) * 100
     yield _frame(5, END_HEADERS, _stream_of(frame) or 1, (2).to_bytes(4))
     yield frame

@@ -1,0 +1,70 @@
+"""The picture of a report at the top of the README: one report, with one finding open.
+
+The picture is a screenshot of a published HTML report by a headless Chromium. It shows the head of the report and the
+finding on ``CLAUSE``, without its lists of cases; everything else on the page is hidden.
+
+    python -m publish.picture [REPORT.html CLAUSE PICTURE.png]
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PICTURED: Final = (
+    str(ROOT / "reports" / "bqemulator-1.4.0.html"),
+    "framing.schema-without-end-of-stream",
+    str(ROOT / "docs" / "report.png"),
+)
+"""The report, the clause and the file of the picture that the README shows."""
+
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
+SIZE: Final = (1080, 845)
+"""Width and height in pixels: the finding at the reading size of the README, and no more."""
+DEADLINE: Final = 60
+"""Seconds for the browser, which needs about two."""
+
+_HIDDEN: Final = """
+<style>
+main { padding-bottom: 0; }
+main > table, main > h2, main > p:not(.verdict), footer, section:not(.failed),
+.head dt:nth-of-type(n+3), .head dd:nth-of-type(n+3),
+.facts dt:nth-of-type(n+7), .facts dd:nth-of-type(n+7), details:not([open]) { display: none; }
+</style>
+</head>"""
+
+
+def opened(page: str, clause: str) -> str:
+    """The page of a report with the finding on ``clause`` open and other parts hidden.
+
+    Raises ``ValueError`` where the report has no such finding.
+    """
+    before, found, after = page.partition(f'<dt id="clause--{clause}">')
+    if not found:
+        message = f"expected a report with a finding on {clause}, which this one does not have"
+        raise ValueError(message)
+    start, details, summary = before.rpartition("<details>")
+    return start.replace("</head>", _HIDDEN, 1) + details.replace(">", " open>") + summary + found + after
+
+
+def main(report: str, clause: str, picture: str) -> None:
+    """Write the picture; raises ``SystemExit`` where there is no browser."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        sys.exit(f"expected a browser to take the picture with: one of {', '.join(BROWSERS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        page.write_text(opened(Path(report).read_text(encoding="utf-8"), clause), encoding="utf-8")
+        options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}/user")
+        size = f"--window-size={SIZE[0]},{SIZE[1]}"
+        command = [browser, *options, size, f"--screenshot={Path(picture).resolve()}", page.as_uri()]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL, timeout=DEADLINE)  # noqa: S603  # our own page
+
+
+if __name__ == "__main__":
+    main(*(sys.argv[1:] or PICTURED))
