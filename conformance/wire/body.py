@@ -19,6 +19,9 @@ __all__ = ["Body"]
 MAX_PADDING: Final = 64
 """Padding to the next 64 bytes, the widest alignment that the format recommends, is shorter than this."""
 
+SMALL: Final = 1 << 14
+"""Bytes of a body up to which copying it costs nothing."""
+
 _ZEROS: Final = [bytes(length) for length in range(MAX_PADDING)]
 _EMPTY: Final = memoryview(b"")
 
@@ -81,24 +84,26 @@ class Body:
     def cut(self, buffers: tuple[int, ...]) -> None:
         """Cuts the buffers out of the body: ``buffers`` are offset and length of each in turn."""
         self.offsets, self.lengths = buffers[::2], buffers[1::2]
-        data, base, contents = self.data, self.base, self.contents
-        length, size = self.length, len(data) - self.base
-        end = 0
+        base, contents = self.base, self.contents
+        length, size = self.length, len(self.data) - base
+        body = self.data[base : base + length]
+        limit, end = len(body), 0
+        # Slices of bytes are compared sooner than those of a view.
+        padding = bytes(body) if limit <= SMALL else body
         for offset, count in zip(self.offsets, self.lengths, strict=True):
-            if count == 0 and offset >= 0:
+            if not count and offset >= 0:
                 contents.append(_EMPTY)
                 continue
-            gap = offset - end
-            stop = offset + count
-            if count < 0 or not 0 <= gap < MAX_PADDING or offset & 7 or stop > length or stop > size:
+            gap, stop = offset - end, offset + count
+            if count < 0 or not 0 <= gap < MAX_PADDING or offset & 7 or stop > limit:
                 break
-            if gap and data[base + end : base + offset] != _ZEROS[gap]:
+            if gap and padding[end:offset] != _ZEROS[gap]:
                 break
-            contents.append(data[base + offset : base + stop])
+            contents.append(body[offset:stop])
             end = stop
         else:
             gap = length - end
-            if length > size or (gap < MAX_PADDING and data[base + end : base + length] == _ZEROS[gap]):
+            if length > size or (gap < MAX_PADDING and padding[end:] == _ZEROS[gap]):
                 return
         self._diagnose()
 

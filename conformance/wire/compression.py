@@ -38,13 +38,25 @@ Wrong = Callable[[Rule, str], None]
 class DecompressionBudget:
     """How many bytes the messages that share it may still decompress to.
 
-    ``most`` is the bound where the caller knows one; else it follows from how many bytes are stored.
+    ``most`` gives the bound where the caller knows one, and is called when the first of them is compressed; else the
+    bound follows from how many bytes are stored.
     """
 
-    __slots__ = ("remaining",)
+    __slots__ = ("_left",)
 
-    def __init__(self, stored: int, most: int | None = None) -> None:
-        self.remaining = FLOOR + FACTOR * stored if most is None else most
+    def __init__(self, stored: int, most: Callable[[], int] | None = None) -> None:
+        self._left: int | Callable[[], int] = FLOOR + FACTOR * stored if most is None else most
+
+    @property
+    def remaining(self) -> int:
+        """How many bytes are left."""
+        if not isinstance(self._left, int):
+            self._left = self._left()
+        return self._left
+
+    def spend(self, count: int) -> None:
+        """Take so many bytes off what is left."""
+        self._left = self.remaining - count
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,7 +96,7 @@ def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wro
     elif declared > budget.remaining:
         wrong(Rule.COMPRESSION_EXPANSION, f"{declared} bytes announced, {budget.remaining} left of the limit")
     else:
-        budget.remaining -= declared
+        budget.spend(declared)
         return _expand(frame[: scan.end], codec, declared, wrong)
     return None
 
