@@ -58,8 +58,11 @@ def judge(
     ``readings`` are the results of independent readers on the same exchange, if any were asked.
     """
     load_chapters()
-    chosen = CLAUSES.values() if clauses is None else clauses
-    return judge_view(View(case, exchange, table, readings), (one for one in chosen if profile in one.profiles))
+    view = View(case, exchange, table, readings)
+    if clauses is not None:
+        return judge_view(view, (one for one in clauses if profile in one.profiles))
+    judging = _judge_of_all(profile, len(CLAUSES))
+    return judging.in_order(case, judging(view))
 
 
 def judge_view(view: View, clauses: Iterable[Clause]) -> list[Verdict]:
@@ -89,7 +92,7 @@ class Judge:
 
     def __init__(self, clauses: Iterable[Clause]) -> None:
         self.clauses: Final = tuple(clauses)
-        self._places = {clause: place for place, clause in enumerate(self.clauses)}
+        self.places: Final = {clause.id: place for place, clause in enumerate(self.clauses)}
         sides: dict[Aspect | None, list[Clause]] = {}
         for clause in self.clauses:
             sides.setdefault(_aspect(clause), []).append(clause)
@@ -116,22 +119,40 @@ class Judge:
                 shown, unshown = _divided(side, state, named)
                 passed += shown
                 open_ += unshown
-        asked = [_ask(view, clause, served=served) for clause in sorted(open_, key=self._places.__getitem__)]
+        asked = [_ask(view, clause, served=served) for clause in sorted(open_, key=lambda one: self.places[one.id])]
         verdicts = unjudged.unhidden([one for one in asked if one is not None], raised, self.clauses)
         passed += [one.clause for one in verdicts if one.outcome is Outcome.PASS]
         return Judged(tuple(passed), tuple([one for one in verdicts if one.outcome is not Outcome.PASS]))
 
     def in_order(self, case: Case, judged: Judged) -> list[Verdict]:
         """Return all verdicts in the order of the clauses; verdicts on the case as a whole come last."""
-        known = {clause_id: Verdict(case.id, clause_id, Outcome.PASS) for clause_id in judged.passed}
-        known |= {verdict.clause: verdict for verdict in judged.others}
-        ordered = [known.pop(clause.id) for clause in self.clauses if clause.id in known]
-        return [*ordered, *known.values()]
+        others = {verdict.clause: verdict for verdict in judged.others}
+        ordered = _in_order(self, judged.passed, tuple(others))
+        if not others:
+            return Verdict.passes(case.id, ordered)
+        return [others.get(one) or Verdict(case.id, one, Outcome.PASS) for one in ordered]
 
 
 @functools.lru_cache(maxsize=16)
 def _judge_of(clauses: tuple[Clause, ...]) -> Judge:
     return Judge(clauses)
+
+
+@functools.lru_cache(maxsize=16)
+def _judge_of_all(profile: str, count: int) -> Judge:
+    """Return the judge of a profile's clauses; the register only grows, so its size tells whether it is the same."""
+    del count
+    return Judge(clause for clause in CLAUSES.values() if profile in clause.profiles)
+
+
+@functools.lru_cache(maxsize=256)
+def _in_order(judge: Judge, passed: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the ids of the verdicts in the order of the judge's clauses; ids of no clause of it come last.
+
+    Most exchanges of a target pass the same clauses, so the order is computed once for each set of them.
+    """
+    places = judge.places
+    return tuple(sorted((*passed, *others), key=lambda clause_id: places.get(clause_id, len(places))))
 
 
 def _aspect(clause: Clause) -> Aspect | None:

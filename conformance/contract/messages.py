@@ -6,10 +6,11 @@ messages cost nothing if the messages are well formed.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from conformance import wire
@@ -51,12 +52,30 @@ class ShownMessages(enum.Flag):
     BATCHES = enum.auto()
 
 
+_SHOWN: Final = {
+    (False, False): ShownMessages.NOTHING,
+    (True, False): ShownMessages.SCHEMAS,
+    (False, True): ShownMessages.BATCHES,
+    (True, True): ShownMessages.SCHEMAS | ShownMessages.BATCHES,
+}
+"""The kinds of messages, by whether there are schemas and batches."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Checked:
+    """A schema with the violations that each check found in it; it keeps the schema alive, and so its identity."""
+
+    schema: wire.Schema | None
+    found: Mapping[SchemaCheck, tuple[Violation, ...] | Raised]
+    clean: bool
+
+
 class MessageAspect:
     """The messages of an exchange; clean if neither the wire nor a check of a schema found anything."""
 
     def __init__(self) -> None:
         self._checks: list[SchemaCheck] = []
-        self._known: dict[int, tuple[wire.Schema, dict[SchemaCheck, tuple[Violation, ...] | Raised]]] = {}
+        self._known: dict[int, _Checked] = {}
 
     def state(self, view: View) -> ShownMessages | None:
         """Return the kinds of messages in the view if all are clean, else None."""
@@ -69,11 +88,9 @@ class MessageAspect:
         # the faults above do not show it.
         if any(message.message.schema is None for message in view.schemas) or not all(map(_has_body, view.batches)):
             return None
-        if any(found for schema in view.schemas for found in self._found(schema).values()):
+        if not all(self._checked(message.message.schema).clean for message in view.schemas):
             return None
-        return (ShownMessages.SCHEMAS if view.schemas else ShownMessages.NOTHING) | (
-            ShownMessages.BATCHES if view.batches else ShownMessages.NOTHING
-        )
+        return _SHOWN[bool(view.schemas), bool(view.batches)]
 
     def add(self, check: SchemaCheck) -> None:
         """Register a check of schemas: only schemas that pass it are clean."""
@@ -86,17 +103,15 @@ class MessageAspect:
         Raises:
             Exception: whatever the check raises.
         """
-        return raise_or_give(self._found(message).get(check, ()))
+        return raise_or_give(self._checked(message.message.schema).found.get(check, ()))
 
-    def _found(self, message: SchemaBytes) -> dict[SchemaCheck, tuple[Violation, ...] | Raised]:
-        schema = message.message.schema
-        if schema is None:
-            return {}
+    def _checked(self, schema: wire.Schema | None) -> _Checked:
         if id(schema) not in self._known:
             if len(self._known) >= MAX_REMEMBERED:
                 self._known.clear()
-            self._known[id(schema)] = schema, {check: _attempted(check, schema) for check in self._checks}
-        return self._known[id(schema)][1]
+            found = {} if schema is None else {check: _attempted(check, schema) for check in self._checks}
+            self._known[id(schema)] = _Checked(schema, found, clean=not any(found.values()))
+        return self._known[id(schema)]
 
 
 def _attempted(check: SchemaCheck, schema: wire.Schema) -> tuple[Violation, ...] | Raised:

@@ -325,7 +325,7 @@ class View:
     def served(self) -> tuple[CallView, ...]:
         """The calls of Storage Read in order, whichever party made them."""
         calls = enumerate(self.exchange.calls)
-        return tuple(_VIEWS[call.method](self, index, call) for index, call in calls if call.method in _VIEWS)
+        return tuple([_VIEWS[call.method](self, index, call) for index, call in calls if call.method in _VIEWS])
 
     @property
     def calls(self) -> tuple[CallView, ...]:
@@ -411,7 +411,11 @@ class View:
     @remembered_property
     def decompression(self) -> Decompression | None:
         """The part of that limit that is left; the batches share it."""
-        return None if self.inflation is None else Decompression(0, self.inflation)
+        if not self.case.table.columns:
+            return None
+        # Few batches are compressed, and to sum up a table's size takes a tenth of the time that a small one is judged.
+        budget, exchange, table = self.budget, self.exchange, self.table
+        return Decompression(0, lambda: budget.of_bytes(exchange, table.nbytes))
 
     @remembered_property
     def excess(self) -> Excess | None:
@@ -425,10 +429,10 @@ class View:
 
     def _excess_of_rows(self) -> Excess | None:
         """Return an excess of rows or of decompressed bytes for the table; nothing is decoded to find it."""
-        if self.inflation is None:
+        if not self.case.table.columns:
             return None
-        declared = ((one.call, one.inflated) for read in self.served_reads for one in read.responses)
-        if (excess := self.budget.of_inflated(declared, self.inflation)) is not None:
+        declared = [(one.call, one.inflated) for read in self.served_reads for one in read.responses]
+        if declared and (excess := self.budget.of_inflated(declared, self.inflation or 0)) is not None:
             return excess
         try:
             counts = [(batch.call, batch.rows) for batch in self.batches]

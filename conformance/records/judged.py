@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable
 from typing import Final
 
 from conformance.contain.text import keep_safe
@@ -76,3 +78,25 @@ class Verdict:
     def __post_init__(self) -> None:
         if self.reason:  # a run has very many passes, and a pass has no reason: this saves the call
             keep_safe(self, "reason")
+
+    @staticmethod
+    def passes(case_id: str, clauses: Iterable[str]) -> list[Verdict]:
+        """Return the verdicts of clauses that passed on a case.
+
+        A run has very many of them; the constructor of a frozen dataclass takes more than twice as long.
+        """
+        made = []
+        set_case, set_clause, set_outcome, set_findings, set_reason = _SETTERS
+        for clause in clauses:
+            verdict = Verdict.__new__(Verdict)
+            set_case(verdict, case_id)
+            set_clause(verdict, clause)
+            set_outcome(verdict, Outcome.PASS)
+            set_findings(verdict, ())
+            set_reason(verdict, "")
+            made.append(verdict)
+        return made
+
+
+_SETTERS: Final = tuple(vars(Verdict)[field.name].__set__ for field in dataclasses.fields(Verdict))
+"""The functions that set the slots of a verdict, in the order of its fields."""

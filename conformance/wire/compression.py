@@ -27,20 +27,31 @@ PADDING: Final = 64
 _read_i64: Final = struct.Struct("<q").unpack_from
 
 Wrong = Callable[[Rule, str], None]
-
 """A callback that reports a broken rule with the text of the observation."""
 
 
 class DecompressionBudget:
     """The number of bytes that the messages sharing the budget may still decompress to.
 
-    ``most`` sets the limit; without it, the limit follows from the number of stored bytes.
+    ``most`` returns the limit, and is called when the first message is compressed; without it, the limit follows from
+    the number of stored bytes.
     """
 
-    __slots__ = ("remaining",)
+    __slots__ = ("_left",)
 
-    def __init__(self, stored: int, most: int | None = None) -> None:
-        self.remaining = FLOOR + FACTOR * stored if most is None else most
+    def __init__(self, stored: int, most: Callable[[], int] | None = None) -> None:
+        self._left: int | Callable[[], int] = FLOOR + FACTOR * stored if most is None else most
+
+    @property
+    def remaining(self) -> int:
+        """The number of bytes that are left."""
+        if not isinstance(self._left, int):
+            self._left = self._left()
+        return self._left
+
+    def spend(self, count: int) -> None:
+        """Subtract ``count`` bytes from the rest."""
+        self._left = self.remaining - count
 
 
 def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wrong: Wrong) -> memoryview | None:
@@ -72,7 +83,7 @@ def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wro
     elif declared > budget.remaining:
         wrong(Rule.COMPRESSION_EXPANSION, f"{declared} bytes announced, {budget.remaining} left of the limit")
     else:
-        budget.remaining -= declared
+        budget.spend(declared)
         return _expand(frame[: scan.end], codec, declared, wrong)
     return None
 

@@ -196,6 +196,7 @@ class Verifier:
         for number, (slot, at) in enumerate(zip(slots, places, strict=False)):
             if not at:
                 continue
+            kind = slot.kind
             if at < start or at + slot.size > stop:
                 entry = table.vtable + 4 + 2 * number
                 observed = f"{slot.size} bytes at offset {at - table.start} of a table of {table.size}"
@@ -203,11 +204,11 @@ class Verifier:
             elif at & (slot.align - 1):
                 observed = f"{slot.of} at offset {at}"
                 self._fault(Rule.FLATBUF_UNALIGNED, at, at + slot.size, f"{path}.{slot.name}", observed)
-            elif slot.kind is SlotKind.SCALAR:
+            elif kind is SlotKind.SCALAR:
                 values[number] = self._scalar(slot, at, path)
-            elif slot.kind is SlotKind.STRUCT:
+            elif kind is SlotKind.STRUCT:
                 values[number] = Run(at, 1)
-            elif slot.kind is SlotKind.UNION:
+            elif kind is SlotKind.UNION:
                 values[number] = self._union(table, number, at, depth)
             else:
                 values[number] = self._reference(slot, at, path, depth)
@@ -254,8 +255,10 @@ class Verifier:
                 self._fault(Rule.FLATBUF_REQUIRED_MISSING, table.start, table.start + table.size, path, "no such slot")
 
     def _complete_union(self, table: Table, number: int, slot: Slot, place: int) -> None:
-        kind, path = table.values[number - 1], f"{table.path}.{slot.name}"
-        at = table.place(f"{slot.name}_type")
+        kind = table.values[number - 1]
+        if place and 0 < kind < len(UNIONS[slot.of]):
+            return
+        path, at = f"{table.path}.{slot.name}", table.place(f"{slot.name}_type")
         if kind >= len(UNIONS[slot.of]):
             self._fault(Rule.FLATBUF_UNION_TYPE_UNKNOWN, at, at + 1, path, f"type {kind} of {slot.of}")
         elif kind and not place:

@@ -150,12 +150,11 @@ def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, le
     version_code, kind, header, body_length, _ = root.values
     body_start = base + len(verifier.meta)
     body_end = body_start + max(body_length, 0)
-    place = base + root.place("bodyLength")
-    if body_length < 0:
-        report(faults, Rule.MESSAGE_BODY_LENGTH_NEGATIVE, (place, place + 8), "Message.bodyLength", f"{body_length}")
     # The body is padded to 8 bytes, so that the next message starts aligned.
-    elif body_length & 7:
-        rule = Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8
+    if body_length & 7 or body_length < 0:
+        negative = body_length < 0
+        rule = Rule.MESSAGE_BODY_LENGTH_NEGATIVE if negative else Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8
+        place = base + root.place("bodyLength")
         report(faults, rule, (place, place + 8), "Message.bodyLength", f"{body_length}")
     if body_end > len(data):
         body_end = len(data)

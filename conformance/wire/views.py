@@ -16,7 +16,7 @@ from conformance.wire.body import Body
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Mask, Op
 from conformance.wire.liveness import live
-from conformance.wire.text import faulty_text, is_ascii
+from conformance.wire.utf8 import faulty_text, is_ascii
 
 __all__ = ["judge_views"]
 

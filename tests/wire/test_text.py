@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import random
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from conformance.wire import Rule, read_batch
-from conformance.wire.text import faulty_text, is_plain
+from conformance.wire import Rule, read_batch, utf8
+from conformance.wire.utf8 import ChunkedCheck, faulty_text, is_utf8
 from tests.wire.forge import batch_message, column, i4
 
 PIECES = [
@@ -68,26 +71,125 @@ def test_column_is_judged_value_by_value(seed: int) -> None:
 
 
 @pytest.mark.parametrize("prefix", [b"", b"a", b"\xc3\xa9", b"\xe4\xb8\x96"], ids=["first", "ascii", "two", "three"])
-@pytest.mark.parametrize("suffix", [b"", b"a", b"\xc3\xa9", b"\xbf"], ids=["last", "ascii", "two", "stray"])
-def test_what_is_plainly_text_is_text(prefix: bytes, suffix: bytes) -> None:
-    """No byte, whatever follows it and in any surroundings, is waved through where the decoder refuses it."""
-    pairs = [bytes(pair) for pair in itertools.product(range(256), BOUNDARIES)]
+@pytest.mark.parametrize("suffix", [b"", b"a", b"\xbf", b"\xbf\xbf"], ids=["last", "ascii", "one more", "two more"])
+def test_arrays_agree_with_the_decoder_on_every_pair(prefix: bytes, suffix: bytes) -> None:
+    """Every byte, whatever follows it and in any surroundings, is accepted exactly if the decoder accepts it."""
+    check = ChunkedCheck(64, small=0)
+    pairs = [prefix + bytes(pair) + suffix for pair in itertools.product(range(256), BOUNDARIES)]
 
-    waved = [pair for pair in pairs if is_plain(prefix + pair + suffix)]
+    accepted = [check.accepts(memoryview(pair)) for pair in pairs]
 
-    assert all(_is_text(prefix + pair + suffix) for pair in waved)
+    assert accepted == [_is_text(pair) for pair in pairs]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_plain_text_is_seen_to_be_plain(seed: int) -> None:
-    """Well-formed text of up to three bytes a character is waved through, and nothing malformed is."""
-    rng = random.Random(seed)
-    good = b"".join(rng.choices([b"a", b"\xc3\xa9", b"\xe4\xb8\x96", b"\xef\xbf\xbd", b"\xdf\xbf"], k=300))
-    bad = bytearray(good)
-    bad[rng.randrange(len(bad))] = rng.randrange(256)
+@pytest.mark.parametrize("character", ["\u00e9", "\u4e16", "\U0001f600"], ids=["two", "three", "four"])
+def test_ascii_between_the_parts_of_a_character_is_seen(character: str) -> None:
+    """A character that ASCII of any length divides at any place is none, also where most of that ASCII is left out."""
+    check = ChunkedCheck(256, small=0)
+    encoded = character.encode()
+    for before, gap, part in itertools.product(range(64, 72), range(33), range(1, len(encoded))):
+        data = b"x" * before + encoded[:part] + b"x" * gap + encoded[part:] + b"x" * 64
+        assert check.accepts(memoryview(data)) is (gap == 0)
 
-    assert is_plain(good)
-    assert not is_plain(bytes(bad)) or _is_text(bytes(bad))
+
+@st.composite
+def texts(draw: st.DrawFn) -> bytes:
+    """Bytes that are text for the most part: characters of all lengths between stretches of ASCII, or spoilt ones."""
+    pieces = draw(st.lists(st.one_of(st.text(max_size=5).map(str.encode), st.sampled_from(PIECES[:7])), max_size=12))
+    stretches = draw(st.lists(st.integers(0, 40), min_size=len(pieces), max_size=len(pieces)))
+    data = bytearray(b"".join(piece + b"x" * count for piece, count in zip(pieces, stretches, strict=True)))
+    for place in draw(st.lists(st.integers(0, max(0, len(data) - 1)), max_size=2)) if data else ():
+        spoil = draw(st.sampled_from(["set", "drop", "insert"]))
+        byte = draw(st.sampled_from(BOUNDARIES))
+        data[place : place + (spoil != "insert")] = b"" if spoil == "drop" else bytes([byte])
+    return bytes(data)
+
+
+@given(data=texts(), size=st.integers(4, 80), small=st.sampled_from([0, 16]))
+def test_chunks_agree_with_the_decoder(data: bytes, size: int, small: int) -> None:
+    """However long the chunks are, bytes are accepted exactly if the decoder accepts all of them."""
+    assert ChunkedCheck(size, small=small).accepts(memoryview(data)) is _is_text(data)
+
+
+@given(data=texts(), size=st.integers(4, 80), base=st.sampled_from([0, 7]), draw=st.data())
+def test_starts_agree_with_decoding_each_value(data: bytes, size: int, base: int, draw: st.DataObject) -> None:
+    """Values next to each other are accepted exactly if the decoder accepts each of them."""
+    cuts = sorted(draw.draw(st.lists(st.integers(0, len(data)), max_size=8)))
+    edges = [0, *cuts, len(data)]
+    starts = np.array(edges[:-1], draw.draw(st.sampled_from(["<i4", "<i8"]))) + np.int8(base)
+
+    accepted = ChunkedCheck(size, small=0).accepts(memoryview(data), starts, base=base)
+
+    assert accepted is all(_is_text(data[start:end]) for start, end in itertools.pairwise(edges))
+
+
+@given(data=texts(), draw=st.data())
+def test_a_column_agrees_with_decoding_each_value(data: bytes, draw: st.DataObject) -> None:
+    """The first slot that does not decode is reported with its place and its bytes, and how many there are."""
+    length = draw.draw(st.integers(1, 9))
+    edges = sorted(draw.draw(st.lists(st.integers(0, len(data)), min_size=length + 1, max_size=length + 1)))
+    edges[0] = 0
+    message = batch_message(length, [(length, 0)], [b"", i4(*edges), data])
+
+    faults = read_batch(message, column(pa.utf8())).faults
+
+    values = [data[start:end] for start, end in itertools.pairwise(edges)]
+    bad = [slot for slot, value in enumerate(values) if not _is_text(value)]
+    assert [fault.rule for fault in faults] == [Rule.UTF8_INVALID] * bool(bad)
+    for fault in faults:
+        shown = values[bad[0]][:24].hex(" ")
+        assert fault.observed == f"the bytes {shown} in slot {bad[0]} ({len(bad)} such slots)"
+        assert bytes(message[fault.start : fault.end]) == values[bad[0]][:1]
+        assert message.index(data) + edges[bad[0]] == fault.start
+
+
+KINDS = {
+    "two": "\u00e9t\u00e9 " * 9,
+    "three": "\u4e16\u754c" * 5,
+    "korean": "\ud55c\uad6d\uc5b4 ",
+    "devanagari": "\u0928\u092e\u0938\u094d\u0924\u0947 ",
+    "four": "\U0001f600" * 11,
+    "one in forty": "x" * 39 + "\U0001f600",
+    "all": "na\u00efve \u6771\u4eac \U0001f600 \ud55c \u0928 x",
+}
+
+
+@pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)
+def test_text_is_not_looked_at_byte_by_byte(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Well-formed text of any script costs a few operations on each chunk; no character is decoded by itself."""
+
+    def classified(_data: object) -> None:
+        raise AssertionError("the bytes were classified one by one")
+
+    monkeypatch.setattr(utf8, "_bad_bytes", classified)
+    batch = pa.record_batch([pa.array([text] * 30_000)], names=["x"])
+
+    assert read_batch(batch.serialize(), column(pa.utf8())).faults == []
+
+
+@pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)
+def test_memory_does_not_grow_with_the_text(text: str) -> None:
+    """Text is checked in chunks: a column of 8 MiB takes some arrays as long as a chunk, and no more."""
+    text *= (8 << 20) // len(text.encode()) // 1000
+    data = pa.record_batch([pa.array([text] * 1000)], names=["x"]).serialize().to_pybytes()
+    schema = column(pa.utf8())
+    tracemalloc.start()
+    try:
+        assert read_batch(data, schema).faults == []
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * utf8.CHUNK
+
+
+def test_empty_values_are_looked_up_in_steps() -> None:
+    """Any number of empty values may start at one place, inside a character too."""
+    text, many = "\u4e16".encode() * 10_000, 3 * utf8.PLACES
+    starts = np.full(many, 6000, np.int32)
+    assert is_utf8(memoryview(text), starts)
+
+    starts[-1] = 6001
+    assert not is_utf8(memoryview(text), starts)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ class Read:
 @once_per_view
 def _reads(view: View) -> list[Read]:
     """Return the full streams that at least one reader read and whose readings could be compared."""
+    if not view.readings:
+        return []
     by_label: dict[str, list[Reading]] = {}
     for reading in view.readings:
         if reading.outcome is not ReadingOutcome.UNAVAILABLE and reading.camp:

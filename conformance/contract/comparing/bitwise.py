@@ -4,6 +4,7 @@ decoding.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -29,27 +30,31 @@ def bit_for_bit(view: View) -> bool:
     if message is None or batch.faults or message.body is None or message.length != view.table.num_rows:
         return False
     wanted, got = _buffers(view.table), message.body.contents
-    return view.table.num_rows > 0 and len(wanted) == len(got) and all(map(_same_bytes, wanted, got))
+    return view.table.num_rows > 0 and len(wanted) == len(got) and _same_bytes(wanted, got)
 
 
-def _same_bytes(wanted: pa.Buffer | bytes | None, got: memoryview | None) -> bool:
-    """True if ``wanted`` starts with ``got``. The length of ``got`` is enough, or the wire would have reported a
-    fault.
+def _same_bytes(wanted: Sequence[pa.Buffer | None], got: Sequence[memoryview | None]) -> bool:
+    """True if each buffer of ``wanted`` starts with that of ``got``. The lengths of ``got`` are enough, or the wire
+    would have reported a fault.
     """
-    if wanted is None or got is None:
-        return wanted is None and got is not None and not len(got)
-    if isinstance(wanted, bytes):
-        return wanted.startswith(got.tobytes()) and (len(got) > 0 or not wanted)
-    return 0 < len(got) <= wanted.size and bool(wanted.slice(0, len(got)).equals(pa.py_buffer(got)))
+    for expected, content in zip(wanted, got, strict=True):
+        if expected is None or content is None or not len(content):
+            if content is None or len(content) or (expected is not None and expected.size):
+                return False
+        elif expected.size <= _SMALL:
+            if not expected.to_pybytes().startswith(content.tobytes()):
+                return False
+        elif len(content) > expected.size or not expected.slice(0, len(content)).equals(pa.py_buffer(content)):
+            return False
+    return True
 
 
 _SMALL: Final = 4096
 """The size in bytes up to which comparing Python bytes is faster than comparing pyarrow buffers."""
 
 
-def _buffers(table: pa.Table) -> list[pa.Buffer | bytes | None]:
+def _buffers(table: pa.Table) -> list[pa.Buffer | None]:
     """Return the buffers of a table in the order of a batch; no buffers if a column has several chunks or an offset."""
-    chunks = [column.chunks for column in table.columns]
-    whole = all(len(found) == 1 and found[0].offset == 0 for found in chunks)
-    buffers = [buffer for found in chunks for buffer in found[0].buffers()] if whole else []
-    return [buffer.to_pybytes() if buffer is not None and buffer.size <= _SMALL else buffer for buffer in buffers]
+    batches = table.to_batches()
+    columns = batches[0].columns if len(batches) == 1 else []
+    return [] if any(column.offset for column in columns) else [one for column in columns for one in column.buffers()]

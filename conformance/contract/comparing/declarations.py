@@ -113,6 +113,11 @@ class Pairing:
         """The BigQuery types of the pairs, and None, which means any schema."""
         return frozenset({None, *self.by_type})
 
+    @functools.cached_property
+    def types(self) -> frozenset[BqType]:
+        """The BigQuery types of the pairs."""
+        return frozenset(self.by_type)
+
     def clean(self, declared: Declared, checks: Sequence[Check]) -> bool:
         """True if no check finds a violation or raises; computed once, because there are many checks and none
         changes.

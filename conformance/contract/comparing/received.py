@@ -332,8 +332,7 @@ class ValueAspect:
     def _state(self, view: View) -> ShownValues | None:
         if bit_for_bit(view):
             (one,) = declared(view)
-            types = frozenset(kind for kind in one.pairing.shown if kind is not None)
-            return ShownValues(types, has_lists=one.pairing.has_lists, counted=True)
+            return ShownValues(one.pairing.types, has_lists=one.pairing.has_lists, counted=True)
         if any(one.expected.num_rows != one.got.num_rows for one in serialized(view)):
             return None
         found = compared(view)
