@@ -9,7 +9,7 @@ import time
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.generate.materialise import materialise
@@ -410,7 +410,7 @@ LENGTH CONCAT COALESCE STARTS_WITH SAFE_CAST DISTINCT FROM INTERVAL ARRAY EXISTS
 WORDS = (*(column.name for column in COLUMNS), *SOUP.split())
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 @given(words=st.lists(st.sampled_from(WORDS), max_size=12))
 def test_any_text_is_evaluated_or_refused(rows: pa.Table, words: list[str]) -> None:
     """Whatever the text, the answer is one truth value per row or a refusal, and no other error."""
