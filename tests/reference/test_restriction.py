@@ -5,8 +5,6 @@ The module is long because the two tables are; its tests are few.
 
 from __future__ import annotations
 
-import time
-
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -388,12 +386,10 @@ def test_restriction_over_no_rows(rows: pa.Table, text: str) -> None:
 def test_long_chains_are_evaluated(rows: pa.Table) -> None:
     """A chain of thousands of alternatives is no deeper than one."""
     text = " OR ".join(f"id = {number}" for number in range(3000))
-    started = time.monotonic()
 
     kept = keep(text, COLUMNS, rows)
 
     assert kept.to_pylist() == [True, True, False]
-    assert time.monotonic() - started < 10
 
 
 def test_deep_nesting_is_refused(rows: pa.Table) -> None:
