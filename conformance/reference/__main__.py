@@ -7,13 +7,13 @@ Prints one JSON line per listener once it is bound: ``{"event": "grpc.listen", "
 from __future__ import annotations
 
 import argparse
+import importlib.abc
 import json
 import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
 
-from conformance.reference.mutants import MUTANTS
 from conformance.reference.server import ReferenceServer
 
 __all__ = ["main", "serve"]
@@ -33,11 +33,14 @@ def serve(*, mutant: str | None = None, host: str = "127.0.0.1", say: Callable[[
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command; every project id exists, so ``--project`` is accepted and changes nothing."""
     parser = argparse.ArgumentParser(prog="python -m conformance.reference", description=__doc__)
-    parser.add_argument("--mutant", choices=sorted(MUTANTS), help="serve with this one deviation")
+    parser.add_argument("--mutant", metavar="NAME", help="serve with this one deviation")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--project", help="accepted for symmetry with other servers; every project exists")
     options = parser.parse_args(arguments)
-    serve(mutant=options.mutant, host=options.host, say=_line)
+    try:
+        serve(mutant=options.mutant, host=options.host, say=_line)
+    except KeyError as error:
+        parser.error(f"argument --mutant: {error.args[0]}")
 
 
 def _line(text: str) -> None:
@@ -45,5 +48,18 @@ def _line(text: str) -> None:
     sys.stdout.flush()
 
 
+class _NoPandas(importlib.abc.MetaPathFinder):
+    """Finds no pandas: pyarrow asks it about each list that it makes an array of, and imports it for that.
+
+    This server has no use for it, and importing it would take as long as all the rest.
+    """
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002  # the signature
+        """Refuse pandas, and leave everything else to the other finders."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError(name=fullname)
+
+
 if __name__ == "__main__":
+    sys.meta_path.insert(0, _NoPandas())
     main()

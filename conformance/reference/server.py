@@ -15,7 +15,6 @@ import grpc
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Catalogue
-from conformance.reference.mutants import service_class
 from conformance.reference.refusals import Refusal
 from conformance.reference.rest import RestServer
 from conformance.reference.service import Service
@@ -56,7 +55,7 @@ class ReferenceServer:
         self, *, mutant: str | None = None, host: str = "127.0.0.1", catalogue: Catalogue | None = None
     ) -> None:
         self.catalogue = catalogue or Catalogue()
-        self.service: Service = service_class(mutant)(self.catalogue)
+        self.service: Service = _service(mutant)(self.catalogue)
         self._stopped = threading.Event()
         self._rest = RestServer(self.catalogue, host=host)
         self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-grpc"), options=_OPTIONS)
@@ -87,6 +86,15 @@ class ReferenceServer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _service(mutant: str | None) -> type[Service]:
+    """The service to run. A server that obeys starts without the mutants, which take as long to import as all else."""
+    if mutant is None:
+        return Service
+    from conformance.reference.mutants import service_class  # noqa: PLC0415  # see above
+
+    return service_class(mutant)
 
 
 def _handlers(service: Service) -> grpc.GenericRpcHandler[Any, Any]:

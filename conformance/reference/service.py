@@ -15,7 +15,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,11 +23,13 @@ import pyarrow.compute as pc
 from conformance.contract import mapping, proto
 from conformance.contract.comparing.cells import take
 from conformance.records import Column
-from conformance.reference import encoding, projection, restriction
-from conformance.reference.avro import AvroNameError, AvroWriter
+from conformance.reference import encoding, projection
 from conformance.reference.catalogue import Catalogue, MissingError, Snapshot, TableId
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.session import Session, Sessions, Stream, opaque
+
+if TYPE_CHECKING:
+    from conformance.reference.avro import AvroWriter
 
 __all__ = ["Service"]
 
@@ -166,6 +168,8 @@ class Service:
         """Which rows the restriction keeps: true or false for each, or None where there is no restriction."""
         if not text:
             return None
+        from conformance.reference import restriction  # noqa: PLC0415  # most servers start without a SQL parser
+
         try:
             return restriction.keep(text, snapshot.columns, snapshot.rows)
         except restriction.RestrictionError:
@@ -186,6 +190,8 @@ class Service:
         """The schema as a session keeps it: bytes for ARROW, a writer for AVRO."""
         if asked.data_format != proto.DATA_FORMAT["AVRO"]:
             return self.encode_schema(self.served_schema(columns)), None
+        from conformance.reference.avro import AvroNameError, AvroWriter  # noqa: PLC0415  # or without Avro
+
         options = asked.read_options.avro_serialization_options
         try:
             return b"", AvroWriter(columns, display_names=options.enable_display_name_attribute)

@@ -9,13 +9,15 @@ import dataclasses
 import secrets
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from conformance.records import Column
-from conformance.reference.avro import AvroWriter
 from conformance.reference.catalogue import Snapshot
+
+if TYPE_CHECKING:
+    from conformance.reference.avro import AvroWriter  # fastavro, which a server imports when it writes Avro
 
 __all__ = ["Session", "Sessions", "Stream", "opaque"]
 

@@ -11,7 +11,6 @@ import pytest
 from adapters.__main__ import main
 from adapters.building import BUILD_SECONDS, NotBuiltError, build, find, reason_not_built
 from adapters.spec import AdapterSpec, SpecError, shipped
-from tests.adapters.conftest import NAMES
 
 SPEAKS = 'import json; input(); print(json.dumps({"id": 1, "status": "ok", "version": "1.2"}))\n'
 
@@ -29,7 +28,7 @@ def adapter(here: Path, *, program: str = SPEAKS, build: str = "[]", needs: str 
 
 def test_four_adapters_ship() -> None:
     """Their names are permanent, and each directory has the name of its adapter."""
-    assert NAMES == ["arrow-go", "arrow-java", "arrow-js", "flechette"]
+    assert sorted(shipped()) == ["arrow-go", "arrow-java", "arrow-js", "flechette"]
     assert all(spec.here.name == name for name, spec in shipped().items())
 
 
@@ -146,7 +145,7 @@ def test_lock_files_name_no_registry() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(BUILD_SECONDS + 100)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(shipped()))
 def test_every_adapter_builds_from_nothing(tmp_path: Path, name: str) -> None:
     """With the runtimes and the network that this machine has."""
     spec = shipped()[name]

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from conformance.readers.ipc.job import KINDS, READ_OPTIONS, WRITE_OPTIONS
-from tests.adapters.conftest import Program
+from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.families import FAMILIES, stream_of
+
+if not BUILT:
+    pytest.skip(NONE_BUILT, allow_module_level=True)
 
 
 def test_hello_tells_who_and_what(program: Program) -> None:

@@ -6,9 +6,12 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire.plain import PlainTable, differences, plain_table
-from tests.adapters.conftest import Program
+from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.deviations import LACKING, READING, expect
 from tests.adapters.families import FAMILIES, REPLACING, stream_of
+
+if not BUILT:
+    pytest.skip(NONE_BUILT, allow_module_level=True)
 
 KINDS = ("stream", "file")
 

@@ -11,9 +11,12 @@ from conformance.wire import read_stream
 from conformance.wire.faults import Severity
 from conformance.wire.file import read_file
 from conformance.wire.plain import differences, plain_table
-from tests.adapters.conftest import Program
+from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.deviations import LACKING, WRITING, expect
 from tests.adapters.families import FAMILIES, REPLACING, stream_of
+
+if not BUILT:
+    pytest.skip(NONE_BUILT, allow_module_level=True)
 
 OF_EVERY_FILE = {"arrow-js": {"stream.schema-first"}}
 """Faults in every file of a library; each has a test of its own."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -75,10 +74,8 @@ def test_a_hang_ends_at_its_deadline(doing: Callable[..., None]) -> None:
             pass
 
     doing(fine=fine, stuck=stuck)
-    began = time.monotonic()
 
     assert statuses("stuck", "fine") == [("hung", True), ("rows", None)]
-    assert time.monotonic() - began < 10 * SECONDS
 
 
 def test_a_greedy_job_fails_within_its_limit(doing: Callable[..., None]) -> None:

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.engine.events import RunEnded
@@ -78,7 +78,6 @@ def test_rewriting_with_nothing_removes_the_list(tmp_path: Path) -> None:
     assert file.read_text() == REST
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # how busy the machine is says nothing here
 @given(st.lists(entries, max_size=4))
 def test_what_was_written_reads_back(tmp_path_factory: pytest.TempPathFactory, listed: list[ExpectedFailure]) -> None:
     """Whatever characters an entry holds, TOML gives them back."""

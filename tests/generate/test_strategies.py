@@ -10,7 +10,7 @@ from conformance.generate.drawing import PROFILES
 from conformance.generate.strategies import cases, columns, recipes, tables
 from conformance.records import Case, Column, Json, Recipe, Table, from_json, to_json
 
-RULES = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=tuple(HealthCheck))
+RULES = settings(max_examples=40, suppress_health_check=tuple(HealthCheck))
 
 
 def messages(table: pa.Table) -> list[bytes]:

@@ -5,11 +5,9 @@ The module is long because the two tables are; its tests are few.
 
 from __future__ import annotations
 
-import time
-
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.generate.materialise import materialise
@@ -388,12 +386,10 @@ def test_restriction_over_no_rows(rows: pa.Table, text: str) -> None:
 def test_long_chains_are_evaluated(rows: pa.Table) -> None:
     """A chain of thousands of alternatives is no deeper than one."""
     text = " OR ".join(f"id = {number}" for number in range(3000))
-    started = time.monotonic()
 
     kept = keep(text, COLUMNS, rows)
 
     assert kept.to_pylist() == [True, True, False]
-    assert time.monotonic() - started < 10
 
 
 def test_deep_nesting_is_refused(rows: pa.Table) -> None:
@@ -410,7 +406,7 @@ LENGTH CONCAT COALESCE STARTS_WITH SAFE_CAST DISTINCT FROM INTERVAL ARRAY EXISTS
 WORDS = (*(column.name for column in COLUMNS), *SOUP.split())
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 @given(words=st.lists(st.sampled_from(WORDS), max_size=12))
 def test_any_text_is_evaluated_or_refused(rows: pa.Table, words: list[str]) -> None:
     """Whatever the text, the answer is one truth value per row or a refusal, and no other error."""

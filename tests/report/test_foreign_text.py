@@ -106,7 +106,7 @@ def reports(result: Result, folder: Path) -> Iterator[str]:
     yield from (junit_xml(result).decode(), (folder / "one.json").read_text(encoding="utf-8"))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TEXTS)
 @example(NASTY)
 def test_every_report_is_printable_utf8(text: str) -> None:
@@ -117,7 +117,7 @@ def test_every_report_is_printable_utf8(text: str) -> None:
             assert all(safe(line, 1 << 20) == line for line in report.split("\n"))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TEXTS)
 @example(NASTY)
 def test_junit_is_well_formed(text: str) -> None:
@@ -129,7 +129,7 @@ def test_junit_is_well_formed(text: str) -> None:
     assert safe(text) in failures
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TEXTS)
 @example(NASTY)
 def test_html_takes_text_for_text(text: str) -> None:
@@ -147,7 +147,7 @@ def test_html_takes_text_for_text(text: str) -> None:
     assert "script" not in {tag for tag, _ in linked.tags}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TEXTS)
 @example(NASTY)
 def test_the_document_fits_its_schema(text: str) -> None:
@@ -158,7 +158,7 @@ def test_the_document_fits_its_schema(text: str) -> None:
     jsonschema.validate(json.loads(json.dumps(made, ensure_ascii=False).encode()), report_schema())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(TEXTS)
 @example(NASTY)
 def test_no_line_of_the_terminal_is_foreign(text: str) -> None:

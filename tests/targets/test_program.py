@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import select
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -165,13 +164,11 @@ MISBEHAVIOURS = {
 def test_a_misbehaviour_costs_one_case(program: Programs, body: str, end: CallEnd, details: str) -> None:
     """A program that breaks in one case is started again for the next, and the fault is recorded."""
     body = f'if request["case"] == "odd":\n    {body}\n    return\n{ECHO}'
-    started = time.monotonic()
     odd, even = drive(program(body), case_of(case_id="odd"), case_of(case_id="even"))
 
     assert [(call.end, call.details) for call in odd.calls] == [(end, details)]
     assert odd.calls[0].status == ("INTERNAL" if end is CallEnd.COMPLETE else "")
     assert [call.status for call in even.calls] == ["OK", "OK", "OK"]
-    assert time.monotonic() - started < 5
 
 
 def test_two_answers_for_one_question_are_noticed(program: Programs) -> None:

@@ -8,6 +8,7 @@ different from 0.0. The one exception is NaN, which is one value whatever its pa
 from __future__ import annotations
 
 import datetime as dt
+import functools
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
@@ -42,7 +43,6 @@ _WORDS: Final = {
     pa.lib.Type_DOUBLE: pa.uint64(),
 }
 _INTERVALS: Final = frozenset({pa.lib.Type_INTERVAL_MONTH_DAY_NANO})
-_TAKES_INTERVALS: Final = bool(pa.array([(1, 1, 1)], pa.month_day_nano_interval()).take(pa.array([0]))[0].is_valid)
 _MAX_TEXT: Final = 120
 """The most characters of one value in a message."""
 _ONE_DAY: Final = 86_400
@@ -109,9 +109,16 @@ def take(data: Rows, places: Sequence[int] | npt.NDArray[np.integer]) -> Rows:
         columns = [take(_one_array(column), places) for column in data.columns]
         if columns:
             return pa.Table.from_arrays(columns, schema=data.schema)
-    elif not _TAKES_INTERVALS and len(places) and _holds(data.type, _INTERVALS):
+    elif len(places) and _holds(data.type, _INTERVALS) and not _takes_intervals():
         return pa.concat_arrays([data.slice(place, 1) for place in places])
     return data.take(pa.array(places, pa.int64()))
+
+
+@functools.cache
+def _takes_intervals() -> bool:
+    """Whether this pyarrow takes intervals; tried when first needed, for pyarrow imports pandas to make an array."""
+    made = pa.array([(1, 1, 1)], pa.month_day_nano_interval())
+    return bool(made.take(pa.array([0]))[0].is_valid)
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

@@ -83,7 +83,7 @@ class Value:
         return "NULL" if self.type is None else self.type.value
 
 
-NULL: Final = Value(None, pa.scalar(None))
+NULL: Final = Value(None, pa.NA)
 
 
 def raw(value: Value) -> list[Any]:

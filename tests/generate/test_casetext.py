@@ -1,0 +1,54 @@
+"""The text of a case file: read in C where that is safe, in Python where it is not, with the same outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conformance.disk.files import data_file
+from conformance.generate import casetext
+from conformance.generate.casetext import CaseFileError, parse
+
+ROOT = data_file("cases")
+
+
+def _in_python(path: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    with monkeypatch.context() as patched:
+        patched.setattr(yaml, "__with_libyaml__", False)
+        return parse(path)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.yaml")), ids=lambda path: path.stem)
+def test_both_parsers_make_the_same_of_a_case_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every case file of the suite is shallow, and is the same data by either parser, down to the types."""
+    assert casetext._is_shallow(path.read_text(encoding="utf-8"))
+
+    assert repr(parse(path)) == repr(_in_python(path, monkeypatch))
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "? " * 100_000, "{" * 100_000, "x: " * 100_000])
+def test_deep_text_does_not_reach_the_parser_in_c(text: str) -> None:
+    """A text that may nest deeply is not read in C, where it would overflow the stack."""
+    assert not casetext._is_shallow(text)
+
+
+def test_columns_that_grow_line_by_line_are_bounded() -> None:
+    """Nesting by indentation alone is seen as well: each level needs a longer line."""
+    assert not casetext._is_shallow("\n".join(" " * depth + "-" for depth in range(1000)))
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: 1\na: 2", "a: *none", "a: !!python/none x", "\ta: 1", "a: \x01"])
+def test_a_refusal_has_the_same_words_by_either_parser(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is refused, and how, does not depend on how PyYAML was built."""
+    path = tmp_path / "case.yaml"
+    path.write_text(text)
+    with pytest.raises(CaseFileError) as quick:
+        parse(path)
+    with pytest.raises(CaseFileError) as slow:
+        _in_python(path, monkeypatch)
+
+    assert str(quick.value) == str(slow.value)
