@@ -190,6 +190,8 @@ class _Decoder:
         limits = np.array([buffer.size for buffer in buffers[2:]] or [0], np.int64)
         known = (places >= 0) & (places < len(buffers) - 2)
         inside = known & (offsets >= 0) & (offsets + sizes <= limits[np.where(known, places, 0)])
+        # A value of up to 12 bytes is stored in its view, which then has no buffer and offset
+        # (https://arrow.apache.org/docs/format/Columnar.html#variable-size-binary-view-layout).
         unsound = (sizes < 0) | ((sizes > 12) & ~inside)
         if not unsound.any():
             return buffers[1]
@@ -209,6 +211,7 @@ class _Decoder:
         if values is None:
             values = pa.nulls(0, made.value_type)
         pointers = pa.Array.from_buffers(made.index_type, length, buffers, 0 if buffers[0] is None else -1, 0)
+        # The indices have been checked above; safe=False skips pyarrow's own check.
         return pa.DictionaryArray.from_arrays(pointers, values, ordered=made.ordered, safe=False)
 
     def without(self, op: Op, wrong: Mask, indices: Any, buffers: list[Any], *, size: int | None) -> list[Any]:
@@ -261,6 +264,7 @@ class _Decoder:
         for child, type_id in zip(op.children, op.field.type.type_ids, strict=True):
             mask = np.zeros(self.body.nodes[2 * child.index], np.bool_)
             mask[slots[nulls & (type_ids == type_id)]] = True
+            # In the children of a dense union, several slots of the union may select one slot.
             if mask[slots[~nulls & (type_ids == type_id)]].any():
                 raise UnsupportedHereError(f"{op.path} has a null that shares the slot of a value")
             if mask.any():

@@ -72,6 +72,7 @@ class _Walk:
         offsets = _numbers(array, 1, f"i{width}", 1).tolist()
         first, last = offsets[0], offsets[-1]
         below = self.values(array.values[first:last], made.value_type)
+        # The offsets of a slice do not start at 0, and the child starts with the slice here.
         return _masked(array, [below[a - first : b - first] for a, b in itertools.pairwise(offsets)])
 
     def in_list_view(self, array: pa.Array, made: pa.DataType) -> list[Plain]:
@@ -90,6 +91,7 @@ class _Walk:
 
     def in_fixed_size_list(self, array: pa.Array, made: pa.DataType) -> list[Plain]:
         size, first = made.list_size, array.offset
+        # `values` is the child of the full array, whatever the slice.
         child = array.values[first * size : (first + len(array)) * size]
         below = self.values(child, made.value_type)
         return _masked(array, [below[at * size : (at + 1) * size] for at in range(len(array))])
@@ -207,6 +209,7 @@ def _integer(kind: str) -> Callable[[pa.Array, pa.DataType], list[Plain]]:
 def _float(kind: str) -> Callable[[pa.Array, pa.DataType], list[Plain]]:
     def values(array: pa.Array, _: pa.DataType) -> list[Plain]:
         with np.errstate(invalid="ignore"):  # converting a signalling NaN is not an error here
+            # Big-endian, so that the digits start with the sign and the exponent.
             wide = _numbers(array, 1, kind).astype(">f8")
         digits = wide.tobytes().hex()
         made: list[Plain] = [{"f64": digits[at : at + 16]} for at in range(0, len(digits), 16)]

@@ -74,6 +74,7 @@ def _popcount(bitmap: memoryview, length: int) -> int:
     count = 0
     for start in range(0, len(words), CHUNK):
         chunk = words[start : start + CHUNK]
+        # numpy has bitwise_count from version 2.0 on.
         if hasattr(np, "bitwise_count"):
             count += int(np.bitwise_count(chunk).sum(dtype=np.int64))
         else:

@@ -76,6 +76,7 @@ def _row_major(shape: tuple[int, ...], width: int) -> tuple[int, ...]:
 
 def _extent(body: TensorBody, part: int, tensor: Tensor) -> None:
     """Judge that the data contains the last value."""
+    # Tensor.fbs does not define how booleans are stored, so that their size is not judged.
     if tensor.type.kind is TypeKind.BOOL:
         return
     needed = 0

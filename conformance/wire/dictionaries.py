@@ -162,5 +162,6 @@ def _used(batch: BatchMessage) -> set[int]:
 
 def _shape(field: Field) -> tuple[object, ...]:
     """The type of a field's values, without names and metadata."""
+    # The indices of a dictionary-encoded child refer to one dictionary, so that both fields must name the same id.
     below = tuple((child.dictionary and child.dictionary.id, _shape(child)) for child in field.children)
     return field.type, below

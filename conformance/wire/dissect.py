@@ -181,6 +181,7 @@ class _Dissector:
     def following(self, messages: Sequence[Message], judged: Mapping[int, BatchMessage], start: int, end: int) -> int:
         """Add messages that have been read before, and the bytes between them; returns the end of the last message."""
         at = start
+        # A message ends before the next one starts, even if it declares a longer body.
         for message, limit in zip(messages, [*(each.start for each in messages[1:]), end], strict=False):
             if message.start < at or len(self.messages) >= MAX_MESSAGES:
                 continue

@@ -123,6 +123,7 @@ class _FileReader:
         As part of a stream, zero bytes would be an end-of-stream marker of the framing before Arrow 0.15, and
         everything after it would be reported, too, for one cause.
         """
+        # Rounded down to 8 bytes: the first bytes of a message may be zeros, too, but it starts at a multiple of 8.
         start = HEAD + _zeros(view[HEAD:]) // HEAD * HEAD
         if start == HEAD or start >= len(view):
             return HEAD

@@ -87,6 +87,7 @@ def read_tail(view: memoryview, faults: list[Fault]) -> Tail:
     if length_at < HEAD:
         report(faults, Rule.FOOTER_OUT_OF_RANGE, (0, size), "footer", f"a file of {size} bytes")
         return Tail(max(length_at, min(HEAD, size)))
+    # The length counts the footer alone, without itself and the magic.
     (length,) = _LENGTH.unpack_from(view, length_at)
     start, place = length_at - length, (length_at, length_at + _LENGTH.size)
     if length <= 0:

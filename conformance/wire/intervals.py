@@ -45,6 +45,7 @@ DAY_TIME: Final = IntervalType("day-time")
 
 BARE: Final = {"year-month": 21, "day-time": 22}
 """The ids of the types that pyarrow cannot access; old versions do not even have names for them."""
+# Source: https://arrow.apache.org/docs/format/CDataInterface.html#data-type-description-format-strings
 _FORMATS: Final = {b"tiM": b"i", b"tiD": b"l"}
 """The format strings of these types in the C data interface, and those of integers of the same width."""
 

@@ -51,6 +51,7 @@ def reached(body: Body, op: Op, length: int) -> Mask | None:
         size = parent.field.type.list_size
         # Rounded up: the first `length` slots of the child belong to this many lists.
         count = min(count, -(-length // size) if size else 0)
+    # Children are asked about one after the other, so that remembering one parent is enough.
     if body.shown is None or body.shown[:2] != (parent, count):
         body.shown = parent, count, live(body, parent, count)
     above = body.shown[2]

@@ -124,6 +124,7 @@ _NUMBERS: Final[dict[TypeKind, Callable[[Type, int], str]]] = {
 
 def _decimal(value: int, scale: int) -> str:
     digits, sign = str(abs(value)), "-" if value < 0 else ""
+    # A hostile scale would make a text of any length.
     if scale <= 0 or scale > 100:
         return f"{sign}{digits}" + (f"e{-scale}" if scale else "")
     digits = digits.rjust(scale + 1, "0")

@@ -192,6 +192,7 @@ class _Builder:
                 f"a child of type {entries.type} with {len(entries.children)} children",
             )
             return False
+        # A nullable key is a fault of the schema alone: its batches can still be read.
         for field, role in ((entries, "entries"), (entries.children[0], "keys")):
             if field.nullable:
                 self.fault(Rule.SCHEMA_MAP_NULLABLE, table, path, f"nullable {role}")

@@ -96,6 +96,7 @@ class _StreamReader:
 
     def read(self) -> StreamReading:
         reading, size = self.reading, len(self.view)
+        # Without any bytes the loop runs once, so that the missing schema is reported.
         while reading.end < size or not reading.messages:
             if len(reading.messages) >= self.most:
                 reading.cut = True

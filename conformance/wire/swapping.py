@@ -46,6 +46,7 @@ def _reversed(content: memoryview, parts: tuple[int, ...]) -> bytes:
 
 def _data(op: Op, content: memoryview) -> bytes | memoryview:
     made = op.field.type
+    # A field with offsets has bytes or text as its data, and its width is that of an offset.
     if made.kind in (TypeKind.BOOL, TypeKind.FIXED_SIZE_BINARY) or op.width <= 1 or BufferRole.OFFSETS in op.roles:
         return content
     return _reversed(content, _PARTS.get(made.unit, (op.width,)) if made.kind is TypeKind.INTERVAL else (op.width,))

@@ -174,6 +174,7 @@ class TensorBody:
         """Judge the buffers' order, shared bytes and the bytes between them; a buffer with shared bytes is not read."""
         known = sorted((part.range, n) for n, part in enumerate(self.parts) if self.contents[n])
         covered = 0
+        # The entry at the end of the body has no buffer; it makes the loop judge the bytes after the last one.
         for (offset, length), number in [*known, (BufferRange(len(self.view), 0), -1)]:
             if offset < covered and number >= 0:
                 observed = f"bytes {offset} to {offset + length}, shared with the buffer before it"

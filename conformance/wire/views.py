@@ -42,6 +42,7 @@ def judge_views(
     # Only a view of a long value has a buffer and an offset.
     known = long & (views["buffer"] >= 0) & (views["buffer"] < len(buffers))
     limits = np.array([len(buffer) for buffer in buffers] or [0], np.int64)
+    # In 64 bits, because the sum of two 32-bit numbers may overflow.
     ends = views["offset"].astype(np.int64) + sizes
     inside = known & (views["offset"] >= 0) & (ends <= limits[np.where(known, views["buffer"], 0)])
     unsound = (
