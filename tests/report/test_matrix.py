@@ -195,7 +195,7 @@ def test_every_outcome_has_a_state() -> None:
     """Failures look like failures."""
     looks = {outcome: state_of(outcome).key for outcome in Outcome}
 
-    assert {outcome for outcome, key in looks.items() if key == "passes"} == {Outcome.PASS}
+    assert {outcome for outcome, key in looks.items() if key == "holds"} == {Outcome.PASS}
     assert {outcome for outcome, key in looks.items() if key in ("fails", "broke")} == {
         Outcome.FAIL,
         Outcome.CRASH,
