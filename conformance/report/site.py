@@ -78,7 +78,7 @@ def markdown(matrix: Matrix) -> str:
 def _markdown(matrix: Matrix) -> Iterator[str]:
     names = [item.report.run.target for item in matrix.implementations]
     yield "# Implementations and clauses\n"
-    yield "MUST, SHOULD and MAY show clauses passed / judged; a clause counts once, under its worst outcome.\n"
+    yield "Each cell gives the clauses that passed, of those judged. A clause counts once, with its worst outcome.\n"
     yield "| implementation | MUST | SHOULD | MAY | distinct deviations | not judged | run time |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
     for name, item in zip(names, matrix.implementations, strict=True):
@@ -86,7 +86,7 @@ def _markdown(matrix: Matrix) -> Iterator[str]:
         blank = sum(cell.not_judged for cell in item.levels.values())
         yield f"| {_text(name)} | {counts} | {len(item.failed)} | {blank} | {item.report.seconds:.0f} s |"
     signs = ", ".join(f"{state.sign} {state.words}" for state in LEGEND)
-    yield f"\n{signs}. Clauses that pass everywhere are counted with their chapter and not listed."
+    yield f"\n{signs}. Clauses that pass everywhere are counted in their chapter and not listed."
     for chapter in matrix.chapters:
         yield f"\n## {chapter.name}\n"
         yield f"| clause | level | {' | '.join(map(_text, names))} |"
