@@ -181,6 +181,7 @@ class Sandbox:
 
     def _send(self, header: Mapping[str, Any], blobs: tuple[bytes, ...] = ()) -> None:
         assert self._worker is not None
+        # Clear the record of the last step, so that a death is not attributed to an earlier one.
         os.pwrite(self._marks.fileno(), b" " * 64, 0)
         try:
             self._worker.channel.send(header, blobs, seconds=self._deadline)

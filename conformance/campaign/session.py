@@ -99,6 +99,7 @@ def _quiet(log: Path) -> Iterator[None]:
     log.parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
+    # The descriptors and not sys.stdout: the JVM and Spark's Python workers inherit descriptors.
     saved = [os.dup(1), os.dup(2)]
     try:
         with log.open("ab") as file:

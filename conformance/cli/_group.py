@@ -182,6 +182,7 @@ def _unprinted() -> str:
     except BrokenPipeError:
         return ""
     except OSError as error:
+        # Python flushes standard output again at its exit, which would fail and print a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return f"standard output: cannot be written: {error.strerror or error}"
     return ""

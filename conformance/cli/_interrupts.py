@@ -63,6 +63,7 @@ def orderly() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
+            # getsignal() returns None for a handler that was not installed from Python; that one cannot be restored.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 

@@ -79,6 +79,7 @@ class LogWriter:
         if len(data) > LONGEST:
             raise LogError(f"{self.path}: expected events of at most {LONGEST >> 20} MiB, got {len(data) >> 20} MiB")
         with naming(self.path):
+            # A pipe or a device such as /dev/stdout cannot be truncated.
             if not self._written and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 self._file.truncate(0)
             while data:

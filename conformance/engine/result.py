@@ -35,9 +35,9 @@ NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDE
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Deviation:
-    """One distinct failure (or cause why something was not judged), however many cases show it.
+    """One distinct failure, or one reason why something was not judged, however many cases show it.
 
-    ``clauses`` has one member if there are findings; a cause that kept several clauses from being judged names them
+    ``clauses`` has one member if there are findings; a reason that kept several clauses from being judged names them
     all. ``finding``, ``evidence`` and ``replay`` belong to the first case in ``cases``; ``count`` counts findings.
     ``reason`` is the reason class, as an entry of the expected failures quotes it.
     """
@@ -109,7 +109,7 @@ class Result:
 
     @property
     def not_judged(self) -> list[Deviation]:
-        """The causes why something was not judged."""
+        """The reasons why something was not judged, as deviations."""
         return self.listed(*sorted(NOT_JUDGED))
 
     @property

@@ -34,7 +34,7 @@ def test_a_campaign_over_mutated_bytes(tmp_path: Path) -> None:
     assert rows[Stage.VERDICTS] == []
     rejected = sum(done.judge["outcome"] == Outcome.EXPECTED_FAIL for done in alone)
     assert f"{CASES} inputs: {rejected} rejected by a clause, {CASES - rejected} clean\n" in reported
-    assert "0 crashes, 0 hangs, 0 errors of the suite, 0 above a bar\n" in reported
+    assert "0 crashes, 0 hangs, 0 errors of the suite, 0 above a limit\n" in reported
     assert re.search(r"^slowest: mutated\.s3\.i\d+, \d+ bytes, 0\.\d{3} s of processor time$", reported, re.MULTILINE)
     assert re.search(
         r"^peak memory: [\d.]+ MiB more than at the start of a runner, mutated\.s3\.i\d+$", reported, re.MULTILINE

@@ -87,7 +87,7 @@ def test_figures_are_told() -> None:
     """Inputs by what became of them, the slowest and the hungriest by name."""
     assert printed(RESULTS).splitlines()[1:] == [
         "100 inputs: 90 rejected by a clause, 10 clean",
-        "0 crashes, 0 hangs, 0 errors of the suite, 0 above a bar",
+        "0 crashes, 0 hangs, 0 errors of the suite, 0 above a limit",
         "clauses: 1 failed on some input, 2 passed on some",
         "coverage: 1 of 2 subjects, changes and kinds reached",
         "slowest: mutated.s1.i7, 4096 bytes, 0.250 s of processor time",

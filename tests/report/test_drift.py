@@ -96,7 +96,7 @@ def test_an_earlier_report_excuses_what_it_knows(tmp_path: Path) -> None:
     known = read_known(path)
 
     assert unknown(DRIFT, known) == []
-    assert as_text(DRIFT, known=known).endswith("no drift that matters, 2 more are known, 1 differences otherwise")
+    assert as_text(DRIFT, known=known).endswith("no drift that matters, 2 more are known, 1 other differences")
     assert unknown(DRIFT, frozenset()) == list(DIFFERENCES[1:])
 
 

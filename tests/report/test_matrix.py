@@ -68,8 +68,8 @@ def test_each_cell_is_the_outcome_of_its_report(matrix: Matrix) -> None:
     cells = {row.clause: [entry.state.words for entry in row.entries] for row in matrix.rows}
 
     assert cells == {
-        "framing.x": ["holds", "fails"],
-        "rows.x": ["holds", "holds"],
+        "framing.x": ["passes", "fails"],
+        "rows.x": ["passes", "passes"],
         "types.x": ["no case of the run had anything to judge", "not judged"],
     }
 
@@ -179,7 +179,7 @@ def test_two_reports_of_one_name_are_refused(reports: list[Path], tmp_path: Path
     """Their badges and evidence would overwrite each other."""
     again = save_report(tmp_path / "other" / "good.json", failing("a", "rows.x", "2 rows"))
 
-    with pytest.raises(MatrixError, match="two are called good"):
+    with pytest.raises(MatrixError, match="two have the name good"):
         load_matrix([*reports, again])
 
 

@@ -92,7 +92,7 @@ remark    it claims too much
 
 
 def test_the_other_lists_have_a_line_per_member() -> None:
-    """Unexpected passes, expected failures, what was not judged, entries that need care."""
+    """Unexpected passes, expected failures, what was not judged, problems with entries."""
     entries = [
         ExpectedFailure("framing.x", "fail: *"),
         ExpectedFailure("rows.once", "fail: *"),
@@ -118,7 +118,7 @@ EXPECTED FAILURES (1)
 NOT JUDGED (1)
   types.x (untestable, 1 case, first a): cannot seed
 
-EXPECTED FAILURES THAT NEED CARE (1)
+PROBLEMS WITH EXPECTED FAILURES (1)
   stale: the expected failure of 'gone' covers nothing that was judged in this run; remove it or correct its globs
 """
         in text

@@ -68,6 +68,7 @@ class _Fork(Fork):
             end = self.kill()
         except (FrameError, OSError):  # it ended inside a frame, or sent an invalid frame and may still be running
             end = self.kill()
+            # Ended by our SIGKILL, the fork was still running and its frame was invalid; else the status is its own.
             end = "garbage" if end == -signal.SIGKILL else end
         return {"end": end, "stage": stage, "answer": None, "said": _said()}, ()
 
@@ -104,6 +105,7 @@ class IpcLoop:
     def _run(self, job: Frame) -> _Reported:
         used = self._fork is not None
         reported = self._try(job)
+        # An earlier job may have damaged a reused fork, so a job that ends one is tried again in a fresh fork.
         blame_is_open = used and reported[0]["answer"] is None
         return self._try(job) if blame_is_open else reported
 
