@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -204,9 +204,10 @@ def reported(
     a reading of a whole read that is not there stays as it is.
     """
     readings = list(readings)
-    compared = [_compared(reading, held, readers) for reading in readings]
+    clean: set[Hashable] = set()
+    compared = [_compared(reading, held, readers, clean) for reading in readings]
     # Readings that all hold the same rows as the bytes hold the same rows as each other.
-    agreed = all(_is_locked(one, held, readers) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
+    agreed = all(_is_clean(one, held) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
     camps = {
         (found.label, reader): camp.readers[0]
         for found in (() if agreed else disagreements(readings, readers=readers))
@@ -221,18 +222,28 @@ def reported(
     ]
 
 
-def _compared(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> Reading:
-    """The reading with what it differs in, where it is a table and the rows that it should hold are known."""
+def _compared(
+    reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo], clean: set[Hashable]
+) -> Reading:
+    """The reading with what it differs in, where it is a table and the rows that it should hold are known.
+
+    ``clean`` remembers tables without a difference: many readers make the same bytes, and share them as one object.
+    """
     if reading.label not in held or reading.outcome is not ReadingOutcome.TABLE:
         return reading
+    info = readers[reading.reader]
+    same = (reading.label, id(reading.table), info.rewrites, info.through_pandas, info.schemaless_when_empty)
+    if same in clean:
+        return reading
     found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
+    if not found:
+        clean.add(same)
     return dataclasses.replace(reading, differences=found) if found else reading
 
 
-def _is_locked(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> bool:
-    """Whether a compared reading is known to be the rows that the bytes hold, types and all."""
-    clean = reading.label in held and reading.outcome is ReadingOutcome.TABLE and not reading.differences
-    return clean and not readers[reading.reader].through_pandas
+def _is_clean(reading: Reading, held: Mapping[str, pa.Table]) -> bool:
+    """Whether a compared reading is known to be the rows that the bytes hold, after pandas where it came through it."""
+    return reading.label in held and reading.outcome is ReadingOutcome.TABLE and not reading.differences
 
 
 # --- readers against readers -----------------------------------------------------------------------

@@ -19,6 +19,8 @@ LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
 MAX_HEADER: Final = 1 << 20
 """Bound in bytes on what a worker says beside a table."""
+ALLOCATION: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+"""Arrow's own allocator gives large blocks back at once, and has each page of the next one cleared anew."""
 REAP_DEADLINE: Final = 5.0
 """Seconds for a process whose connection is closed to be gone: its memory is unmapped, nothing else is left to do."""
 
@@ -59,8 +61,13 @@ class WorkerProcess:
     def __init__(self, modules: Mapping[str, str], *, deadline: float, memory: int) -> None:
         self._deadline = deadline
         self._absent: Mapping[str, str] | None = None
+        self._tables: list[bytes] = []
         self._worker = Worker(
-            "conformance.readers.worker", [str(memory), str(deadline * 2)], header=MAX_HEADER, frame=memory
+            "conformance.readers.worker",
+            [str(memory), str(deadline * 2)],
+            environment=ALLOCATION,
+            header=MAX_HEADER,
+            frame=memory,
         )
         with contextlib.suppress(OSError):  # it has died already, as its first answer will show
             self._worker.channel.send({"do": "load", "modules": dict(modules)})
@@ -76,6 +83,7 @@ class WorkerProcess:
         self._worker.forget()  # what it says from now on is about this read
         frame = whole.to_frame()
         header = {"do": "read", "readers": list(readers), "read": frame.header}
+        self._tables = []
         try:
             self._worker.channel.send(header, frame.blobs, seconds=self._deadline)
         except OSError as error:
@@ -85,14 +93,16 @@ class WorkerProcess:
         """Wait for the next reading. Raises Died."""
         frame = self._receive(self._deadline)
         try:
+            same = frame.header["same"]
+            self._tables.append(frame.blobs[0] if frame.blobs else b"" if same is None else self._tables[int(same)])
             return ReadAnswer(
                 outcome=ReadingOutcome(frame.header["outcome"]),
-                table=frame.blobs[0] if frame.blobs else b"",
+                table=self._tables[-1],
                 error_class=str(frame.header["error_class"]),
                 error_text=str(frame.header["error_text"]),
                 retiring=bool(frame.header["retiring"]),
             )
-        except (KeyError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise self._end(FrameError(f"expected a reading, got {frame.header!r}")) from error
 
     def _receive(self, seconds: float) -> Frame:
