@@ -30,7 +30,8 @@ MAX_VALUES: Final = 4_000_000
 """The largest number of JSON values in a header."""
 
 _HEAD: Final = struct.Struct("<II")
-_CHUNK: Final = 1 << 20
+_PIECE: Final = 16 << 20
+_SMALL: Final = 64 << 10
 
 
 class FrameError(Exception):
@@ -64,7 +65,9 @@ class Channel:
         """Close this end; the other side reads :class:`Closed`."""
         self._end.close()
 
-    def send(self, header: Mapping[str, Any], blobs: Sequence[bytes] = (), *, seconds: float | None = None) -> None:
+    def send(
+        self, header: Mapping[str, Any], blobs: Sequence[bytes | memoryview] = (), *, seconds: float | None = None
+    ) -> None:
         """Send one frame.
 
         Raises:
@@ -74,7 +77,10 @@ class Channel:
         text = json.dumps(header).encode()
         lengths = struct.pack(f"<{len(blobs)}Q", *(len(blob) for blob in blobs))
         until = None if seconds is None else time.monotonic() + seconds
-        for part in (_HEAD.pack(len(text), len(blobs)) + lengths + text, *blobs):
+        parts: Sequence[bytes | memoryview] = (_HEAD.pack(len(text), len(blobs)) + lengths + text, *blobs)
+        if sum(map(len, parts)) <= _SMALL:
+            parts = (b"".join(parts),)  # one call of the system, and one wake-up of the other side
+        for part in parts:
             # Set again for each part: a timeout of the socket applies to one call, not to the full frame.
             self._end.settimeout(_left(until, f"the other side did not take a frame within {seconds} s"))
             self._end.sendall(part)
@@ -97,9 +103,9 @@ class Channel:
         if sum(lengths) > self._frame:
             raise FrameError(f"expected at most {self._frame} bytes in a frame, got {sum(lengths)} announced")
         text = self._exactly(size, until)
-        blobs = tuple(bytes(self._exactly(length, until)) for length in lengths)
+        blobs = tuple(self._exactly(length, until) for length in lengths)
         try:
-            header = parse_object(bytes(text), values=MAX_VALUES)
+            header = parse_object(text, values=MAX_VALUES)
         except ForeignJsonError as error:
             raise FrameError(f"expected a JSON object as header: {error}") from None
         return Frame(header, blobs)
@@ -110,17 +116,23 @@ class Channel:
             while True:
                 yield self.receive()
 
-    def _exactly(self, size: int, until: float | None, *, at_start: bool = False) -> bytearray:
-        data = bytearray()
-        while len(data) < size:
-            self._end.settimeout(_left(until, f"expected {size} bytes of a frame in time, got {len(data)}"))
-            piece = self._end.recv(min(_CHUNK, size - len(data)))
-            if not piece:
-                if at_start and not data:
-                    raise Closed("the other side closed the connection")
-                raise FrameError(f"expected {size} bytes of a frame, got {len(data)} before the connection closed")
-            data += piece
-        return data
+    def _exactly(self, size: int, until: float | None, *, at_start: bool = False) -> bytes:
+        pieces: list[bytearray] = []
+        got = 0
+        while got < size:
+            # Piece by piece: what was only declared takes no memory.
+            pieces.append(bytearray(min(_PIECE, size - got)))
+            left = memoryview(pieces[-1])
+            while left:
+                self._end.settimeout(_left(until, f"expected {size} bytes of a frame in time, got {got}"))
+                count = self._end.recv_into(left)
+                if not count:
+                    if at_start and not got:
+                        raise Closed("the other side closed the connection")
+                    raise FrameError(f"expected {size} bytes of a frame, got {got} before the connection closed")
+                got += count
+                left = left[count:]
+        return b"".join(pieces)
 
 
 def _left(until: float | None, late: str) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -207,9 +207,10 @@ def reported(
     reading whose label is not in it stays unchanged.
     """
     readings = list(readings)
-    compared = [_compared(reading, held, readers) for reading in readings]
+    clean: set[Hashable] = set()
+    compared = [_compared(reading, held, readers, clean) for reading in readings]
     # Readings that all have the rows that the bytes contain agree with each other.
-    agreed = all(_is_locked(one, held, readers) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
+    agreed = all(_is_clean(one, held) for one in compared if one.outcome is not ReadingOutcome.UNAVAILABLE)
     camps = {
         (found.label, reader): camp.readers[0]
         for found in (() if agreed else disagreements(readings, readers=readers))
@@ -224,18 +225,28 @@ def reported(
     ]
 
 
-def _compared(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> Reading:
-    """The reading with its differences, if it is a table and the rows that the bytes contain are known."""
+def _compared(
+    reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo], clean: set[Hashable]
+) -> Reading:
+    """The reading with its differences, if it is a table and the rows that the bytes contain are known.
+
+    ``clean`` collects tables without a difference: many readers return the same bytes, and share them as one object.
+    """
     if reading.label not in held or reading.outcome is not ReadingOutcome.TABLE:
         return reading
+    info = readers[reading.reader]
+    same = (reading.label, id(reading.table), info.rewrites, info.through_pandas, info.schemaless_when_empty)
+    if same in clean:
+        return reading
     found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
+    if not found:
+        clean.add(same)
     return dataclasses.replace(reading, differences=found) if found else reading
 
 
-def _is_locked(reading: Reading, held: Mapping[str, pa.Table], readers: Mapping[str, ReaderInfo]) -> bool:
-    """True if a compared reading is known to equal the rows that the bytes contain, including types."""
-    clean = reading.label in held and reading.outcome is ReadingOutcome.TABLE and not reading.differences
-    return clean and not readers[reading.reader].through_pandas
+def _is_clean(reading: Reading, held: Mapping[str, pa.Table]) -> bool:
+    """True if a compared reading is known to equal the rows that the bytes contain, after pandas if it uses pandas."""
+    return reading.label in held and reading.outcome is ReadingOutcome.TABLE and not reading.differences
 
 
 # --- readers against readers -----------------------------------------------------------------------

@@ -63,6 +63,8 @@ class FullRead:
     counted: bool = True
     bare: tuple[bytes, tuple[bytes, ...]] | None = None
 
+    __hash__ = object.__hash__  # by identity: what was made of a read is remembered without looking at all its bytes
+
     def to_frame(self) -> Frame:
         """The read as a frame: names and columns in the header, recorded bytes as byte strings."""
         header = {

@@ -5,6 +5,7 @@ Readers that take bytes use it inside a worker. Clients extract the messages the
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ class Messages:
     batches: tuple[bytes, ...]
 
 
+@functools.lru_cache(maxsize=1)  # each reader of a worker asks anew
 def messages(read: FullRead) -> Messages:
     """Extract the Arrow messages of a full read.
 
@@ -68,6 +70,7 @@ def _inflated(response: Any) -> bytes:
     return bytes(pa.Codec("lz4_raw").decompress(data, decompressed_size=size))
 
 
+@functools.lru_cache(maxsize=1)  # as above
 def stream_bytes(read: FullRead) -> bytes:
     """Schema message and batch messages end to end, as clients that decode one stream see them (Spark, ADBC).
 

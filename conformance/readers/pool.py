@@ -86,18 +86,14 @@ class _Slot:
             absent = process.loaded()
             process.ask(whole, [name for name in readers if name not in absent])
             retiring = False
-            tables: list[bytes] = []
             for name in readers:
                 if name in absent:
                     done.append(_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=absent[name]))
                     continue
                 answer = process.answer()
                 retiring = retiring or answer.retiring
-                reported = _reading(name, whole, answer.outcome, kind=answer.error_class, text=answer.error_text)
-                # Most readers return the same bytes; one copy of a large table is enough.
-                table = next((one for one in tables if one == answer.table), answer.table)
-                tables.append(table)
-                done.append(dataclasses.replace(reported, table=table))
+                texts = {"kind": answer.error_class, "text": answer.error_text}
+                done.append(_reading(name, whole, answer.outcome, table=answer.table, **texts))
             if retiring:
                 process.close()
                 self._replace()
@@ -118,8 +114,21 @@ class _Slot:
                 self._process = None
 
 
-def _reading(reader: str, whole: FullRead, outcome: ReadingOutcome, *, kind: str = "", text: str = "") -> Reading:
-    return Reading(reader, whole.case_id, whole.label, outcome, error_class=kind, error_text=text)
+def _reading(
+    reader: str, whole: FullRead, outcome: ReadingOutcome, *, table: bytes = b"", kind: str = "", text: str = ""
+) -> Reading:
+    return Reading(reader, whole.case_id, whole.label, outcome, table, error_class=kind, error_text=text)
+
+
+def _sharing(readings: Sequence[Reading]) -> list[Reading]:
+    """The readings, equal tables as one object: most readers make the same bytes, and one copy of them is enough."""
+    tables: list[bytes] = []
+    shared = []
+    for reading in readings:
+        table = next((one for one in tables if one == reading.table), reading.table)
+        tables.append(table)
+        shared.append(reading if table is reading.table else dataclasses.replace(reading, table=table))
+    return shared
 
 
 def _shares(readers: Sequence[str], workers: int) -> list[Sequence[str]]:
@@ -208,4 +217,4 @@ class ReaderPool:
         ]
         for job in jobs:
             found |= {reading.reader: reading for reading in job.result()}
-        return [found[name] for name in names]
+        return _sharing([found[name] for name in names])

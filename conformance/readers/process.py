@@ -19,6 +19,8 @@ LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
 MAX_HEADER: Final = 1 << 20
 """The longest answer of a worker in bytes, without the table."""
+ALLOCATION: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+"""The system's allocator: Arrow's own returns large blocks at once, and the kernel then clears every page again."""
 REAP_DEADLINE: Final = 5.0
 """Seconds for a process to end after its connection has closed: the kernel only has to unmap its memory."""
 
@@ -59,8 +61,13 @@ class WorkerProcess:
     def __init__(self, modules: Mapping[str, str], *, deadline: float, memory: int) -> None:
         self._deadline = deadline
         self._absent: Mapping[str, str] | None = None
+        self._tables: list[bytes] = []
         self._worker = Worker(
-            "conformance.readers.worker", [str(memory), str(deadline * 2)], header=MAX_HEADER, frame=memory
+            "conformance.readers.worker",
+            [str(memory), str(deadline * 2)],
+            environment=ALLOCATION,
+            header=MAX_HEADER,
+            frame=memory,
         )
         with contextlib.suppress(OSError):  # if it has died already, waiting for its first answer reports that
             self._worker.channel.send({"do": "load", "modules": dict(modules)})
@@ -76,6 +83,7 @@ class WorkerProcess:
         self._worker.forget()  # from now on, its standard error is about this read
         frame = whole.to_frame()
         header = {"do": "read", "readers": list(readers), "read": frame.header}
+        self._tables = []
         try:
             self._worker.channel.send(header, frame.blobs, seconds=self._deadline)
         except OSError as error:
@@ -85,14 +93,16 @@ class WorkerProcess:
         """Wait for the next reading and return it. Raises Died."""
         frame = self._receive(self._deadline)
         try:
+            same = frame.header["same"]
+            self._tables.append(frame.blobs[0] if frame.blobs else b"" if same is None else self._tables[int(same)])
             return ReadAnswer(
                 outcome=ReadingOutcome(frame.header["outcome"]),
-                table=frame.blobs[0] if frame.blobs else b"",
+                table=self._tables[-1],
                 error_class=str(frame.header["error_class"]),
                 error_text=str(frame.header["error_text"]),
                 retiring=bool(frame.header["retiring"]),
             )
-        except (KeyError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise self._end(FrameError(f"expected a reading, got {frame.header!r}")) from error
 
     def _receive(self, seconds: float) -> Frame:

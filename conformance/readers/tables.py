@@ -22,6 +22,7 @@ __all__ = [
     "from_pandas",
     "from_stream_bytes",
     "stream_reader",
+    "to_stream",
     "to_stream_bytes",
     "validate",
 ]
@@ -112,12 +113,24 @@ def _relaxed(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def to_stream_bytes(table: pa.Table) -> bytes:
-    """A table as an Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
+def to_stream(table: pa.Table) -> pa.Buffer:
+    """A table as an Arrow IPC stream, written once to count and once to keep: a sink that grows copies what it has."""
+    counted = pa.MockOutputStream()
+    _write(table, counted)
+    buffer = pa.allocate_buffer(counted.size())
+    with pa.FixedSizeBufferWriter(buffer) as sink:
+        _write(table, sink)
+    return buffer
+
+
+def _write(table: pa.Table, sink: pa.NativeFile) -> None:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    data: bytes = sink.getvalue().to_pybytes()
+
+
+def to_stream_bytes(table: pa.Table) -> bytes:
+    """A table as an Arrow IPC stream, in a byte string."""
+    data: bytes = to_stream(table).to_pybytes()
     return data
 
 

@@ -5,7 +5,8 @@
 ``{"do": "load", "modules": {reader: import path}}``
     Import these readers, then set the limits. Answers ``{"absent": {reader: reason}}``.
 ``{"do": "read", "readers": [...], "read": {...}}`` with the recorded bytes
-    Answers one frame per reader, in that order: a reading, its table as a byte string.
+    Answers one frame per reader, in that order: a reading, its table as a byte string. Most readers make the same
+    bytes of one read: then ``same`` is the number of the earlier answer whose table it is, and none is sent.
 
 The memory limit counts from what the process maps when a reading begins: gRPC and polars reserve far more address
 space than they use, and a limit on the total would raise false alarms. If readings have left the worker with more
@@ -19,12 +20,14 @@ import socket
 import sys
 from typing import Any, Final
 
+import pyarrow as pa
+
 from conformance.contain.channel import Channel, Frame
 from conformance.contain.limits import limit_cpu, limit_files, limit_memory, mapped_bytes, no_core_dump
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read
 from conformance.readers.registry import reader_module
-from conformance.readers.tables import to_stream_bytes, validate
+from conformance.readers.tables import to_stream, validate
 from conformance.records import ReadingOutcome
 
 MAX_ERROR_TEXT: Final = 4096
@@ -65,24 +68,33 @@ class ReaderLoop:
 
     def _read(self, frame: Frame) -> None:
         whole = FullRead.from_frame(Frame(frame.header["read"], frame.blobs))
-        for name in frame.header["readers"]:
+        sent: dict[int, pa.Buffer] = {}
+        for number, name in enumerate(frame.header["readers"]):
             limit_memory(self._memory)
             limit_cpu(self._cpu_seconds)
-            header, blobs = self._reading(name, whole)
+            header, table = self._reading(name, whole)
+            same = [place for place, other in sent.items() if table is not None and other.equals(table)]
+            header["same"] = same[0] if same else None
             header["retiring"] = mapped_bytes() - self._first_mapped > self._memory // 2
-            self._channel.send(header, blobs)
+            self._channel.send(header, [memoryview(table)] if table is not None and not same else [])
+            if (
+                table is not None
+                and not same
+                and sum(other.size for other in sent.values()) + table.size <= self._memory // TABLE_SHARE
+            ):
+                sent[number] = table
 
-    def _reading(self, name: str, whole: FullRead) -> tuple[dict[str, Any], list[bytes]]:
+    def _reading(self, name: str, whole: FullRead) -> tuple[dict[str, Any], pa.Buffer | None]:
         try:
             table = self._loaded[name](whole)
             validate(table)
             most = self._memory // TABLE_SHARE
             if table.nbytes > most:
                 text = f"expected a table of at most {most} bytes, got {table.nbytes}; it was not brought back"
-                return _header(ReadingOutcome.UNAVAILABLE, error_text=text), []
-            return _header(ReadingOutcome.TABLE), [to_stream_bytes(table)]
+                return _header(ReadingOutcome.UNAVAILABLE, error_text=text), None
+            return _header(ReadingOutcome.TABLE), to_stream(table)
         except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
-            return _header(ReadingOutcome.ERROR, type(error).__qualname__, str(error)[:MAX_ERROR_TEXT]), []
+            return _header(ReadingOutcome.ERROR, type(error).__qualname__, str(error)[:MAX_ERROR_TEXT]), None
 
 
 def _header(outcome: ReadingOutcome, error_class: str = "", error_text: str = "") -> dict[str, Any]:
