@@ -56,7 +56,7 @@ def main() -> None:
     """Run all comparisons."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     compare(f"{BATCHES} batches of 10 columns, 12 rows", written([small()] * BATCHES), loops=10)
-    compare("64 MiB, ASCII text and int64", written([big(ascii_only=True)]), loops=1)
+    compare("64 MiB, ASCII text and int64", written([big("ASCII")]), loops=1)
     compare(f"{BATCHES} deltas of a dictionary", written(growing(), emit_dictionary_deltas=True), loops=5)
 
 

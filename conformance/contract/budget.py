@@ -23,6 +23,8 @@ EXCESS_CLAUSE: Final = "calls.stay-within-reason"
 """The clause that reports an exchange beyond its budget."""
 
 
+_WITH_ROWS: Final = frozenset({"ReadRows", "SerializeBatch"})
+"""The calls that deliver rows."""
 _INFLATED: Final = 16
 """Permitted decompressed bytes for each byte of the table."""
 
@@ -62,7 +64,7 @@ class Budget:
         """Return the excess of responses in the reads of a table of ``rows`` rows, None if there is no excess."""
         reads = [(len(call.responses), index) for index, call in enumerate(exchange.calls) if call.method == "ReadRows"]
         permitted = self.responses + len(reads) * (self.spare + 2 * rows)
-        came = sum(count for count, _ in reads)
+        came = sum([count for count, _ in reads])
         if came <= permitted:
             return None
         return Excess(max(reads)[1], f"{came} responses for {rows} rows, of which at most {permitted} are judged")
@@ -121,7 +123,7 @@ class Budget:
 
 
 def _calls_with_rows(exchange: Exchange) -> int:
-    return sum(call.method in ("ReadRows", "SerializeBatch") for call in exchange.calls)
+    return sum([call.method in _WITH_ROWS for call in exchange.calls])
 
 
 STANDARD: Final = Budget()

@@ -47,7 +47,10 @@ def once_per_view(select: Callable[[View], T]) -> Callable[[View], T]:
 
     @functools.wraps(select)
     def remembered(view: View) -> T:
-        return raise_or_give(view.once(select, lambda: attempt(lambda: select(view))))
+        if select not in view.memo:
+            view.memo[select] = attempt(lambda: select(view))
+        found: T = raise_or_give(view.memo[select])
+        return found
 
     return remembered
 

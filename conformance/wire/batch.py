@@ -226,8 +226,7 @@ def _starts(plan: LayoutPlan, variadic: tuple[int, ...]) -> tuple[int, ...]:
 def _node_numbers(body: Body, length: int) -> bool:
     """Judge node lengths and null counts; True if the columns can be judged with them."""
     nodes = body.nodes
-    for op in body.plan.ops:
-        slots, nulls = nodes[2 * op.index], nodes[2 * op.index + 1]
+    for op, slots, nulls in zip(body.plan.ops, nodes[::2], nodes[1::2], strict=True):
         if slots < 0:
             body.node_fault(Rule.BATCH_NODE_LENGTH_NEGATIVE, op, f"a length of {slots}")
         elif not 0 <= nulls <= slots:

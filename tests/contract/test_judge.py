@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 
 import pyarrow as pa
 import pytest
@@ -167,6 +168,31 @@ def test_what_passes_is_told_by_its_id_alone() -> None:
     verdicts = judging.in_order(CASE, judged)
     assert verdicts == judge_view(view, CLAUSES.values())
     assert {one.clause for one in verdicts if one.outcome is Outcome.PASS} == {*judged.passed}
+
+
+def test_a_judged_view_is_freed_at_once() -> None:
+    """A view and all that was read for it go with the last reference to it: nothing waits for the cyclic collector."""
+    judging = Judge(CLAUSES.values())
+    table, written = rows(), exchange(rows())
+    judging(View(CASE, written, table))
+    gc.collect()
+    gc.disable()
+    try:
+        judging(View(CASE, written, table))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_the_size_of_the_table_is_not_summed_up_for_a_batch_that_is_not_compressed() -> None:
+    """Only what is compressed has a size to compare it with."""
+    view = View(CASE, exchange(rows()), rows())
+
+    Judge(CLAUSES.values())(view)
+
+    assert view.decompression is not None
+    assert "inflation" not in vars(view)
+    assert view.decompression.remaining == view.inflation
 
 
 def test_verdicts_on_the_case_as_a_whole_come_last() -> None:

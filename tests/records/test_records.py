@@ -148,3 +148,12 @@ def test_each_outcome_has_a_rule_for_the_exit_status() -> None:
 def test_a_call_is_complete_unless_it_says_otherwise() -> None:
     """A recorded call ended with a status unless its end says how else."""
     assert Call(0, "s", "ReadRows", b"").end is CallEnd.COMPLETE
+
+
+def test_verdicts_of_passes_are_verdicts() -> None:
+    """They equal those that the constructor makes, and are frozen like them."""
+    made = Verdict.passes("case", ("body.one", "body.two"))
+
+    assert made == [Verdict("case", clause, Outcome.PASS) for clause in ("body.one", "body.two")]
+    with pytest.raises(AttributeError):
+        made[0].clause = "body.three"

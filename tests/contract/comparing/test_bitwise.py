@@ -45,6 +45,35 @@ def test_what_is_written_whole_need_not_be_decoded(nulls: NullPattern, values: V
     assert view.serialized[0].arrow() is not None
 
 
+def test_rows_inside_of_larger_buffers_are_decoded() -> None:
+    """A table that begins inside of its buffers, or is cut up, is compared by its values."""
+    case = case_of(Recipe(9, seed=3, nulls=NullPattern.NONE, values=ValueProfile.RANDOM))
+    table = materialise(case.table)
+    first, rest = table.slice(0, 4), table.slice(4)
+
+    assert not bit_for_bit(view_of(case, rest, rest.combine_chunks().to_batches()[0]))
+    assert not bit_for_bit(view_of(case, rest, first.slice(0, rest.num_rows).combine_chunks().to_batches()[0]))
+    halves = pa.concat_tables([first, rest])
+    assert not bit_for_bit(view_of(case, halves, table.to_batches()[0]))
+
+
+@pytest.mark.parametrize("size", [10, 10_000])
+def test_a_buffer_of_any_size_is_compared_to_its_end(size: int) -> None:
+    """The last byte of a small buffer and of a large one makes a difference, and so does a buffer that is not there."""
+    columns = (Column("text", BqType.STRING),)
+    case = Case("c", "", Table(columns, rows=()))
+    table = pa.table({"text": ["x" * size, None]})
+
+    def written(values: list[str | None]) -> View:
+        return view_of(case, table, pa.table({"text": values}).to_batches()[0])
+
+    assert bit_for_bit(written(["x" * size, None]))
+    assert not bit_for_bit(written(["x" * (size - 1) + "y", None]))
+    assert not bit_for_bit(written(["x" * (size - 1), None]))
+    assert not bit_for_bit(written(["x" * size, ""]))
+    assert not bit_for_bit(written([None, None]))
+
+
 def test_another_bit_is_decoded() -> None:
     """A value, or a NULL in place of one, is seen in what comes out of the bytes."""
     case = case_of(Recipe(9, seed=3, nulls=NullPattern.NONE, values=ValueProfile.RANDOM))
