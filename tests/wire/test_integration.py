@@ -86,7 +86,7 @@ def test_schema_alone_survives() -> None:
 
     assert read.schema.equals(schema, check_metadata=True)
     assert read.batches == []
-    with pytest.raises(IntegrationError, match="no schema"):
+    with pytest.raises(IntegrationError, match="expected at least one batch, or a schema"):
         write_integration([])
 
 
@@ -152,7 +152,7 @@ def test_old_spellings_are_read() -> None:
     [
         (lambda doc: doc.pop("schema"), "fields"),
         (lambda doc: doc["schema"]["fields"][0].pop("name"), "name"),
-        (lambda doc: doc["schema"]["fields"][0]["type"].update(name="word"), "'word' is no type"),
+        (lambda doc: doc["schema"]["fields"][0]["type"].update(name="word"), "expected a type name .* got 'word'"),
         (lambda doc: doc["schema"]["fields"][1]["type"].update(unit="FORTNIGHT"), "FORTNIGHT"),
         (lambda doc: doc["batches"][0]["columns"].pop(), "batch 0"),
         (lambda doc: doc["batches"][0].update(count=3), "its count"),
