@@ -82,14 +82,16 @@ class MessageAspect:
         return view.once(MessageAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownMessages | None:
-        if any(message.faults or not is_message(message) for message in _all(view)):
-            return None
+        for message in _all(view):
+            if message.faults or not is_message(message):
+                return None
         # In a whole stream, a message of another kind or a truncated one is not a fault of the message itself, so
         # the faults above do not show it.
-        if any(message.message.schema is None for message in view.schemas) or not all(map(_has_body, view.batches)):
+        if not all(map(_has_body, view.batches)):
             return None
-        if not all(self._checked(message.message.schema).clean for message in view.schemas):
-            return None
+        for schema in view.schemas:
+            if schema.message.schema is None or not self._checked(schema.message.schema).clean:
+                return None
         return _SHOWN[bool(view.schemas), bool(view.batches)]
 
     def add(self, check: SchemaCheck) -> None:

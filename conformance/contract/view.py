@@ -363,6 +363,8 @@ class View:
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
         """The Arrow schemas in the exchange: of sessions, of responses, of a serializer."""
+        if not self.served:
+            return self.serialized_schemas
         found = [session.schema for session in self.served_sessions]
         found += [response.schema for read in self.served_reads for response in read.responses]
         return [*self.serialized_schemas, *(schema for schema in found if schema is not None)]
@@ -370,6 +372,8 @@ class View:
     @remembered_property
     def batches(self) -> list[BatchBytes]:
         """The record batches in the exchange, of responses or of a serializer."""
+        if not self.served:
+            return self._serialized_batches
         found = [response.batch for read in self.served_reads for response in read.responses]
         return [*self._serialized_batches, *(batch for batch in found if batch is not None)]
 

@@ -35,8 +35,6 @@ class Read:
 @once_per_view
 def _reads(view: View) -> list[Read]:
     """Return the full streams that at least one reader read and whose readings could be compared."""
-    if not view.readings:
-        return []
     by_label: dict[str, list[Reading]] = {}
     for reading in view.readings:
         if reading.outcome is not ReadingOutcome.UNAVAILABLE and reading.camp:
@@ -57,7 +55,7 @@ class ReadingAspect:
 
     def state(self, view: View) -> Hashable | None:
         """Return the contents of the readings if all are clean, else None."""
-        reads = _reads(view)
+        reads = _reads(view) if view.readings else []
         return None if any(map(_is_remarkable, reads)) else ShownReadings(bool(reads), any(map(_is_shared, reads)))
 
 
