@@ -22,7 +22,7 @@ from conformance.contract import mapping
 from conformance.records import BqType, Column, Mode
 from conformance.reference import texts
 
-__all__ = ["CellError", "read_row", "write_cell"]
+__all__ = ["CellError", "RowReader", "write_cell"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _BIGNUMERIC_UNITS: Final = range(-(1 << 255), 1 << 255)
@@ -47,52 +47,74 @@ class CellError(Exception):
         self.message = message
 
 
-def read_row(
-    row: Mapping[str, Any], columns: Sequence[Column], *, ignore_unknown: bool = False, path: str = ""
-) -> dict[str, Any]:
-    """One row of insertAll as value forms, keyed by the table's own column names.
+class RowReader:
+    """Reads the rows of insertAll for one table as value forms, keyed by the table's own column names.
 
-    Raises:
-        CellError: a value does not fit its column, a REQUIRED one is missing, or a key names no column.
+    Called with a row, raises :class:`CellError`: a value does not fit its column, a REQUIRED one is missing, or a key
+    names no column.
     """
-    given = {key.lower(): value for key, value in row.items()}
-    if not ignore_unknown:
-        known = {column.name.lower() for column in columns}
-        for key in row:
-            if key.lower() not in known:
-                raise CellError(f"{path}{key}", f"no such field: {path}{key}.")
-    return {
-        column.name: _read_cell(given.get(column.name.lower()), column, path, ignore_unknown=ignore_unknown)
-        for column in columns
-    }
+
+    def __init__(self, columns: Sequence[Column], *, ignore_unknown: bool = False, path: str = "") -> None:
+        self._path = path
+        self._known = None if ignore_unknown else frozenset(column.name.lower() for column in columns)
+        self._cells = [
+            (column.name, column.name.lower(), _cell_reader(column, path, ignore_unknown=ignore_unknown))
+            for column in columns
+        ]
+
+    def __call__(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The value forms of a row."""
+        given = {key.lower(): value for key, value in row.items()}
+        if self._known is not None and not given.keys() <= self._known:
+            key = next(key for key in row if key.lower() not in self._known)
+            raise CellError(f"{self._path}{key}", f"no such field: {self._path}{key}.")
+        return {name: read(given.get(lower)) for name, lower, read in self._cells}
 
 
-def _read_cell(value: Any, column: Column, path: str, *, ignore_unknown: bool) -> Any:
+def _cell_reader(column: Column, path: str, *, ignore_unknown: bool) -> Callable[[Any], Any]:
+    """What reads a cell of the column; made once for all rows of a table."""
     location = f"{path}{column.name}"
-    if column.mode is not Mode.REPEATED:
+    value_of = _value_reader(column, location, ignore_unknown=ignore_unknown)
+
+    def repeated(value: Any) -> list[Any]:
         if value is None:
-            if column.mode is Mode.REQUIRED:
-                raise CellError(location, f"Missing required field: {location}.")
-            return None
-        return _read_value(value, column, location, ignore_unknown=ignore_unknown)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise CellError(location, "Array specified for non-repeated field is missing: expected an array.")
-    if None in value:
-        raise CellError(location, "Only optional fields can be set to NULL.")
-    return [_read_value(item, column, location, ignore_unknown=ignore_unknown) for item in value]
+            return []
+        if not isinstance(value, list):
+            raise CellError(location, "Array specified for non-repeated field is missing: expected an array.")
+        if None in value:
+            raise CellError(location, "Only optional fields can be set to NULL.")
+        return [value_of(item) for item in value]
+
+    def required(value: Any) -> Any:
+        if value is None:
+            raise CellError(location, f"Missing required field: {location}.")
+        return value_of(value)
+
+    def nullable(value: Any) -> Any:
+        return None if value is None else value_of(value)
+
+    return {Mode.REPEATED: repeated, Mode.REQUIRED: required, Mode.NULLABLE: nullable}[column.mode]
 
 
-def _read_value(value: Any, column: Column, location: str, *, ignore_unknown: bool) -> Any:
+def _value_reader(column: Column, location: str, *, ignore_unknown: bool) -> Callable[[Any], Any]:
     if column.type is BqType.RECORD:
-        if not isinstance(value, dict):
-            raise CellError(location, f"expected an object for a RECORD, got {value!r}")
-        return read_row(value, column.fields, ignore_unknown=ignore_unknown, path=f"{location}.")
-    try:
-        return _READERS[column.type](value, column)
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise CellError(location, str(error)) from None
+        fields = RowReader(column.fields, ignore_unknown=ignore_unknown, path=f"{location}.")
+
+        def record(value: Any) -> dict[str, Any]:
+            if not isinstance(value, dict):
+                raise CellError(location, f"expected an object for a RECORD, got {value!r}")
+            return fields(value)
+
+        return record
+    read = _READERS[column.type]
+
+    def single(value: Any) -> Any:
+        try:
+            return read(value, column)
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise CellError(location, str(error)) from None
+
+    return single
 
 
 # --- one reader per type --------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any, Final
 from conformance.generate.materialise import materialise
 from conformance.records import Json, Table
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
-from conformance.reference.cells import CellError, read_row, write_cell
+from conformance.reference.cells import CellError, RowReader, write_cell
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
 __all__ = ["RestServer"]
@@ -82,10 +82,10 @@ class Api:
         place = TableId(project, dataset, table)
         columns = self.catalogue.snapshot(place).columns
         rows, errors = [], {}
-        ignore = bool(body.get("ignoreUnknownValues"))
+        read_row = RowReader(columns, ignore_unknown=bool(body.get("ignoreUnknownValues")))
         for index, row in enumerate(_rows(body)):
             try:
-                rows.append(Json(read_row(row, columns, ignore_unknown=ignore)))
+                rows.append(Json(read_row(row)))
             except CellError as error:
                 errors[index] = {"reason": "invalid", "location": error.location, "message": error.message}
         if errors and not body.get("skipInvalidRows"):

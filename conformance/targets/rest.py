@@ -60,9 +60,12 @@ class RestClient:
         where, answer, limit = self._call("GET", path, query=query, until=until, explained=shown)
         return _object(where, answer, limit)
 
-    def post(self, path: str, body: Mapping[str, Any], *, until: float = math.inf) -> dict[str, Any]:
-        """POST ``body`` as JSON and return the JSON object, empty without a body; raises :class:`RestError`."""
-        data = json.dumps(body, ensure_ascii=False).encode()
+    def post(self, path: str, body: Mapping[str, Any] | bytes, *, until: float = math.inf) -> dict[str, Any]:
+        """POST ``body``, a mapping as JSON and bytes unchanged, and return the JSON object, empty without a body.
+
+        Raises :class:`RestError`.
+        """
+        data = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
         self.sent += len(data)
         where, answer, limit = self._call("POST", path, data=data, until=until, explained=len(data))
         return _object(where, answer, limit) if answer.body.strip() else {}

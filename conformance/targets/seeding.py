@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import itertools
 import json
 import math
 import re
@@ -87,21 +86,22 @@ class Seeder:
                 return table
         raise CannotSeed("; and by another path: ".join(refusals))
 
-    def insert(
-        self, names: Names, columns: Sequence[Column], rows: Sequence[Row], path: SeedPath, *, until: float
-    ) -> int:
-        """Insert ``rows`` (in the JSON form of a case) in requests of limited size; returns their size in bytes."""
+    def insert(self, table: SeededTable, rows: Sequence[Row], texts: Sequence[bytes], *, until: float) -> int:
+        """Insert ``rows`` (in the JSON form of a case; ``texts`` is that of insertAll) in requests of limited size.
+
+        Returns the size of the requests in bytes.
+        """
         sent = self._client.sent
-        for chunk in _chunks(rows, self._how.rows_per_request):
-            if path is SeedPath.SQL:
-                self._query(insert_statement(names, columns, chunk), until)
+        for chunk in _chunks(texts, self._how.rows_per_request):
+            if table.path is SeedPath.SQL:
+                self._query(insert_statement(table.names, table.columns, rows[chunk]), until)
             else:
-                self._insert_all(names, columns, chunk, until)
+                self._insert_all(table.names, texts[chunk], until)
         return self._client.sent - sent
 
-    def _insert_all(self, names: Names, columns: Sequence[Column], rows: Sequence[Row], until: float) -> None:
-        sent = [{column.name: rest_value(column, row.get(column.name)) for column in columns} for row in rows]
-        answer = self.post(f"{self.path(names)}/insertAll", {"rows": [{"json": row} for row in sent]}, until=until)
+    def _insert_all(self, names: Names, rows: Sequence[bytes], until: float) -> None:
+        body = b'{"rows": [' + b", ".join(b'{"json": %b}' % row for row in rows) + b"]}"
+        answer = self.post(f"{self.path(names)}/insertAll", body, until=until)
         if errors := answer.get("insertErrors"):
             raise CannotSeed(f"insertAll refused rows: {_listed(errors)}")
 
@@ -113,7 +113,7 @@ class Seeder:
         if answer.get("jobComplete") is False:
             raise CannotSeed("INSERT did not complete while jobs.query waited for it")
 
-    def post(self, path: str, body: Row, *, until: float) -> Row:
+    def post(self, path: str, body: Row | bytes, *, until: float) -> Row:
         """POST; every failure means that the case cannot be seeded and raises :class:`CannotSeed`."""
         _check_time(until)
         try:
@@ -167,7 +167,10 @@ class Seeder:
 
 @dataclasses.dataclass(slots=True)
 class SeededTable:
-    """A case's table in the target; the first ``inserted`` of its ``rows`` are in it, and took ``sent`` bytes."""
+    """A case's table in the target; the first ``inserted`` of its ``rows`` are in it, and took ``sent`` bytes.
+
+    ``sizes`` are the sizes of the inserted rows, in bytes of JSON.
+    """
 
     seeder: Seeder
     names: Names
@@ -176,6 +179,7 @@ class SeededTable:
     path: SeedPath
     inserted: int = 0
     sent: int = 0
+    sizes: list[int] = dataclasses.field(default_factory=list)
 
     def create(self, until: float) -> None:
         """Create the table with its schema; raises :class:`CannotSeed`."""
@@ -190,8 +194,10 @@ class SeededTable:
         """Insert the next ``count`` rows, before ``until`` on the monotonic clock; raises :class:`CannotSeed`."""
         rows = self.rows[self.inserted : self.inserted + count]
         if rows:
+            texts = [_text(self.columns, row) for row in rows]
+            self.sizes += map(len, texts)
             try:
-                self.sent += self.seeder.insert(self.names, self.columns, rows, self.path, until=until)
+                self.sent += self.seeder.insert(self, rows, texts, until=until)
             except CannotSeed as error:
                 raise self._with_columns(error) from None
         self.inserted += len(rows)
@@ -201,7 +207,7 @@ class SeededTable:
 
     def verify(self, until: float = math.inf) -> None:
         """Raise :class:`CannotSeed` unless REST shows the inserted rows."""
-        page = _page(self.rows)
+        page = _page(self.sizes)
         parameters = {"maxResults": str(page), "formatOptions.useInt64Timestamp": "true"}
         answer = self.seeder.get(f"{self.seeder.path(self.names)}/data", parameters, until=until, shown=self.sent)
         total = answer.get("totalRows")
@@ -225,6 +231,14 @@ class SeededTable:
     def _compare(self, listed: list[list[Any]], until: float) -> None:
         """Raise :class:`CannotSeed` unless each listed row is one of the inserted rows, each used once."""
         rows = self.rows[: self.inserted]
+        # Most servers list rows in the order of insertion; only if one does not, all inserted rows are compared.
+        if self._complained(rows[: len(listed)], listed, until) is None:
+            return
+        if complaint := self._complained(rows, listed, until):
+            raise complaint
+
+    def _complained(self, rows: Sequence[Row], listed: list[list[Any]], until: float) -> CannotSeed | None:
+        """The error if a listed row is not one of ``rows``, else None."""
         complaint: CannotSeed | None = None
         for instants in Instants:
             wanted: list[list[Hashable]] = []
@@ -239,10 +253,9 @@ class SeededTable:
                 wanted.append(want)
                 seen.append(came)
             if not Counter(zip(*seen, strict=True)) - Counter(zip(*wanted, strict=True)):
-                return
+                return None
             complaint = complaint or self._complaint(wanted, seen)
-        assert complaint is not None
-        raise complaint
+        return complaint
 
     def _complaint(self, wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> CannotSeed:
         """The error for the first column whose values differ, or for rows whose cells are mixed up."""
@@ -285,22 +298,29 @@ def _check_time(until: float) -> None:
         raise CannotSeed("the time for seeding the case was over before its table was in and verified", answered=False)
 
 
-def _chunks(rows: Sequence[Row], limit: int) -> Iterator[Sequence[Row]]:
-    """``rows`` in runs of at most ``limit`` rows and about :data:`REQUEST_BYTES`, with at least one row each."""
+def _text(columns: Sequence[Column], row: Row) -> bytes:
+    """A row of a case as JSON for insertAll."""
+    return _ENCODER.encode({column.name: rest_value(column, row.get(column.name)) for column in columns}).encode()
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+
+
+def _chunks(rows: Sequence[bytes], limit: int) -> Iterator[slice]:
+    """Runs of ``rows``: at most ``limit`` rows and about :data:`REQUEST_BYTES`, with at least one row each."""
     start, size = 0, 0
     for at, row in enumerate(rows):
-        weight = len(json.dumps(row))
-        if at > start and (at - start >= limit or size + weight > REQUEST_BYTES):
-            yield rows[start:at]
+        if at > start and (at - start >= limit or size + len(row) > REQUEST_BYTES):
+            yield slice(start, at)
             start, size = at, 0
-        size += weight
-    yield rows[start:]
+        size += len(row)
+    yield slice(start, len(rows))
 
 
-def _page(rows: Sequence[Row]) -> int:
+def _page(sizes: Sequence[int]) -> int:
     """The number of rows to list: as many as their size allows, estimated from the first ones."""
-    sample = list(itertools.islice(rows, 10))
-    weight = max(1, sum(len(json.dumps(row)) for row in sample) // max(1, len(sample)))
+    sample = sizes[:10]
+    weight = max(1, sum(sample) // max(1, len(sample)))
     return max(1, min(MAX_VERIFIED_ROWS, REQUEST_BYTES // weight))
 
 

@@ -76,15 +76,10 @@ def rest_value(column: Column, value: Any) -> Any:
 
 
 def _rest_item(column: Column, value: Any) -> Any:
-    match column.type:
-        case BqType.INT64:
-            return str(value)
-        case BqType.INTERVAL:
-            return interval_text(value)
-        case BqType.RECORD:
-            return {child.name: rest_value(child, value.get(child.name)) for child in column.fields}
-        case _:
-            return value
+    if column.fields:
+        return {child.name: rest_value(child, value.get(child.name)) for child in column.fields}
+    write = _REST.get(column.type)
+    return value if write is None else write(value)
 
 
 def interval_text(value: Mapping[str, int]) -> str:
@@ -96,6 +91,10 @@ def interval_text(value: Mapping[str, int]) -> str:
     hour, minute = divmod(minutes, 60)
     time = f"{'-' if micros < 0 else ''}{hour}:{minute}:{second}" + (f".{fraction:06d}" if fraction else "")
     return f"{'-' if months < 0 else ''}{years}-{month} {days} {time}"
+
+
+_REST: Final[Mapping[BqType, Callable[[Any], str]]] = {BqType.INT64: str, BqType.INTERVAL: interval_text}
+"""Types whose form for insertAll differs from that of a case."""
 
 
 # --- listing --------------------------------------------------------------------------------------
