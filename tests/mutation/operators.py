@@ -1,0 +1,137 @@
+"""The mutation operators: which changes are made to the code, and where none is made."""
+
+import ast
+from collections.abc import Iterable, Iterator
+
+import parso
+from cosmic_ray.operators.operator import Example, Operator
+from cosmic_ray.operators.provider import OperatorProvider
+from parso.python.tree import Name
+from parso.tree import NodeOrLeaf
+
+# Whose removal or change cannot change a result: a memo only saves time, slots only save memory.
+_MEMOS = frozenset({"cache", "lru_cache"})
+# Both need names of variables as arguments, and draw their replacement from the global random source.
+_NEED_ARGUMENTS = frozenset({"VariableReplacer", "VariableInserter"})
+
+# A change of this kind is never made, for the reason.
+LEFT_OUT = {
+    "VariableReplacer, VariableInserter": "they need variable names as arguments and draw from an unseeded random source",
+    "a comparison replaced with `is` or `is not`": "on small integers and members of enums it is the same as `==`",
+    "annotations, `if TYPE_CHECKING`, `__all__`, `@overload`": "nothing of it has an effect when the program runs",
+    "`@cache` and its size": "a memo changes no result; it saves time, which no test may assert",
+    "`slots=` of a dataclass": "it saves memory and changes no result",
+    "strings": "cosmic-ray has no operator on them",
+}
+
+
+class RemoveStatement(Operator):
+    """Replaces a statement that acts with `pass`: a call, a `yield`, a `raise`, an augmented assignment."""
+
+    def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+        """The statement, if it is one that acts."""
+        if node.type == "simple_stmt" and _acts(node.children[0]):
+            yield node.children[0].start_pos, node.children[0].end_pos
+
+    def mutate(self, node: NodeOrLeaf, index: int) -> NodeOrLeaf:  # noqa: ARG002  # cosmic-ray's signature
+        """The same line with `pass`."""
+        first = node.children[0]
+        node.children[0] = Name("pass", first.start_pos, prefix=first.get_first_leaf().prefix)
+        return node
+
+    @classmethod
+    def examples(cls) -> Iterable[Example]:
+        """What cosmic-ray shows of an operator."""
+        return (Example("f(x)\n", "pass\n"), Example("x += 1\n", "pass\n"), Example("raise x\n", "pass\n"))
+
+
+def _acts(statement: NodeOrLeaf) -> bool:
+    if statement.type in {"yield_expr", "raise_stmt"}:
+        return True
+    if statement.type == "expr_stmt":
+        # A plain assignment is left: without it the next use of the name fails at once, and the score looks better.
+        return statement.children[1].type == "operator" and statement.children[1].value != "="
+    return statement.type in {"atom_expr", "power"} and statement.children[-1].get_code().startswith("(")
+
+
+def operators() -> dict[str, Operator]:
+    """The operators in use, by name: cosmic-ray's without those in `LEFT_OUT`, and `RemoveStatement`."""
+    provider = OperatorProvider()
+    made: dict[str, Operator] = {}
+    for name in provider:
+        if name not in _NEED_ARGUMENTS and not name.endswith(("_Is", "_IsNot")) or name in _IDENTITY:
+            made[name] = provider[name]()
+    made["RemoveStatement"] = RemoveStatement()
+    return made
+
+
+# `is None` for `is not None` is a change like any other.
+_IDENTITY = frozenset({"ReplaceComparisonOperator_Is_IsNot", "ReplaceComparisonOperator_IsNot_Is"})
+
+
+def family(operator: str) -> str:
+    """The operator without what it replaces with what: `ReplaceBinaryOperator` of `ReplaceBinaryOperator_Add_Sub`."""
+    return operator.split("_", maxsplit=1)[0]
+
+
+class Exempt:
+    """The places of one file where a change has no effect when the program runs; `LEFT_OUT` names them."""
+
+    def __init__(self, source: str) -> None:
+        lines = source.split("\n")
+        self._ranges: list[tuple[tuple[int, int], tuple[int, int]]] = []
+        for node in _exempt(ast.parse(source)):
+            start = _position(lines, node.lineno, node.col_offset)
+            end = _position(lines, node.end_lineno or node.lineno, node.end_col_offset or 0)
+            self._ranges.append((start, end))
+
+    def __contains__(self, position: tuple[int, int]) -> bool:
+        return any(start <= position < end for start, end in self._ranges)
+
+
+def _position(lines: list[str], line: int, byte: int) -> tuple[int, int]:
+    """Python's tree counts bytes in a line, parso's counts characters."""
+    return line, len(lines[line - 1].encode()[:byte].decode())
+
+
+def _exempt(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.annotation is not None:
+            yield node.annotation
+        elif isinstance(node, ast.AnnAssign):
+            yield node.annotation
+        elif isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
+            yield node
+        elif isinstance(node, ast.Assign) and [_name(target) for target in node.targets] == ["__all__"]:
+            yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.returns is not None:
+                yield node.returns
+            yield from _decorators(node)
+        elif isinstance(node, ast.ClassDef):
+            yield from (word.value for decorator in node.decorator_list for word in _slots(decorator))
+
+
+def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr | ast.stmt]:
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if _name(called) == "overload":
+            yield node
+        elif _name(called) in _MEMOS:
+            yield decorator
+
+
+def _slots(decorator: ast.expr) -> Iterator[ast.keyword]:
+    if isinstance(decorator, ast.Call) and _name(decorator.func) == "dataclass":
+        yield from (word for word in decorator.keywords if word.arg == "slots")
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def parsed(source: str) -> NodeOrLeaf:
+    """The tree that cosmic-ray's operators work on."""
+    return parso.parse(source)
