@@ -57,6 +57,8 @@ def record(root: Path, folder: Path, arguments: Sequence[str]) -> int:
                "--hypothesis-profile=ci", *ignored, *arguments]  # fmt: skip
     status = subprocess.run(command, cwd=root, env=environment, check=False).returncode
     kept = Coverage(data_file=folder / "lines", config_file=False)
+    if (folder / "lines").exists():
+        kept.load()
     kept.combine([str(path) for path in folder.glob("lines.*")], keep=False)
     return status
 
@@ -64,10 +66,9 @@ def record(root: Path, folder: Path, arguments: Sequence[str]) -> int:
 class Recording:
     """The tests, and which of them reach a line of a module."""
 
-    def __init__(self, folder: Path, root: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         self._data = CoverageData(str(folder / "lines"))
         self._data.read()
-        self._root = root
         self.tests = {test.name: test for test in _tests(folder)}
 
     @cached_property
@@ -110,6 +111,7 @@ class Choice:
         self._path = path
         self._lines = recording.lines(path)
         self._every = frozenset().union(*self._lines.values())
+        self._source = source
         self._statements, self._bodies = _spans(source)
 
     def tests(self, mutant: Mutant, seconds: float) -> list[str]:
@@ -122,14 +124,15 @@ class Choice:
         return _within([self._tests[name] for name in (reaching or self._every)], self._path, seconds)
 
     def _reaching(self, mutant: Mutant) -> frozenset[str]:
+        line = mutant.found(self._source)
         # One-line functions are bodies and heads at once, and count as bodies.
-        if not any(mutant.line in body for body in self._bodies):
+        if line is None or not any(line in body for body in self._bodies):
             return self._every
-        changed = range(mutant.line, mutant.line + len(mutant.old))
+        changed = range(line, line + len(mutant.old))
         first = frozenset().union(*(self._lines.get(line, frozenset()) for line in changed))
         if first:
             return first
-        spans = [span for span in self._statements if mutant.line in span]
+        spans = [span for span in self._statements if line in span]
         narrow = min(spans, key=len, default=changed)
         return frozenset().union(*(self._lines.get(line, frozenset()) for line in narrow))
 

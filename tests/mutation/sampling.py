@@ -40,15 +40,20 @@ class Mutant:
         """What names the mutant in every file that the tool writes."""
         return f"{self.path}:{self.line}:{self.operator}:{' '.join(' '.join(self.new).split())}"
 
-    def applied(self, source: str) -> str | None:
-        """The source with the change, made where the old lines are nearest to `line`; None where they are gone."""
+    def found(self, source: str) -> int | None:
+        """The number of the first of the old lines in this source, the nearest to `line`; None where they are gone."""
         lines = source.split("\n")
         size = len(self.old)
-        places = [at for at in range(len(lines) - size + 1) if tuple(lines[at : at + size]) == self.old]
-        if not places:
+        places = [at + 1 for at in range(len(lines) - size + 1) if tuple(lines[at : at + size]) == self.old]
+        return min(places, key=lambda place: abs(place - self.line), default=None)
+
+    def applied(self, source: str) -> str | None:
+        """The source with the change; None where the old lines are gone."""
+        line = self.found(source)
+        if line is None:
             return None
-        at = min(places, key=lambda place: abs(place - (self.line - 1)))
-        return "\n".join([*lines[:at], *self.new, *lines[at + size :]])
+        lines = source.split("\n")
+        return "\n".join([*lines[: line - 1], *self.new, *lines[line - 1 + len(self.old) :]])
 
 
 def modules(root: Path, packages: Sequence[str] = PACKAGES) -> list[str]:

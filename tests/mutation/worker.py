@@ -34,13 +34,16 @@ HANGS_SECONDS = 15.0
 HANGS_FACTOR = 10.0
 # What a mutant may allocate: one that never ends fails before the machine does.
 MEMORY = 12 << 30
+# How often the processes are reaped that outlive their parent.
+REAP_SECONDS = 0.05
 _SUBREAPER = 36
 
 
 class Chosen:
-    """A pytest plugin that runs these tests in this order, and remembers the first one that fails."""
+    """A pytest plugin that runs these tests in this order, and writes how they ended and which failed first."""
 
-    def __init__(self, tests: list[str]) -> None:
+    def __init__(self, tests: list[str], out: int) -> None:
+        self._out = out
         self._order = {name: at for at, name in enumerate(tests)}
         self.failed: str | None = None
         self.hung = False
@@ -62,25 +65,30 @@ class Chosen:
         if report.failed and self.failed is None:
             self.failed = report.nodeid
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """All is known now; what pytest finds as it ends belongs to no test."""
+        answer = {"status": int(exitstatus), "failed": self.failed, "hung": self.hung, "ran": self.ran}
+        os.write(self._out, json.dumps(answer).encode())
+
 
 def _run(tests: list[str], slowest: float, log: Path, out: int) -> None:
     """The fork: runs the tests and writes what came of it."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     sink = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for target, source in ((0, nothing), (1, sink), (2, sink)):
         os.dup2(source, target)
-    chosen = Chosen(tests)
     files = list(dict.fromkeys(name.split("::", maxsplit=1)[0] for name in tests))
     limit = max(HANGS_SECONDS, slowest * HANGS_FACTOR)
-    status = pytest.main(
+    pytest.main(
         ["-q", "-x", "--tb=short", "-p", "no:cacheprovider", "--hypothesis-profile=ci", f"--timeout={limit}", *files,
-         f"--basetemp={log.parent / 'tmp'}", "-o", "faulthandler_timeout=0"],
-        plugins=[chosen],
+         f"--basetemp={log.parent / 'tmp'}", # Pytest cannot rewrite the assertions of a plugin that was imported before the fork, and says so.
+         "-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning"],
+        plugins=[Chosen(tests, out)],
     )  # fmt: skip
-    answer = {"status": int(status), "failed": chosen.failed, "hung": chosen.hung, "ran": chosen.ran}
-    os.write(out, json.dumps(answer).encode())
 
 
 def _forked(job: dict[str, Any], log: Path) -> dict[str, Any]:
@@ -98,7 +106,13 @@ def _forked(job: dict[str, Any], log: Path) -> dict[str, Any]:
         finally:
             os._exit(code)
     os.close(its)
-    ready, _, _ = select.select([mine], [], [], job["limit"])
+    deadline = time.monotonic() + job["limit"]
+    ready = False
+    while not ready and time.monotonic() < deadline:
+        # Tests wait for the end of processes whose parent is gone; this one inherits them, and has to bury them.
+        while _reaped():
+            pass
+        ready = bool(select.select([mine], [], [], REAP_SECONDS)[0])
     text = os.read(mine, 1 << 16) if ready else b""
     os.close(mine)
     _end_descendants()
