@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,8 @@ def _test(kept: Kept, options: argparse.Namespace) -> None:
     every = [*(mutant for _, mutant in _by_hand()), *drawn]
     again = {key for key, result in done.items() if options.survivors and result.outcome == "survived"}
     left = [mutant for mutant in every if mutant.key not in done or mutant.key in again]
+    # An interrupted run has tried some of each package.
+    random.Random(options.seed).shuffle(left)  # noqa: S311  # an order, not a secret
     unfit: set[str] = set()
     with workers(ROOT, options.folder, options.workers) as made:
         _sound(recording, made)
