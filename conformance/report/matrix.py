@@ -10,7 +10,6 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -177,14 +176,17 @@ def build(implementations: Sequence[Implementation]) -> Matrix:
     met = dict.fromkeys(clause for item in implementations for clause in (*item.report.run.clauses, *item.outcomes))
     order = {clause: place for place, clause in enumerate(CLAUSES)}
     clauses = sorted(met, key=lambda clause: order.get(clause, len(order)))
-    chapters = []
-    for name, members in groupby(clauses, key=lambda clause: clause.partition(".")[0]):
-        rows = [
-            MatrixRow(clause, level_of(clause), tuple(item.entry(clause) for item in implementations))
-            for clause in members
-        ]
-        chapters.append(Chapter(name, tuple(sorted(rows, key=lambda row: _LEVELS.index(row.level)))))
-    return Matrix(tuple(implementations), tuple(chapters))
+    chapters: dict[str, list[MatrixRow]] = {}
+    for clause in clauses:
+        row = MatrixRow(clause, level_of(clause), tuple(item.entry(clause) for item in implementations))
+        chapters.setdefault(clause.partition(".")[0], []).append(row)
+    return Matrix(
+        tuple(implementations),
+        tuple(
+            Chapter(name, tuple(sorted(rows, key=lambda row: _LEVELS.index(row.level))))
+            for name, rows in chapters.items()
+        ),
+    )
 
 
 def load_matrix(paths: Sequence[Path]) -> Matrix:

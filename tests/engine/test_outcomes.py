@@ -101,6 +101,16 @@ def test_a_failure_on_a_call_that_died_is_named_after_its_death(end: CallEnd, ou
     assert verdict.outcome is outcome
 
 
+def test_a_failure_on_calls_that_ended_in_several_ways_stays_a_failure() -> None:
+    """One call died and the other one answered: what the clause found is not the death alone."""
+    exchange = sample_exchange("a", sample_call(end=CallEnd.CRASH), sample_call(end=CallEnd.COMPLETE))
+    findings = tuple(Finding("calls.end", "a status", "none", call=call) for call in (0, 1))
+
+    (verdict,) = refine(CASE, exchange, [Verdict("a", "calls.end", Outcome.FAIL, findings)], lambda: FINE)
+
+    assert verdict.outcome is Outcome.FAIL
+
+
 def test_a_death_that_no_clause_saw_fails_the_case_as_a_whole() -> None:
     """Nothing is lost because no clause was looking."""
     exchange = sample_exchange("a", sample_call(end=CallEnd.CRASH))

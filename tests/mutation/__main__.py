@@ -117,7 +117,9 @@ def _recorded(kept: Kept, options: argparse.Namespace) -> Recording:
 
 def _draw(kept: Kept, options: argparse.Namespace) -> None:
     sources = {path: (ROOT / path).read_text() for path in modules(ROOT)}
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=False, capture_output=True, text=True)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
     about = {
         "seed": options.seed,
         "date": datetime.now(UTC).date().isoformat(),

@@ -114,7 +114,11 @@ class Choice:
         self._tests = recording.tests
         self._path = path
         self._lines = recording.lines(path)
-        self._every = frozenset().union(*self._lines.values())
+        package = f"tests/{PurePosixPath(path).parts[1]}/"
+        # What runs at import may be seen by a test that calls nothing of the module: by one that lists all clauses.
+        self._every = frozenset().union(
+            *self._lines.values(), (name for name in self._tests if name.startswith(package))
+        )
         self._source = source
         self._statements, self._bodies = _spans(source)
 
@@ -122,7 +126,7 @@ class Choice:
         """The tests to run, first those that mirror the module; together within `seconds`, or the cheapest one alone.
 
         They are the tests that reach a changed line. What runs at import belongs to no test: there they are the tests
-        that reach anything of the module. A module that no test reaches has no tests, and its mutants survive.
+        that reach anything of the module, and those of its package.
         """
         reaching = self._reaching(mutant)
         return _within([self._tests[name] for name in (reaching or self._every)], self._path, seconds)

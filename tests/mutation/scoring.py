@@ -43,7 +43,11 @@ class Entry:
         lines = changed.split("\n")
         after = len(source.split("\n")) - last
         return Mutant(
-            self.path, first + 1, "by hand", tuple(source.split("\n")[first:last]), tuple(lines[first : len(lines) - after])
+            self.path,
+            first + 1,
+            "by hand",
+            tuple(source.split("\n")[first:last]),
+            tuple(lines[first : len(lines) - after]),
         )
 
 

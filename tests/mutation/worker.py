@@ -51,7 +51,9 @@ class Chosen:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Other tests of the same files are left out."""
-        items[:] = sorted((item for item in items if item.nodeid in self._order), key=lambda item: self._order[item.nodeid])
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self._order), key=lambda item: self._order[item.nodeid]
+        )
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """The first failure decides."""
@@ -177,7 +179,9 @@ def answers(jobs: Iterator[str], log: Path) -> Iterator[dict[str, Any]]:
         if job["mutant"] is None:
             answer = _forked(job, log)
         else:
-            kept = Changed(Mutant(**{**job["mutant"], "old": tuple(job["mutant"]["old"]), "new": tuple(job["mutant"]["new"])}))
+            kept = Changed(
+                Mutant(**{**job["mutant"], "old": tuple(job["mutant"]["old"]), "new": tuple(job["mutant"]["new"])})
+            )
             if kept.gone:
                 answer = {"status": None, "failed": None, "hung": False, "ran": 0, "gone": True}
             else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.engine.events import CaseJudged, Evidence, Line
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.document import write_json
@@ -86,6 +87,21 @@ def test_chapters_are_counted_per_implementation(matrix: Matrix) -> None:
         "rows": [(1, 1, 0), (1, 1, 0)],
         "types": [(0, 0, 1), (0, 0, 1)],
     }
+
+
+def test_clauses_come_by_level_and_then_in_the_order_of_the_contract(tmp_path: Path) -> None:
+    """The order of the contract is by subject, not by the alphabet; a clause that it does not have comes last."""
+    load_chapters()
+    names = ["body.padding-zero", "body.a-later-version-has", "body.buffer-count", "body.node-count"]
+
+    report = save_report(tmp_path / "one.json", *(passing("a", name) for name in names))
+
+    assert [row.clause for row in load_matrix([report]).rows if row.clause in names] == [
+        "body.node-count",
+        "body.buffer-count",
+        "body.a-later-version-has",
+        "body.padding-zero",
+    ]
 
 
 def test_every_link_of_the_page_leads_somewhere(matrix: Matrix) -> None:

@@ -11,7 +11,7 @@ from conformance.wire import Fault, Rule, flatbuf, read_schema
 from conformance.wire.flatbuf import Run, Verifier
 from conformance.wire.tables import ENUMS, STRUCTS, TABLES, UNIONS, SlotKind, TableSpec
 from tests.wire.breaking import INT
-from tests.wire.forge import SAME, Forge, encapsulate, field, schema_message
+from tests.wire.forge import SAME, Forge, Values, encapsulate, field, schema_message
 
 
 def test_verified_values_are_what_was_written() -> None:
@@ -39,6 +39,19 @@ def test_structs_are_found_in_place() -> None:
     assert table is not None
     assert isinstance(table["buffers"], Run)
     assert verifier.int64s(table["buffers"], per_element=2) == (0, 8, 8, 24)
+
+
+@pytest.mark.parametrize(("fields", "rules"), [(125, []), (126, [Rule.FLATBUF_DEPTH])])
+def test_tables_nest_128_deep(fields: int, rules: list[Rule]) -> None:
+    """The message, the schema, a field in a field and the type of the innermost one: the 129th table is too deep."""
+    innermost: Values = INT
+    for _ in range(fields - 1):
+        innermost = field("l", "List", [innermost])
+    faults: list[Fault] = []
+
+    Verifier(Forge().root("Message", {"header_type": 1, "header": {"fields": [innermost]}}), 0, faults).root("Message")
+
+    assert [fault.rule for fault in faults] == rules
 
 
 def test_vtable_after_its_table_is_legal() -> None:

@@ -1,0 +1,51 @@
+"""Values do not change under the hands of those who share them."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+import conformance.contain
+import conformance.contract
+import conformance.engine
+import conformance.records
+import conformance.report
+import conformance.wire
+
+# Filled by the function that makes it, while it reads bytes; and one that is made too often to be frozen.
+FILLED_WHILE_READING = {
+    "conformance.wire.arrays._Decoder",
+    "conformance.wire.batch.BatchMessage",
+    "conformance.wire.decoding._Generation",
+    "conformance.wire.file.FileReading",
+    "conformance.wire.flatbuf.Table",
+    "conformance.wire.layout.Op",
+    "conformance.wire.stream.StreamReading",
+    "conformance.wire.tensors.TensorReading",
+}
+
+
+def _dataclasses() -> Iterator[type]:
+    for package in (
+        conformance.contain,
+        conformance.contract,
+        conformance.engine,
+        conformance.records,
+        conformance.report,
+        conformance.wire,
+    ):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for value in vars(importlib.import_module(module.name)).values():
+                if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == module.name:
+                    yield value
+
+
+def test_values_are_frozen() -> None:
+    """Whoever gets a value may keep it, hash it and hand it to another thread."""
+    changeable = {
+        f"{kind.__module__}.{kind.__name__}" for kind in _dataclasses() if not vars(kind)["__dataclass_params__"].frozen
+    }
+
+    assert changeable == FILLED_WHILE_READING
