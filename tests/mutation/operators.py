@@ -1,7 +1,7 @@
 """The mutation operators: which changes are made to the code, and where none is made."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import parso
 from cosmic_ray.operators.operator import Example, Operator
@@ -11,15 +11,17 @@ from parso.tree import NodeOrLeaf
 
 # Whose removal or change cannot change a result: a memo only saves time, slots only save memory.
 _MEMOS = frozenset({"cache", "lru_cache"})
+_OWN_MEMOS = frozenset({"once_per_view", "per_schema"})
 # Both need names of variables as arguments, and draw their replacement from the global random source.
 _NEED_ARGUMENTS = frozenset({"VariableReplacer", "VariableInserter"})
 
 # A change of this kind is never made, for the reason.
 LEFT_OUT = {
     "VariableReplacer, VariableInserter": "they need variable names as arguments and draw from an unseeded random source",
-    "a comparison replaced with `is` or `is not`": "on small integers and members of enums it is the same as `==`",
+    "`==` for `is`, `is` for `==`": "on small integers, members of enums and None both say the same",
+    "`/` for the `*` in a list of parameters": "it changes who may pass an argument by name, not what is done with it",
     "annotations, `if TYPE_CHECKING`, `__all__`, `@overload`": "nothing of it has an effect when the program runs",
-    "`@cache` and its size": "a memo changes no result; it saves time, which no test may assert",
+    "`@cache`, `@once_per_view`, `@per_schema`": "a memo changes no result; it saves time, which no test may assert",
     "`slots=` of a dataclass": "it saves memory and changes no result",
     "strings": "cosmic-ray has no operator on them",
 }
@@ -72,6 +74,13 @@ _IDENTITY = frozenset({"ReplaceComparisonOperator_Is_IsNot", "ReplaceComparisonO
 def family(operator: str) -> str:
     """The operator without what it replaces with what: `ReplaceBinaryOperator` of `ReplaceBinaryOperator_Add_Sub`."""
     return operator.split("_", maxsplit=1)[0]
+
+
+def without_effect(operator: str, old: Sequence[str]) -> bool:
+    """Whether a drawn change is passed over, because it can change no result; `LEFT_OUT` says why."""
+    if operator == "RemoveDecorator":
+        return any(line.strip().removeprefix("@") in _OWN_MEMOS for line in old)
+    return operator in {"ReplaceComparisonOperator_Is_Eq", "ReplaceComparisonOperator_IsNot_NotEq"}
 
 
 class Exempt:

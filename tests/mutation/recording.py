@@ -20,7 +20,7 @@ from tests.mutation.sampling import Mutant
 # The tests that apply changes to a copy of the checkout, or drive the built adapters, take minutes each.
 NOT_USED = ("tests/docs", "tests/adapters", "tests/hostile", "tests/mutation")
 # One file of tests may use this many seconds of a mutant's budget, unless it is the one that mirrors the module.
-FILE_SECONDS = 4.0
+FILE_SECONDS = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,8 @@ class Choice:
         package = f"tests/{PurePosixPath(path).parts[1]}/"
         # What runs at import may be seen by a test that calls nothing of the module: by one that lists all clauses.
         self._every = frozenset().union(
-            *self._lines.values(), (name for name in self._tests if name.startswith(package))
+            *self._lines.values(),
+            (test.name for test in self._tests.values() if test.file.startswith(package) or test.file.count("/") == 1),
         )
         self._source = source
         self._statements, self._bodies = _spans(source)
@@ -126,7 +127,7 @@ class Choice:
         """The tests to run, first those that mirror the module; together within `seconds`, or the cheapest one alone.
 
         They are the tests that reach a changed line. What runs at import belongs to no test: there they are the tests
-        that reach anything of the module, and those of its package.
+        that reach anything of the module, those of its package, and those of no package.
         """
         reaching = self._reaching(mutant)
         return _within([self._tests[name] for name in (reaching or self._every)], self._path, seconds)
@@ -187,11 +188,13 @@ def _in_turn(tests: Sequence[Test]) -> list[Test]:
 
 
 def _distance(file: str, path: str) -> int:
-    """How far a file of tests is from the module: 0 mirrors it, 1 has a name of its folders, 2 the package, 3 neither."""
+    """How far a file of tests is from the module: 0 mirrors it, 1 its folder or all code, 2 the package, 3 neither."""
     module = PurePosixPath(path).relative_to("conformance")
     test = PurePosixPath(file).relative_to("tests")
     tested = test.stem.removeprefix("test_")
     names = {*module.parts[1:-1], module.stem.strip("_")}
+    if len(test.parts) == 1:
+        return 1
     if test.parts[0] != module.parts[0]:
         return 3
     if tested == module.stem.strip("_"):

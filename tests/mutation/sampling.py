@@ -10,7 +10,7 @@ from pathlib import Path
 from cosmic_ray.ast import ast_nodes
 from cosmic_ray.mutating import mutate_code
 
-from tests.mutation.operators import Exempt, family, operators, parsed
+from tests.mutation.operators import Exempt, family, operators, parsed, without_effect
 
 PACKAGES = ("wire", "contract", "engine", "contain", "report")
 
@@ -126,16 +126,29 @@ def _drawn(path: str, source: str, site: Site, random_source: random.Random) -> 
         except AttributeError:
             # Of `except (OSError, module.Error)`, cosmic-ray's replacer of exceptions knows the first only.
             continue
-        if changed is not None and _another_program(source, changed):
-            return difference(path, source, changed, name)
+        if changed is None or not _another_program(source, changed):
+            continue
+        mutant = difference(path, source, changed, name)
+        return None if without_effect(name, mutant.old) else mutant
     return None
 
 
 def _another_program(source: str, changed: str) -> bool:
     try:
-        return ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+        return _program(changed) != _program(source)
     except (SyntaxError, ValueError):
         return False
+
+
+def _program(source: str) -> str:
+    """The program, without which of the parameters may be named."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arguments):
+            node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
+            node.defaults = [*node.defaults, *(default for default in node.kw_defaults if default is not None)]
+            node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
+    return ast.dump(tree)
 
 
 def difference(path: str, source: str, changed: str, operator: str) -> Mutant:

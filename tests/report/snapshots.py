@@ -57,9 +57,7 @@ def _run(target: str = "fake 1.0", *, repaired: bool = False) -> Result:
         judged("b", failing("b", "framing.x", "2 messages", "no\nmessage"), passing("b", "body.padding-zero")),
         judged("c", failing("c", "framing.y", "3 messages"), passing("c", "rows.once"), passing("c", "framing.z")),
         judged("d", Verdict("d", "framing.z", Outcome.CRASH, reason="the server died of signal 11\nin the middle")),
-        judged(
-            "e", failing("e", "body.padding-zero", "ff"), Verdict("e", "types.x", Outcome.UNTESTABLE, reason="none")
-        ),
+        judged("e", failing("e", "body.padding-zero", "ff"), Verdict("e", "types.x", Outcome.UNTESTABLE, reason="no")),
         judged("f", Verdict("f", "rows.twice", Outcome.HANG, reason="no answer in 5 s"), passing("f", "types.y")),
         judged("g", Verdict("g", "case", Outcome.ERROR, reason="KeyError: 1")),
         judged("h", Verdict("h", "types.x", Outcome.UNSUPPORTED, reason="the target does not declare nested")),
@@ -81,7 +79,7 @@ def printed() -> str:
 
 def _reports() -> Iterator[tuple[str, str]]:
     screen = io.StringIO()
-    options = {"force_terminal": True, "color_system": "standard", "legacy_windows": False}
+    options = {"force_terminal": True, "color_system": "standard", "legacy_windows": False, "no_color": False}
     print_report(terminal(file=screen, width=100, **options), _run())
     yield "terminal", screen.getvalue().replace("\x1b", "\\e")
     yield "JUnit", junit_xml(_run()).decode()

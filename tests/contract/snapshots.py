@@ -1,0 +1,59 @@
+"""What every clause says of what breaks it, word by word: of calls, of tables and values, of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from conformance.contract.judge import judge
+from conformance.records import Finding, Verdict
+from conformance.reference.mutants import MUTANTS
+from tests.contract.byte_samples import broken_messages
+from tests.contract.exchanges import deviations, verdicts
+from tests.contract.test_byte_clauses import ON_MESSAGES, violations
+from tests.contract.test_column_clauses import CASE, OWN, serialized, table
+
+
+def path_of(part: str) -> Path:
+    """Where the findings of a part are kept."""
+    return Path(__file__).parent / f"found-{part}.txt"
+
+
+def found(part: str) -> str:
+    """Every finding of a part, under the name of what was done."""
+    return "".join(f"{line}\n" for line in PARTS[part]())
+
+
+def _calls() -> Iterator[str]:
+    for deviation in deviations():
+        layout = {"streams": deviation.streams, "response_rows": deviation.response_rows}
+        yield f"{deviation}:"
+        yield from _findings(verdicts(deviation.case, deviation.spoil, **layout))
+
+
+def _tables() -> Iterator[str]:
+    faults = {name: mutant.serializer for name, mutant in MUTANTS.items() if mutant.serializer is not None}
+    for name, serializer in (faults | OWN).items():
+        yield f"{name}:"
+        yield from _findings(judge(CASE, serialized(serializer), table()))
+
+
+def _messages() -> Iterator[str]:
+    for rule, message in broken_messages().items():
+        yield f"{rule}:"
+        yield from (f"  {clause.id}: {one}" for clause in ON_MESSAGES for one in violations(clause, message))
+
+
+PARTS: Mapping[str, Callable[[], Iterator[str]]] = {"calls": _calls, "tables": _tables, "messages": _messages}
+
+
+def _findings(judged: Iterable[Verdict]) -> Iterator[str]:
+    for verdict in judged:
+        if verdict.reason and not verdict.findings:
+            yield f"  {verdict.clause}: {verdict.outcome}: {verdict.reason}"
+        yield from map(_finding, verdict.findings)
+
+
+def _finding(one: Finding) -> str:
+    place = f"call {one.call}, response {one.response}, {one.field or 'no field'}, bytes {one.start} to {one.end}"
+    return f"  {one.clause}: {place}: expected {one.required}; found {one.observed}"
