@@ -1,10 +1,11 @@
-"""What every clause says of what breaks it, word by word: of calls, of tables and values, of messages."""
+"""What every clause says of what breaks it, word by word: of calls, of tables and values, of messages; and the register of clauses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.judge import judge
 from conformance.records import Finding, Verdict
 from conformance.reference.mutants import MUTANTS
@@ -12,6 +13,9 @@ from tests.contract.byte_samples import broken_messages
 from tests.contract.exchanges import deviations, verdicts
 from tests.contract.test_byte_clauses import ON_MESSAGES, violations
 from tests.contract.test_column_clauses import CASE, OWN, serialized, table
+
+
+load_chapters()
 
 
 def path_of(part: str) -> Path:
@@ -44,7 +48,17 @@ def _messages() -> Iterator[str]:
         yield from (f"  {clause.id}: {one}" for clause in ON_MESSAGES for one in violations(clause, message))
 
 
-PARTS: Mapping[str, Callable[[], Iterator[str]]] = {"calls": _calls, "tables": _tables, "messages": _messages}
+def _register() -> Iterator[str]:
+    for clause in CLAUSES.values():
+        yield f"{clause.id}: {clause.level}, {', '.join(clause.profiles)}, {clause.source}"
+
+
+PARTS: Mapping[str, Callable[[], Iterator[str]]] = {
+    "calls": _calls,
+    "tables": _tables,
+    "messages": _messages,
+    "register": _register,
+}
 
 
 def _findings(judged: Iterable[Verdict]) -> Iterator[str]:

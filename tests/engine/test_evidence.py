@@ -85,6 +85,13 @@ def test_a_field_of_the_metadata_is_named() -> None:
     assert len(lines) == 5
 
 
+def test_a_message_is_cut_to_sixteen_lines() -> None:
+    """A schema of many fields is shown around what is at fault."""
+    schema = pa.schema([pa.field(f"column {number}", pa.int64()) for number in range(20)]).serialize().to_pybytes()
+
+    assert len(annotate(schema, 0, len(schema), None)) == MAX_LINES == 16
+
+
 def test_a_long_buffer_is_cut_to_the_bytes_at_fault() -> None:
     """A megabyte of values is not evidence; the value is."""
     batch = pa.record_batch([pa.array(range(1000))], schema=SCHEMA)

@@ -29,6 +29,15 @@ def test_a_failure_of_the_expected_class_is_excused() -> None:
     assert resolution.problems == ()
 
 
+def test_what_was_not_judged_stands_in_the_way_of_nothing() -> None:
+    """A case that showed nothing comes first, and the failure after it is excused all the same."""
+    unjudged = Verdict("a", FRAMING, Outcome.UNTESTABLE, reason="nothing shows it")
+
+    resolution = resolve([unjudged, failing("b", FRAMING, "3 messages")], [ExpectedFailure(FRAMING, THREE)])
+
+    assert outcomes(resolution) == [Outcome.UNTESTABLE, Outcome.EXPECTED_FAIL]
+
+
 def test_another_failure_of_the_same_clause_is_not_excused() -> None:
     """The reason is pinned, so a new defect does not hide behind a known one."""
     verdicts = [failing("a", FRAMING, "3 messages"), failing("b", FRAMING, "no message")]

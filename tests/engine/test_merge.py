@@ -21,13 +21,14 @@ from tests.engine.samples import failing, judged, passing, started
 CASES = [f"case-{index}" for index in range(8)]
 DRAWN = [generated_id(7, index, profile="server") for index in range(12)]
 NARROWED = LeftOut("case", "other", "no --select pattern matches it")
+EXCLUDED = LeftOut("case", "another", "a case that is not chosen")
 ENTRY = ExpectedFailure("framing.x", "fail: # messages*", case="case-*")
 
 
 def whole_run() -> list[Event]:
     """A run over corpus and generated cases, some of which fail, one of which broke the suite."""
     start = started("framing.x", "rows.x", cases=CASES, expectations=[ENTRY])
-    events: list[Event] = [dataclasses.replace(start, generated=len(DRAWN), left_out=(NARROWED,))]
+    events: list[Event] = [dataclasses.replace(start, generated=len(DRAWN), left_out=(NARROWED, EXCLUDED))]
     for at, case_id in enumerate((*CASES, *DRAWN)):
         verdict = failing(case_id, "framing.x", f"{at} messages") if at % 3 else passing(case_id, "framing.x")
         events += [SuiteBroke(case_id, "Traceback")] if at == 4 else []
@@ -46,7 +47,7 @@ def _part(events: list[Event], shard: Shard) -> Iterable[Event]:
     assert isinstance(start, RunStarted)
     others = tuple(LeftOut("case", case_id, OTHER_SHARD) for case_id in CASES if not shard.holds(case_id))
     mine = tuple(case_id for case_id in CASES if shard.holds(case_id))
-    yield dataclasses.replace(start, shard=str(shard), cases=mine, left_out=(NARROWED, *others))
+    yield dataclasses.replace(start, shard=str(shard), cases=mine, left_out=(NARROWED, EXCLUDED, *others))
     yield from (
         event for event in events if not isinstance(event, RunStarted | RunEnded) and shard.holds(event.case_id)
     )

@@ -16,6 +16,7 @@ from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.run import CaseJob, run
+from conformance.engine.selection import all_clauses
 from conformance.generate import load_case
 from conformance.records import CallEnd, Case, Exchange, Outcome, Reading
 from conformance.targets import ExpectedFailure, TargetError
@@ -28,6 +29,7 @@ from tests.engine.samples import (
     sample_exchange,
     started,
 )
+from tests.engine.test_evidence import BATCH, SCHEMA, serialized
 
 OK = sample_clause("calls.ok")
 
@@ -185,6 +187,22 @@ def test_what_could_not_be_seeded_is_untestable_for_the_clauses_of_the_case() ->
     events = run_all([case, sample_case("b")], answers)
 
     assert outcomes(events)["a"] == [("calls.ok", Outcome.UNTESTABLE)]
+
+
+def test_the_evidence_for_a_finding_comes_with_its_case() -> None:
+    """The message that a clause failed on is shown in the event of the case."""
+    message = BATCH.serialize().to_pybytes() + b"\xff\xff\xff\xff" + bytes(4)
+    exchange = serialized(SCHEMA.serialize().to_pybytes(), message).exchange
+
+    events = run_all(
+        [sample_case("a")], {"a": exchange}, clauses=[all_clauses()["framing.batch-without-end-of-stream"]]
+    )
+
+    (event,) = (event for event in events if isinstance(event, CaseJudged))
+    assert [(verdict.clause, verdict.outcome) for verdict in event.verdicts] == [
+        ("framing.batch-without-end-of-stream", Outcome.FAIL)
+    ]
+    assert [item.finding.clause for item in event.evidence] == ["framing.batch-without-end-of-stream"]
 
 
 def test_calls_and_bytes_of_a_case_are_counted() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from conformance.contract.clause import Clause
-from conformance.engine.selection import LeftOut, Patterns, Selection, SelectionError, plan
+from conformance.engine.selection import LeftOut, Patterns, Selection, SelectionError, all_clauses, plan
 from conformance.records import BqType, Case, Column, Level, Recipe, Table
 from tests.engine.samples import sample_case, sample_clause
 
@@ -24,6 +27,16 @@ CLAUSES = {
 def ids(chosen: tuple[Case, ...] | tuple[Clause, ...]) -> list[str]:
     """The ids in order."""
     return [item.id for item in chosen]
+
+
+def test_the_register_is_complete_in_a_new_process() -> None:
+    """Whoever asks first for the clauses gets every chapter, whatever has been imported."""
+    program = "from conformance.engine.selection import all_clauses; print(*all_clauses())"
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert run.stdout.split() == list(all_clauses())
+    assert "framing.batch-single-message" in run.stdout
 
 
 def test_everything_is_chosen_unless_something_is_asked_for() -> None:

@@ -20,7 +20,7 @@ from tests.mutation.sampling import Mutant
 # The tests that apply changes to a copy of the checkout, or drive the built adapters, take minutes each.
 NOT_USED = ("tests/docs", "tests/adapters", "tests/hostile", "tests/mutation")
 # One file of tests may use this many seconds of a mutant's budget, unless it is the one that mirrors the module.
-FILE_SECONDS = 2.5
+FILE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,14 @@ def test_lies_about_sizes_allocate_nothing(codec: int) -> None:
     assert peak < 1 << 20
 
 
+def test_a_zstd_frame_may_end_in_an_empty_block() -> None:
+    """The header of the last block is then the end of the frame."""
+    size, block = (len(VALUES) - 256).to_bytes(2, "little"), (len(VALUES) << 3).to_bytes(3, "little")
+    frame = bytes.fromhex("28b52ffd 60") + size + block + VALUES + bytes.fromhex("010000")
+
+    assert _read(i8(400) + frame, 1) == []
+
+
 def test_several_zstd_frames_are_one_stream() -> None:
     """For LZ4 the format asks for one frame per buffer; ZSTD's own rules let frames follow each other."""
     assert _read(i8(400) + zstd(VALUES[:200]) + zstd(VALUES[200:]), 1) == []

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.wire import Dictionary, Endianness, Rule, Type, TypeKind, read_schema, schema_to_arrow
 from conformance.wire.plan import plan_of
-from tests.wire.breaking import INT
+from tests.wire.breaking import END, INT
 from tests.wire.corpus import batches, pair
 from tests.wire.forge import field, schema_message, schema_of
 
@@ -22,6 +22,20 @@ def test_schema_of_every_type_is_read_without_a_fault(name: str) -> None:
     assert read.faults == []
     assert read.schema is not None
     assert schema_to_arrow(read.schema).equals(batch.schema, check_metadata=True)
+
+
+def test_an_end_of_stream_is_no_schema() -> None:
+    """A marker in the place of the schema is reported as what it is."""
+    assert [fault.rule for fault in read_schema(END).faults] == [Rule.MESSAGE_END_OF_STREAM]
+
+
+@pytest.mark.parametrize(("letters", "shown"), [(64, "l" * 64), (65, "l" * 61 + "...")])
+def test_long_names_are_cut_where_they_are_shown(letters: int, shown: str) -> None:
+    """A hostile name may have a million letters, and stands in every path below it."""
+    schema = read_schema(schema_message(field("x", "Struct_", [INT | {"name": "l" * letters}]))).schema
+
+    assert schema is not None
+    assert [path for path, _ in schema.walk()] == ["x", f"x.{shown}"]
 
 
 def test_field_is_described() -> None:

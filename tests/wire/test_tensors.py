@@ -172,6 +172,14 @@ def test_a_tensor_too_large_to_spread_out_has_coordinates() -> None:
     assert reading.to_coordinates().tolist() == [[7, 1 << 39]]
 
 
+def test_a_sparse_tensor_may_hold_nothing() -> None:
+    """No value at all is a length of 0, and no fault."""
+    reading = read_tensor(sparse_message([2, 3], [], coo()))
+
+    assert reading.faults == []
+    assert reading.to_coordinates().shape == (0, 2)
+
+
 def test_two_values_in_one_place_are_not_added_up() -> None:
     """The format does not say what they come to."""
     with pytest.raises(UnsupportedHereError, match="same coordinates"):

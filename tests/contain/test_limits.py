@@ -1,0 +1,59 @@
+"""What a process may use from now on: each limit is set, and never above the hard one."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+
+def limit_after(kind: str, *statements: str) -> tuple[int, int]:
+    """The soft and the hard limit of a new process that has run the statements."""
+    program = "\n".join(
+        ["import resource", "from conformance.contain.limits import *", *statements]
+        + [f"print(resource.getrlimit(resource.RLIMIT_{kind}))"]
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    soft, hard = ast.literal_eval(run.stdout)
+    return int(soft), int(hard)
+
+
+def test_a_file_may_not_grow_beyond_its_limit() -> None:
+    """The limit is on the size of one file, in bytes."""
+    assert limit_after("FSIZE", "limit_files(4096)")[0] == 4096
+
+
+def test_processor_time_counts_from_now() -> None:
+    """What the process has used is its own: the seconds come on top, rounded up."""
+    soft, _ = limit_after("CPU", "limit_cpu(1000)")
+
+    assert 1001 <= soft <= 1100
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a process maps")
+def test_memory_counts_from_what_is_mapped() -> None:
+    """The headroom comes on top of what the process maps at that moment."""
+    soft, _ = limit_after("AS", "limit_memory(1 << 40)")
+
+    assert (1 << 40) < soft < (1 << 40) + (1 << 33)
+
+
+def test_memory_may_be_given_back() -> None:
+    """The limit of a worker is not that of the program that it becomes."""
+    soft, hard = limit_after("AS", "limit_memory(1 << 40)", "unlimit_memory()")
+
+    assert soft == hard
+
+
+def test_a_crash_leaves_no_file() -> None:
+    """A core dump would hold what the process had read."""
+    assert limit_after("CORE", "no_core_dump()")[0] == 0
+
+
+def test_a_lower_hard_limit_stands() -> None:
+    """A limit that somebody else has set is not raised, and asking for more is no error."""
+    lowered = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
+
+    assert limit_after("FSIZE", lowered, "limit_files(4096)") == (1000, 1000)
