@@ -11,10 +11,8 @@ import pytest
 
 def limit_after(kind: str, *statements: str) -> tuple[int, int]:
     """The soft and the hard limit of a new process that has run the statements."""
-    program = "\n".join(
-        ["import resource", "from conformance.contain.limits import *", *statements]
-        + [f"print(resource.getrlimit(resource.RLIMIT_{kind}))"]
-    )
+    shown = f"print(resource.getrlimit(resource.RLIMIT_{kind}))"
+    program = "\n".join(["import resource", "from conformance.contain.limits import *", *statements, shown])
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     soft, hard = ast.literal_eval(run.stdout)
     return int(soft), int(hard)

@@ -1,4 +1,4 @@
-"""What every clause says of what breaks it, word by word: of calls, of tables and values, of messages; and the register of clauses."""
+"""What every clause says of what breaks it, word by word: of calls, of tables, of messages; and their register."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.contract.byte_samples import broken_messages
 from tests.contract.exchanges import deviations, verdicts
 from tests.contract.test_byte_clauses import ON_MESSAGES, violations
 from tests.contract.test_column_clauses import CASE, OWN, serialized, table
-
 
 load_chapters()
 

@@ -10,16 +10,18 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tests.mutation.mutants import Mutant, modules
 from tests.mutation.recording import Choice, Recording, record
 from tests.mutation.running import Job, Worker, copied, outcome, run, workers
-from tests.mutation.sampling import Mutant, modules, sample
+from tests.mutation.sampling import sample
 from tests.mutation.scoring import Entry, Result, counted, document, entries, judged, page, score
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +70,7 @@ class Kept:
     def sample(self) -> tuple[dict[str, Any], list[Mutant]]:
         """What the run is about, and its mutants."""
         about = json.loads(self._about.read_text())
-        return about, [_mutant(row) for row in about.pop("mutants")]
+        return about, [Mutant.of(row) for row in about.pop("mutants")]
 
     def add(self, result: Result) -> None:
         """Appends a result at once: an interruption loses none."""
@@ -79,12 +81,8 @@ class Kept:
         """The last result of each mutant."""
         lines = self._results.read_text().splitlines() if self._results.exists() else []
         rows = map(json.loads, lines)
-        results = [Result(**{**row, "mutant": _mutant(row["mutant"])}) for row in rows]
+        results = [Result(**{**row, "mutant": Mutant.of(row["mutant"])}) for row in rows]
         return {result.mutant.key: result for result in results}
-
-
-def _mutant(row: Mapping[str, Any]) -> Mutant:
-    return Mutant(**{**row, "old": tuple(row["old"]), "new": tuple(row["new"])})
 
 
 def _by_hand() -> list[tuple[Entry, Mutant]]:
@@ -92,7 +90,7 @@ def _by_hand() -> list[tuple[Entry, Mutant]]:
     return [(entry, mutant) for entry, mutant in made if mutant is not None]
 
 
-def _jobs(mutants: Iterable[Mutant], recording: Recording, without: Set[str]) -> list[Job]:
+def _jobs(mutants: Iterable[Mutant], recording: Recording, without: AbstractSet[str]) -> list[Job]:
     jobs = []
     choices: dict[str, Choice] = {}
     for mutant in mutants:
@@ -139,7 +137,7 @@ def _test(kept: Kept, options: argparse.Namespace) -> None:
     again = {key for key, result in done.items() if options.survivors and result.outcome == "survived"}
     left = [mutant for mutant in every if mutant.key not in done or mutant.key in again]
     # An interrupted run has tried some of each package.
-    random.Random(options.seed).shuffle(left)  # noqa: S311  # an order, not a secret
+    random.Random(options.seed).shuffle(left)
     unfit: set[str] = set()
     with workers(ROOT, options.folder, options.workers) as made:
         _sound(recording, made)

@@ -10,21 +10,9 @@ from parso.python.tree import Name
 from parso.tree import NodeOrLeaf
 
 # Whose removal or change cannot change a result: a memo only saves time, slots only save memory.
-_MEMOS = frozenset({"cache", "lru_cache"})
-_OWN_MEMOS = frozenset({"once_per_view", "per_schema"})
+_MEMOS = frozenset({"cache", "lru_cache", "once_per_view", "per_schema"})
 # Both need names of variables as arguments, and draw their replacement from the global random source.
 _NEED_ARGUMENTS = frozenset({"VariableReplacer", "VariableInserter"})
-
-# A change of this kind is never made, for the reason.
-LEFT_OUT = {
-    "VariableReplacer, VariableInserter": "they need variable names as arguments and draw from an unseeded random source",
-    "`==` for `is`, `is` for `==`": "on small integers, members of enums and None both say the same",
-    "`/` for the `*` in a list of parameters": "it changes who may pass an argument by name, not what is done with it",
-    "annotations, `if TYPE_CHECKING`, `__all__`, `@overload`": "nothing of it has an effect when the program runs",
-    "`@cache`, `@once_per_view`, `@per_schema`": "a memo changes no result; it saves time, which no test may assert",
-    "`slots=` of a dataclass": "it saves memory and changes no result",
-    "strings": "cosmic-ray has no operator on them",
-}
 
 
 class RemoveStatement(Operator):
@@ -35,7 +23,7 @@ class RemoveStatement(Operator):
         if node.type == "simple_stmt" and _acts(node.children[0]):
             yield node.children[0].start_pos, node.children[0].end_pos
 
-    def mutate(self, node: NodeOrLeaf, index: int) -> NodeOrLeaf:  # noqa: ARG002  # cosmic-ray's signature
+    def mutate(self, node: NodeOrLeaf, index: int) -> NodeOrLeaf:
         """The same line with `pass`."""
         first = node.children[0]
         node.children[0] = Name("pass", first.start_pos, prefix=first.get_first_leaf().prefix)
@@ -61,7 +49,7 @@ def operators() -> dict[str, Operator]:
     provider = OperatorProvider()
     made: dict[str, Operator] = {}
     for name in provider:
-        if name not in _NEED_ARGUMENTS and not name.endswith(("_Is", "_IsNot")) or name in _IDENTITY:
+        if name in _IDENTITY or not (name in _NEED_ARGUMENTS or name.endswith(("_Is", "_IsNot"))):
             made[name] = provider[name]()
     made["RemoveStatement"] = RemoveStatement()
     return made
@@ -71,15 +59,11 @@ def operators() -> dict[str, Operator]:
 _IDENTITY = frozenset({"ReplaceComparisonOperator_Is_IsNot", "ReplaceComparisonOperator_IsNot_Is"})
 
 
-def family(operator: str) -> str:
-    """The operator without what it replaces with what: `ReplaceBinaryOperator` of `ReplaceBinaryOperator_Add_Sub`."""
-    return operator.split("_", maxsplit=1)[0]
-
-
 def without_effect(operator: str, old: Sequence[str]) -> bool:
     """Whether a drawn change is passed over, because it can change no result; `LEFT_OUT` says why."""
     if operator == "RemoveDecorator":
-        return any(line.strip().removeprefix("@") in _OWN_MEMOS for line in old)
+        removed = [line.strip() for line in old if line.strip().startswith("@")]
+        return removed[0].removeprefix("@").partition("(")[0].rpartition(".")[2] in _MEMOS
     return operator in {"ReplaceComparisonOperator_Is_Eq", "ReplaceComparisonOperator_IsNot_NotEq"}
 
 
@@ -105,13 +89,9 @@ def _position(lines: list[str], line: int, byte: int) -> tuple[int, int]:
 
 def _exempt(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.arg) and node.annotation is not None:
+        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
             yield node.annotation
-        elif isinstance(node, ast.AnnAssign):
-            yield node.annotation
-        elif isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
-            yield node
-        elif isinstance(node, ast.Assign) and [_name(target) for target in node.targets] == ["__all__"]:
+        elif isinstance(node, ast.If | ast.Assign) and _says_nothing(node):
             yield node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if node.returns is not None:
@@ -119,6 +99,12 @@ def _exempt(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
             yield from _decorators(node)
         elif isinstance(node, ast.ClassDef):
             yield from (word.value for decorator in node.decorator_list for word in _slots(decorator))
+
+
+def _says_nothing(node: ast.If | ast.Assign) -> bool:
+    if isinstance(node, ast.If):
+        return _name(node.test) == "TYPE_CHECKING"
+    return [_name(target) for target in node.targets] == ["__all__"]
 
 
 def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr | ast.stmt]:

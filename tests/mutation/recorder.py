@@ -23,7 +23,7 @@ def _switch(context: str) -> None:
 
 
 def _seconds() -> float:
-    """The processor time of this process and of those that it has waited for: how busy the machine is does not count."""
+    """The processor time of this process and of those that it has waited for: a busy machine does not count."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 
 from coverage import Coverage, CoverageData
 
+from tests.mutation.mutants import Mutant
 from tests.mutation.recorder import FOLDER
-from tests.mutation.sampling import Mutant
 
 # The tests that apply changes to a copy of the checkout, or drive the built adapters, take minutes each.
 NOT_USED = ("tests/docs", "tests/adapters", "tests/hostile", "tests/mutation")

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.mutation.sampling import Mutant
+from tests.mutation.mutants import Mutant
 
 # A mutant's tests may take so many times what they took when they were recorded, and so many seconds more.
 LIMIT_FACTOR = 5.0

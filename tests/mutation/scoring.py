@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.mutation.operators import LEFT_OUT, family
-from tests.mutation.sampling import PACKAGES, Mutant
+from tests.mutation.mutants import LEFT_OUT, PACKAGES, Mutant, family
 
 KILLED = frozenset({"killed", "timeout"})
 # What a row of the page holds, in the order of its columns.
@@ -150,11 +149,10 @@ def _row(result: Result) -> dict[str, Any]:
 
 
 def page(results: Sequence[Result], named: Sequence[Result], about: Mapping[str, Any]) -> str:
-    """The tables of `docs/mutation.md`: the score by package, the mutants made by hand, the survivors, the equivalents."""
+    """The tables of `docs/mutation.md`: score by package, mutants made by hand, survivors, equivalent mutants."""
     survivors = [result for result in results if result.outcome == "survived"]
     parts = [
-        f"Seed {about['seed']}, {about['date']}, commit {about['commit']}, Python {about['python']}, "
-        f"cosmic-ray {about['cosmic_ray']}.",
+        _about(about, counted(results)),
         _table(("package", "score", *COLUMNS), _score_rows(results)),
         "## Mutants made by hand\n\nEach is a change that an outside review made and no test noticed.",
         _table(("mutant", "outcome", "test"), [(r.reason or "", r.outcome, _test(r.killer)) for r in named]),
@@ -168,16 +166,19 @@ def page(results: Sequence[Result], named: Sequence[Result], about: Mapping[str,
     return "\n\n".join(parts) + "\n"
 
 
+def _about(about: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    made = f"Seed {about['seed']}, {about['date']}, Python {about['python']}, cosmic-ray {about['cosmic_ray']}."
+    tried = f"{counts['mutants']} of the {about['requested']} mutants of the sample were tried"
+    return f"{made} {tried}: {score(counts):.1f} % were noticed. {counts['timeout']} of them by a test that hung."
+
+
 def _score_rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
     rows = [*by_package(results).items(), ("**all**", counted(results))]
-    return [
-        (name, f"{score(counts):.1f} %", *(str(counts[column] - (column == "survived") * counts["equivalent"]) for column in COLUMNS))
-        for name, counts in rows
-    ]  # fmt: skip
+    return [(name, f"{score(counts):.1f} %", *(str(counts[column]) for column in COLUMNS)) for name, counts in rows]
 
 
 def _test(name: str | None) -> str:
-    return "–" if name is None else f"`{name}`"
+    return "-" if name is None else f"`{name}`"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -22,13 +22,13 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.mutation.sampling import Mutant
+from tests.mutation.mutants import Mutant
 
 # Nothing of the suite is among them: the mutated module is imported after the fork.
 LIBRARIES = (
-    "hypothesis", "numpy", "pyarrow.compute", "pyarrow.ipc", "pyarrow.parquet", "grpc", "google.protobuf.json_format", "fastavro",
-    "jsonschema", "yaml", "click.testing", "rich.console", "rich.table", "jinja2", "h11", "sqlglot",
-)  # fmt: skip
+    *("hypothesis", "numpy", "pyarrow.compute", "pyarrow.ipc", "pyarrow.parquet", "grpc", "fastavro", "jsonschema"),
+    *("google.protobuf.json_format", "yaml", "click.testing", "rich.console", "rich.table", "jinja2", "h11", "sqlglot"),
+)
 # A test that hangs is ended after so many seconds, or after so many times its usual ones.
 HANGS_SECONDS = 60.0
 HANGS_FACTOR = 10.0
@@ -85,12 +85,12 @@ def _run(tests: list[str], slowest: float, log: Path, out: int) -> None:
         os.dup2(source, target)
     files = list(dict.fromkeys(name.split("::", maxsplit=1)[0] for name in tests))
     limit = max(HANGS_SECONDS, slowest * HANGS_FACTOR)
+    # Pytest cannot rewrite the assertions of a plugin that was imported before the fork, and says so.
+    unheard = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
+    options = ["-q", "-x", "--tb=short", "-p", "no:cacheprovider", "--hypothesis-profile=ci", "-W", unheard]
     pytest.main(
-        ["-q", "-x", "--tb=short", "-p", "no:cacheprovider", "--hypothesis-profile=ci", f"--timeout={limit}", *files,
-         f"--basetemp={log.parent / 'tmp'}", # Pytest cannot rewrite the assertions of a plugin that was imported before the fork, and says so.
-         "-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning"],
-        plugins=[Chosen(tests, out)],
-    )  # fmt: skip
+        [*options, f"--timeout={limit}", f"--basetemp={log.parent / 'tmp'}", *files], plugins=[Chosen(tests, out)]
+    )
 
 
 def _forked(job: dict[str, Any], log: Path) -> dict[str, Any]:
