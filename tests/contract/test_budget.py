@@ -61,6 +61,24 @@ def judged(exchange: Exchange, budget: Budget, clauses: Sequence[str] = ()) -> l
     return judge_view(view, [CLAUSES[name] for name in clauses] if clauses else CLAUSES.values())
 
 
+def test_the_standard_budget_is_the_documented_one() -> None:
+    """Nothing that a careful server sends comes near a limit, and no limit takes a machine."""
+    assert STANDARD == Budget(
+        responses=10_000,
+        spare=1_000,
+        schemas=16 << 20,
+        messages=10_000,
+        rows=1_000,
+        inflated=64 << 20,
+        work=50_000_000,
+    )
+
+
+def test_bytes_are_permitted_by_the_table_and_the_calls() -> None:
+    """Sixteen for each byte of the table in each call that brought rows, on top of what is permitted to all."""
+    assert STANDARD.of_bytes(SERVED, 64 << 20) == (64 << 20) + 16 * (64 << 20)
+
+
 def test_a_clean_exchange_is_within_the_budget() -> None:
     """Nothing is said of what is permitted."""
     assert {verdict.outcome for verdict in judge(CASE, SERVED, ROWS)} == {Outcome.PASS}

@@ -188,13 +188,13 @@ def _in_turn(tests: Sequence[Test]) -> list[Test]:
 
 
 def _distance(file: str, path: str) -> int:
-    """How far a file of tests is from the module: 0 mirrors it, 1 its folder or all code, 2 the package, 3 neither."""
+    """How far a file of tests is from the module: 0 mirrors it, 1 its folder, 2 its package or none, 3 another."""
     module = PurePosixPath(path).relative_to("conformance")
     test = PurePosixPath(file).relative_to("tests")
     tested = test.stem.removeprefix("test_")
     names = {*module.parts[1:-1], module.stem.strip("_")}
     if len(test.parts) == 1:
-        return 1
+        return 2
     if test.parts[0] != module.parts[0]:
         return 3
     if tested == module.stem.strip("_"):

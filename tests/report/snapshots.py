@@ -78,11 +78,12 @@ def printed() -> str:
 
 
 def _reports() -> Iterator[tuple[str, str]]:
-    screen = io.StringIO()
-    options = {"force_terminal": True, "color_system": "standard", "legacy_windows": False, "no_color": False}
-    print_report(terminal(file=screen, width=100, **options), _run())
-    yield "terminal", screen.getvalue().replace("\x1b", "\\e")
-    yield "JUnit", junit_xml(_run()).decode()
+    for result in (_run(), _run(repaired=True)):
+        screen = io.StringIO()
+        options = {"force_terminal": True, "color_system": "standard", "legacy_windows": False, "no_color": False}
+        print_report(terminal(file=screen, width=100, **options), result)
+        yield "terminal", screen.getvalue().replace("\x1b", "\\e")
+        yield "JUnit", junit_xml(result).decode()
     yield "HTML", html(document(_run()))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
