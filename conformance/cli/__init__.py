@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from conformance.contain.limits import collect_seldom
 from conformance.contain.supervised import open_standard_streams
 
 __all__ = ["main"]
@@ -13,6 +14,7 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status (``docs/exit-codes.md``)."""
     open_standard_streams()
+    collect_seldom()
     # gRPC prints the text of a peer that hangs up, including escape sequences. It reads this variable when it is
     # imported.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")

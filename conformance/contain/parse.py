@@ -17,11 +17,16 @@ DEPTH: Final = 256
 """Levels of arrays and objects: BigQuery nests 15 levels, and a BigQuery schema in JSON has about twice as many."""
 VALUES: Final = 1_000_000
 """Values of one document: those of 1,000 listed rows with 500 columns, whose cells are two values each."""
+FLAT: Final = 16
+"""Rounds of removing matched brackets; if some remain, the document is scanned token by token."""
 SHOWN: Final = 80
 """Bytes of a document that go into a message."""
 
 # Possessive quantifiers: with backtracking, the pattern would remember about a hundred bytes per byte of a string.
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
+# A string may lack its end: the rest then belongs to it, and is not searched again from each of its quotes.
+_TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_TOKEN: Final = re.compile(_TEXT.pattern + rb"|[\[\]{},]", re.DOTALL)
 
 
 class ForeignJsonError(ValueError):
@@ -39,7 +44,8 @@ def parse_json(
         ForeignJsonError: The bytes are not JSON, nest deeper than ``depth`` levels or have more than ``values`` values.
     """
     # Two counts in C are enough for nearly every document; only a suspicious one is scanned token by token.
-    if data.count(b"[") + data.count(b"{") > depth or data.count(b",") >= values:
+    suspicious = data.count(b"[") + data.count(b"{") > depth or data.count(b",") >= values
+    if suspicious and not _is_plain(data, depth=depth, values=values):
         _check(data, depth=depth, values=values)
     try:
         return json.loads(data, parse_int=numbers, parse_float=numbers)
@@ -54,6 +60,19 @@ def parse_object(data: bytes, *, depth: int = DEPTH, values: int = VALUES) -> di
     if not isinstance(value, dict):
         raise ForeignJsonError(f"expected a JSON object but got {_short(data)}")
     return value
+
+
+def _is_plain(data: bytes, *, depth: int, values: int) -> bool:
+    """True if a long document keeps the limits and a few rounds of removing matched brackets show it."""
+    bare = _TEXT.sub(b"", data)
+    brackets = bare.translate(None, _NO_BRACKETS)
+    if 1 + bare.count(b",") + len(brackets) > values:
+        return False
+    for _ in range(min(FLAT, depth // 2)):  # one round removes at most two levels
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return True
+    return False
 
 
 def _check(data: bytes, *, depth: int, values: int) -> None:

@@ -23,7 +23,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contain.channel import Channel, Frame
-from conformance.contain.limits import limit_cpu, limit_files, limit_memory, mapped_bytes, no_core_dump
+from conformance.contain.limits import collect_seldom, limit_cpu, limit_files, limit_memory, mapped_bytes, no_core_dump
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read
 from conformance.readers.registry import reader_module
@@ -105,6 +105,7 @@ def main() -> None:
     """Serve on the socket whose number is the first argument; memory limit and processor seconds follow."""
     number, memory, cpu_seconds = sys.argv[1:]
     no_core_dump()
+    collect_seldom()
     limit_files(STDERR_BYTES)
     # If pandas-gbq is installed, google-cloud-bigquery-storage asks it first. It decodes in its own way, which would
     # hide how the client itself handles the bytes.

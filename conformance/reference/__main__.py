@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
+from conformance.contain.limits import collect_seldom
 from conformance.reference.server import ReferenceServer
 
 __all__ = ["main", "serve"]
@@ -61,5 +62,6 @@ class _NoPandas(importlib.abc.MetaPathFinder):
 
 
 if __name__ == "__main__":
+    collect_seldom()
     sys.meta_path.insert(0, _NoPandas())
     main()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import random
 import tracemalloc
 
 import pytest
 
+from conformance.contain import parse
 from conformance.contain.parse import ForeignJsonError, parse_json, parse_object
 
 
@@ -75,3 +78,32 @@ def test_an_object_is_expected() -> None:
     """A list is no object."""
     with pytest.raises(ForeignJsonError, match=r"expected a JSON object but got b'\[1\]'"):
         parse_object(b"[1]")
+
+
+TOKENS = (b"[", b"]", b"{", b"}", b",", b":", b'"a[,"', b'"', b"\\", b"1", b'"x"')
+
+
+def test_what_is_not_walked_keeps_the_bounds() -> None:
+    """A document that is taken without a walk would have been taken after one, or is no JSON."""
+    drawn = random.Random(0)  # no secret
+    plain = 0
+    for _ in range(20_000):
+        data = b"".join(drawn.choices(TOKENS, k=drawn.randrange(14)))
+        if not parse._is_plain(data, depth=4, values=6):
+            continue
+        plain += 1
+        try:
+            parse._check(data, depth=4, values=6)
+        except ForeignJsonError:
+            with pytest.raises(ValueError, match="."):
+                json.loads(data)
+
+    assert plain > 1000
+
+
+def test_a_listing_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand rows are flat; nothing looks at each of their brackets."""
+    monkeypatch.setattr(parse, "_check", pytest.fail)
+    rows = [{"f": [{"v": "["}, {"v": None}]}] * 1000
+
+    assert parse_json(json.dumps({"rows": rows}).encode()) == {"rows": rows}

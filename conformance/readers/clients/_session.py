@@ -70,9 +70,15 @@ def storage_client() -> Any:
 
 def replayed_session(read: FullRead) -> Any:
     """Serve a recorded read and create its session through the client, with the recorded request."""
+    server().play(read)
+    return _session_of(read)
+
+
+# The readers of a worker request one read in turn, and get the same bytes.
+@functools.lru_cache(maxsize=1)
+def _session_of(read: FullRead) -> Any:
     from google.cloud.bigquery_storage_v1 import types  # noqa: PLC0415  # only a worker imports a library under test
 
-    server().play(read)
     request = types.CreateReadSessionRequest.deserialize(read.request)
     return storage_client().create_read_session(request=request, retry=None, timeout=CALL_SECONDS)
 
