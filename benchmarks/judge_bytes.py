@@ -1,4 +1,4 @@
-"""What reading bytes strictly costs, as a multiple of pyarrow's own reading with full validation.
+"""The cost of reading bytes strictly, as a multiple of pyarrow's own reading with full validation.
 
 Prints one line per batch: the least processor time of ``read_batch`` and of ``pyarrow.ipc.read_record_batch`` with
 ``validate(full=True)``, the median of their ratios, the bar, and the most memory that ``read_batch`` took. Both are

@@ -1,4 +1,4 @@
-"""What judging a whole exchange costs, values included, as a multiple of pyarrow's own reading with full validation.
+"""The cost of judging an exchange, values included, as a multiple of pyarrow's own reading with full validation.
 
 An exchange here is one batch of a serializer, judged by every clause against the case's table. No exchange is judged
 twice, and no two have the same bytes. pyarrow reads the same bytes with ``read_record_batch`` and

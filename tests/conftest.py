@@ -1,9 +1,9 @@
-"""What holds for every test: how Hypothesis searches, and that nothing is left in the checkout.
+"""Settings for every test: the Hypothesis profile, and the check that nothing is left in the checkout.
 
 Hypothesis draws the same examples in every run (``derandomize``): a test that fails, fails because of a change, and on
-every machine. What drawing anew finds is the business of campaigns (``conformance run --cases N --seed S``), which take
-a seed; an example that they find is written down as a test. There is no deadline, for how long one example takes says
-how busy the machine is, and no database, which would be a file in the checkout.
+every machine. Campaigns (``conformance run --cases N --seed S``) draw new examples, from a seed; an example that they
+find becomes a test. There is no deadline, because the time of one example depends on the machine, and no database,
+which would be a file in the checkout.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 OF_TOOLS: Final = frozenset(
     {".git", ".venv", ".tox", ".pytest_cache", ".mypy_cache", ".ruff_cache", "__pycache__", "node_modules"}
 )
-"""What tools write, beside whatever the tests do; git ignores all of it."""
+"""Folders that tools write, independently of the tests; git ignores all of them."""
 
 hypothesis.settings.register_profile(
     "conformance",
     deadline=None,
     derandomize=True,
     database=None,
-    # Both depend on the machine, or on nothing: how long drawing takes, and that examples share a fixture.
+    # The first depends on the machine; the second is about fixtures that examples share on purpose.
     suppress_health_check=(hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture),
 )
 hypothesis.settings.load_profile("conformance")
 
 
-# It keeps tables of Unicode and constants of the code, below the current directory unless it is told where.
+# It keeps tables of Unicode and constants of the code, below the current directory unless this variable is set.
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), f"hypothesis-{os.getuid()}")))
 
 BEFORE: Final = pytest.StashKey[frozenset[Path]]()

@@ -27,7 +27,7 @@ PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf
 
 
 def ran(command: Sequence[str | Path], cwd: Path, environment: Mapping[str, str] | None = None) -> str:
-    """What a command that succeeds prints."""
+    """The output of a command that succeeds."""
     done = subprocess.run(
         [*map(str, command)], cwd=cwd, env=environment, capture_output=True, text=True, timeout=240, check=False
     )
@@ -87,7 +87,7 @@ def test_source_distribution_builds_the_same_wheel(wheel: Path, sdist: Path, tmp
 
 
 def test_source_distribution_holds_the_tests(sdist: Path) -> None:
-    """Whoever packages the suite can test what they build."""
+    """A packager of the suite can test the build."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
@@ -132,7 +132,7 @@ class Installed:
         self.work.mkdir()
 
     def __call__(self, *command: str, program: str = "conformance") -> str:
-        """What a command of the environment prints, in a folder that holds nothing of the suite."""
+        """The output of a command of the environment, run in a folder without files of the suite."""
         path = f"{self._programs}:/usr/bin:/bin"
         environment = {"PATH": path, "HOME": str(self.work), "COLUMNS": "120", "NO_COLOR": "1"}
         return ran([self._programs / program, *command], cwd=self.work, environment=environment)

@@ -1,4 +1,4 @@
-"""What docs/support.md promises is what the package declares and what tox runs."""
+"""The promises of docs/support.md agree with the package's declarations and with tox."""
 
 from __future__ import annotations
 

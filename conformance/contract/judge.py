@@ -140,7 +140,7 @@ def _judge_of(clauses: tuple[Clause, ...]) -> Judge:
 
 @functools.lru_cache(maxsize=16)
 def _judge_of_all(profile: str, count: int) -> Judge:
-    """Return the judge of a profile's clauses; the register only grows, so its size tells whether it is the same."""
+    """Return the judge of a profile's clauses; the register only grows, so its size identifies its content."""
     del count
     return Judge(clause for clause in CLAUSES.values() if profile in clause.profiles)
 

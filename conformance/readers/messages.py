@@ -32,7 +32,7 @@ class Messages:
     batches: tuple[bytes, ...]
 
 
-@functools.lru_cache(maxsize=1)  # each reader of a worker asks anew
+@functools.lru_cache(maxsize=1)  # each reader of a worker calls it again
 def messages(read: FullRead) -> Messages:
     """Extract the Arrow messages of a full read.
 

@@ -32,9 +32,9 @@ _LITERALS: Final = 12
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Lz4Options:
-    """What a frame carries, and how its content is cut into blocks of at most ``block`` bytes.
+    """The optional parts of a frame; its content is cut into blocks of at most ``block`` bytes.
 
-    ``limit`` is the code of the largest block that the frame declares: 4 for 64 KiB, each more for four times as much.
+    ``limit`` is the code of the largest block that the frame declares: 4 for 64 KiB, and each next code four times as much.
     """
 
     content_checksum: bool = False
@@ -63,7 +63,7 @@ def lz4_frame(data: bytes, options: Lz4Options) -> bytes:
 
 
 def _blocks(data: bytes, options: Lz4Options) -> Iterator[tuple[int, bytes]]:
-    """The size that stands before each block, and the block: stored where compression does not make it smaller."""
+    """The size field and the bytes of each block, which is stored if compression does not make it smaller."""
     codec = pa.Codec("lz4_raw")
     for start in range(0, len(data), options.block):
         raw = data[start : start + options.block]

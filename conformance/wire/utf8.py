@@ -15,7 +15,7 @@ import numpy.typing as npt
 __all__ = ["ChunkedCheck", "faulty_text", "is_ascii", "is_utf8"]
 
 CHUNK: Final = 1 << 18
-"""Bytes of a chunk: with two arrays beside it, it stays in the processor's second cache."""
+"""Bytes of a chunk: together with two arrays of its size, it fits into the second cache of the processor."""
 SMALL: Final = 1 << 14
 """Bytes up to which Python's decoder takes less time than numpy's calls."""
 PLACES: Final = 1 << 14
@@ -68,8 +68,8 @@ def is_utf8(text: memoryview, starts: npt.NDArray[Any] | None = None, *, base: i
 class ChunkedCheck:
     """Checks bytes in chunks of ``size``, which is at least 4; a chunk of up to ``small`` bytes by decoding it.
 
-    In larger ones a byte has to continue a character exactly if one of the three before it begins one that is long
-    enough. Besides, some bytes never occur, and some leading bytes restrict the one that follows.
+    In a larger chunk, a byte must be a continuation byte exactly if one of the three bytes before it begins a character
+    that is long enough. In addition, some bytes never occur, and some leading bytes restrict the byte that follows.
     """
 
     __slots__ = ("_asked", "_found", "_size", "_small")
@@ -103,9 +103,9 @@ class ChunkedCheck:
         return True
 
     def _condensed(self, chunk: bytes) -> bytes:
-        """What is well-formed exactly if ``chunk`` is: without most of its ASCII, where there is much of it.
+        """Bytes that are well-formed exactly if ``chunk`` is: ``chunk`` without most of its ASCII, if it has much.
 
-        Left out are words of ASCII that follow an ASCII byte, or nothing: no character reaches into them.
+        Words of ASCII that follow an ASCII byte, or begin the chunk, are left out: no character extends into them.
         """
         words = np.frombuffer(chunk, "<u8", len(chunk) >> 3)
         sample = words[:SAMPLE] & _HIGH_BITS
@@ -168,7 +168,7 @@ def _split(chunk: bytes, starts: npt.NDArray[Any], base: int) -> bool:
 
 
 def faulty_text(data: Bytes8, starts: Places, ends: Places) -> npt.NDArray[np.bool_]:
-    """Whether each range of ``data`` is not well-formed UTF-8 on its own; ranges may overlap and lie in any order."""
+    """Whether each range of ``data`` is not well-formed UTF-8 on its own; ranges may overlap and be in any order."""
     bad = np.zeros(0, np.int64) if is_utf8(data.data) else _bad_bytes(data)
     filled = starts < ends
     first = np.searchsorted(bad, starts)

@@ -14,7 +14,7 @@ from adapters.building import Built, find
 from adapters.spec import shipped
 
 BUILT = {name: built for name, spec in sorted(shipped().items()) if (built := find(spec)) is not None}
-"""The adapters that are built here; a module that asks them is skipped whole where there is none."""
+"""The adapters that are built here; a module that needs them is skipped as a whole if there are none."""
 NONE_BUILT = "no adapter is built here: run python -m adapters"
 
 

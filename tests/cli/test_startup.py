@@ -1,4 +1,4 @@
-"""What a command does not import: start-up is counted in modules, which no busy machine changes."""
+"""Modules that a command does not import: start-up is counted in modules, so a busy machine changes nothing."""
 
 from __future__ import annotations
 

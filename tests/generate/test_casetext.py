@@ -43,7 +43,7 @@ def test_columns_that_grow_line_by_line_are_bounded() -> None:
 def test_a_refusal_has_the_same_words_by_either_parser(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is refused, and how, does not depend on how PyYAML was built."""
+    """Refusals and their texts do not depend on how PyYAML was built."""
     path = tmp_path / "case.yaml"
     path.write_text(text)
     with pytest.raises(CaseFileError) as quick:

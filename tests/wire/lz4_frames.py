@@ -1,4 +1,4 @@
-"""Frames that the library lz4 wrote, under each of its options: ``python -m tests.wire.lz4_frames`` records them anew.
+"""Frames that the library lz4 wrote, under each of its options: ``python -m tests.wire.lz4_frames`` records them again.
 
 The record spares the tests the library. Its content repeats itself, so that the frames stay small, and is longer than
 the smallest block.

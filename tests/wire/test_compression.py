@@ -131,7 +131,7 @@ def test_wrong_checksum_is_reported_and_the_content_is_read(place: int, name: st
 
 @pytest.mark.parametrize("size", [len(SHORT) - 4, len(SHORT) + 4, 1 << 60])  # liblz4 takes 0 for unknown
 def test_wrong_content_size_is_reported_and_the_content_is_read(size: int) -> None:
-    """A content size that the header checksum confirms is compared with the content all the same."""
+    """A content size that the header checksum confirms is still compared with the content."""
     descriptor = CHECKED[4:6] + struct.pack("<Q", size)
     frame = CHECKED[:4] + descriptor + header_checksum(descriptor) + CHECKED[15:]
 
@@ -142,7 +142,7 @@ def test_wrong_content_size_is_reported_and_the_content_is_read(size: int) -> No
 
 
 def test_content_that_its_checksum_does_not_confirm_is_reported() -> None:
-    """A changed literal decompresses to another value; nothing but the checksums tells."""
+    """A changed literal decompresses to another value; only the checksums show it."""
     frame = bytearray(CHECKED)
     frame[CHECKED.index(struct.pack("<i", 49))] = 48
 
@@ -153,7 +153,7 @@ def test_content_that_its_checksum_does_not_confirm_is_reported() -> None:
 
 
 def test_wrong_checksum_does_not_hide_a_wrong_size() -> None:
-    """What the blocks hold is still compared with the length in front of the frame."""
+    """The content of the blocks is still compared with the length in front of the frame."""
     frame = CHECKED[:-1] + bytes([CHECKED[-1] ^ 1])
 
     rules = {fault.rule for fault in _batch(i8(len(SHORT) - 4) + frame, rows=len(SHORT) // 4 - 1).faults}

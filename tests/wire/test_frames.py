@@ -77,7 +77,7 @@ def test_checksums_of_all_lengths(size: int, expected: int) -> None:
     ids=["short", "magic", "version", "reserved", "block-size", "reserved-limit", "no-checksum", "no-end"],
 )
 def test_bytes_that_are_no_frame_are_refused(frame: bytes) -> None:
-    """A descriptor that the format reserves, and a frame that is cut short, are told apart from frames."""
+    """A descriptor that the format reserves, and a frame that is cut short, are distinguished from frames."""
     with pytest.raises(BadFrameError):
         scan_lz4(memoryview(frame))
 
