@@ -93,6 +93,13 @@ def test_the_option_space_is_what_the_writer_declares() -> None:
     }
 
 
+def test_what_was_not_written_is_not_counted_as_covered(pool: IpcPool) -> None:
+    """A writer that refuses every type has covered nothing."""
+    remarks = fold(writing(pool, "types.uint32").events()).remarks
+
+    assert remarks[0].startswith("pairs of sample and options written: 0 of ")
+
+
 def test_every_pair_is_asked_for(pool: IpcPool) -> None:
     """Each sample in each kind and with each option, the options with each other, and no row twice."""
     judge = writing(pool, "types.*")

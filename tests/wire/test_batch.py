@@ -7,7 +7,7 @@ import pytest
 
 from conformance.wire import Rule, read_batch, read_schema
 from tests.wire.corpus import batches, one, pair
-from tests.wire.forge import batch_message, column, i1, i4, i8, schema_of
+from tests.wire.forge import batch_message, column, field, i1, i4, i8, schema_message, schema_of
 
 
 @pytest.mark.parametrize("name", list(batches()))
@@ -144,3 +144,27 @@ def test_node_numbers_are_judged_before_columns() -> None:
 
     assert [fault.rule for fault in read.faults] == [Rule.BATCH_NODE_LENGTH_NEGATIVE]
     assert not read.decodable
+
+
+def test_each_child_of_a_dense_union_is_judged() -> None:
+    """An offset beyond the first child does not hide one beyond the second."""
+    schema = column(pa.dense_union([pa.field("a", pa.int8()), pa.field("b", pa.int8())]))
+    nodes, buffers = [(2, 0), (1, 0), (1, 0)], [i1(0, 1), i4(5, 6), b"", i1(1), b"", i1(1)]
+
+    faults = read_batch(batch_message(2, nodes, buffers), schema).faults
+
+    assert [fault.rule for fault in faults] == [Rule.UNION_OFFSET_RANGE] * 2
+
+
+@pytest.mark.parametrize("short", [1, 2])
+def test_a_list_view_without_offsets_or_without_sizes_is_judged(short: int) -> None:
+    """Where one of both buffers is too short, the other one says nothing, and nothing is read beyond either."""
+    buffers = [b"", i4(0, 1), i4(1, 1), b"", i1(1, 2)]
+    buffers[short] = buffers[short][:4]
+    view = field("x", "ListView", [field("item", "Int", bitWidth=8, is_signed=1)])
+    schema = read_schema(schema_message(view)).schema
+    assert schema is not None
+
+    faults = read_batch(batch_message(2, [(2, 0), (2, 0)], buffers), schema).faults
+
+    assert [fault.rule for fault in faults] == [Rule.OFFSETS_TOO_SMALL]

@@ -54,6 +54,19 @@ def test_tables_nest_128_deep(fields: int, rules: list[Rule]) -> None:
     assert [fault.rule for fault in faults] == rules
 
 
+def test_required_slots_are_those_of_the_format() -> None:
+    """`Tensor.fbs` and `SparseTensor.fbs` require slots; `Schema.fbs`, `Message.fbs` and `File.fbs` require none."""
+    required = {name: {slot.name for slot in spec.slots if slot.required} for name, spec in TABLES.items()}
+
+    assert {name: slots for name, slots in required.items() if slots} == {
+        "Tensor": {"type", "shape", "data"},
+        "SparseTensor": {"type", "shape", "sparseIndex", "data"},
+        "SparseTensorIndexCOO": {"indicesType", "indicesBuffer"},
+        "SparseMatrixIndexCSX": {"indptrType", "indptrBuffer", "indicesType", "indicesBuffer"},
+        "SparseTensorIndexCSF": {"indptrType", "indptrBuffers", "indicesType", "indicesBuffers", "axisOrder"},
+    }
+
+
 def test_vtable_after_its_table_is_legal() -> None:
     """A table's offset to its vtable is signed: the vtable may be on either side."""
     meta = struct.pack("<I4x iI HHH2x I", 8, -8, 12, 6, 8, 4, 1) + b"k\0\0\0"

@@ -96,6 +96,17 @@ def test_a_broken_rule_is_taken_by_its_tier(rule: Rule) -> None:
     assert made.reason
 
 
+@pytest.mark.parametrize(("slots", "clauses"), [(4, ("reader.accepts.core",)), (5, None)])
+def test_a_list_of_fixed_size_may_have_slots_to_spare(slots: int, clauses: tuple[str, ...] | None) -> None:
+    """A child that is longer than the lists together is legal, and is asked of nobody as a plain one is."""
+    schema = schema_message(field("x", "FixedSizeList", [INT], listSize=2))
+    data = schema + batch_message(2, [(2, 0), (slots, 0)], [b"", b"", i4(*range(slots))]) + END
+
+    made = expect(data, Kind.STREAM)
+
+    assert (made.clauses == ("reader.accepts.core",)) is (clauses is not None)
+
+
 def test_a_late_dictionary_is_permitted_and_has_rows() -> None:
     """The texts conflict: who accepts it returns nulls."""
     data = ENCODED_SCHEMA + NULLS + dictionary_message(7, [10, 20]) + END
