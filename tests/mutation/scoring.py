@@ -13,6 +13,9 @@ KILLED = frozenset({"killed", "timeout"})
 # What a row of the page holds, in the order of its columns.
 COLUMNS = ("mutants", "killed", "timeout", "survived", "equivalent")
 
+# Characters of a line of code that the page shows; the report has all of them.
+SHOWN = 120
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -159,7 +162,7 @@ def page(results: Sequence[Result], named: Sequence[Result], about: Mapping[str,
         "## Survivors\n\nNo test notices these changes, and nobody has shown that none could.",
         _listed(result for result in survivors if result.reason is None),
         "## Equivalent mutants\n\nThese changes survive because they change nothing that a test could notice.",
-        _listed(result for result in survivors if result.reason is not None),
+        _listed((result for result in survivors if result.reason is not None), "reason"),
         "## Changes that are not made",
         _table(("change", "reason"), list(LEFT_OUT.items())),
     ]
@@ -186,13 +189,17 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def _listed(results: Iterable[Result]) -> str:
-    return "\n\n".join(map(_one, results)) or "None."
+def _listed(results: Iterable[Result], *columns: str) -> str:
+    rows = [
+        (f"`{mutant.path.removeprefix('conformance/')}`, {mutant.line}", _code(mutant.old), _code(mutant.new))
+        + ((result.reason or "",) if columns else ())
+        for result in results
+        for mutant in [result.mutant]
+    ]
+    return _table(("file and line", "code", "mutant", *columns), rows) if rows else "None."
 
 
-def _one(result: Result) -> str:
-    mutant = result.mutant
-    lines = [f"-{line}" for line in mutant.old] + [f"+{line}" for line in mutant.new]
-    head = f"`{mutant.path}`, line {mutant.line}, {family(mutant.operator)}"
-    why = "." if result.reason is None else f": {result.reason}"
-    return f"{head}{why}\n\n```diff\n" + "\n".join(lines) + "\n```"
+def _code(lines: Sequence[str]) -> str:
+    """Lines as one cell: a backtick would end it, and a long statement says enough by its start."""
+    text = _words("\n".join(lines)).replace("`", "'")
+    return f"`{text if len(text) <= SHOWN else text[:SHOWN] + '…'}`"
