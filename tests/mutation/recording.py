@@ -19,7 +19,8 @@ from tests.mutation.recorder import FOLDER
 
 # The tests that apply changes to a copy of the checkout, or drive the built adapters, take minutes each.
 NOT_USED = ("tests/docs", "tests/adapters", "tests/hostile", "tests/mutation")
-# One file of tests may use this many seconds of a mutant's budget, unless it is the one that mirrors the module.
+# What one file of tests may use of a mutant's budget, at first and in all; the one that mirrors the module, all of it.
+FIRST_SECONDS = 0.4
 FILE_SECONDS = 5.0
 
 
@@ -164,18 +165,20 @@ def _within(tests: Sequence[Test], path: str, seconds: float) -> list[str]:
     for test in tests:
         files[test.file].append(test)
     ranked = sorted(files, key=lambda file: (_distance(file, path), min(test.seconds for test in files[file]), file))
-    chosen: list[str] = []
+    chosen: dict[str, None] = {}
     spent = 0.0
-    for file in ranked:
-        mirrors = _distance(file, path) == 0
-        in_file = 0.0
-        for test in _in_turn(files[file]):
-            if spent + test.seconds > seconds or (not mirrors and in_file + test.seconds > FILE_SECONDS):
-                continue
-            chosen.append(test.name)
-            spent += test.seconds
-            in_file += test.seconds
-    return chosen or [test.name for test in sorted(tests, key=lambda test: (test.seconds, test.name))[:1]]
+    # Every file is heard before any has its full share: what many cheap tests miss, another file may be there for.
+    for share in (FIRST_SECONDS, FILE_SECONDS):
+        for file in ranked:
+            in_file = 0.0
+            for test in _in_turn(files[file]):
+                if in_file and in_file + test.seconds > share and _distance(file, path):
+                    break
+                in_file += test.seconds
+                if test.name not in chosen and spent + test.seconds <= seconds:
+                    chosen[test.name] = None
+                    spent += test.seconds
+    return list(chosen) or [test.name for test in sorted(tests, key=lambda test: (test.seconds, test.name))[:1]]
 
 
 def _in_turn(tests: Sequence[Test]) -> list[Test]:
