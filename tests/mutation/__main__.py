@@ -96,8 +96,9 @@ def _jobs(mutants: Iterable[Mutant], recording: Recording, without: AbstractSet[
     for mutant in mutants:
         if mutant.path not in choices:
             choices[mutant.path] = Choice(recording, mutant.path, (ROOT / mutant.path).read_text())
-        tests = choices[mutant.path].tests(mutant, SECONDS)
-        jobs.append(Job(mutant, {name: recording.tests[name].seconds for name in tests if name not in without}))
+        chosen = [recording.tests[name] for name in choices[mutant.path].tests(mutant, SECONDS)]
+        fit = [test for test in chosen if without.isdisjoint({test.name, test.file})]
+        jobs.append(Job(mutant, {test.name: test.seconds for test in fit}))
     return jobs
 
 
@@ -179,8 +180,9 @@ def _failing(kept: Kept, recording: Recording, made: Sequence[Worker]) -> set[st
     """The tests that killed a mutant and fail on the code as it is, too: they have killed nothing."""
     files: dict[str, dict[str, float]] = defaultdict(dict)
     for result in kept.results().values():
-        if result.killer in recording.tests:
-            test = recording.tests[result.killer]
+        # A file that could not be imported stands for its cheapest test.
+        named = [test for test in recording.tests.values() if result.killer in {test.name, test.file}]
+        for test in sorted(named, key=lambda test: test.seconds)[:1]:
             files[test.file][test.name] = test.seconds
     failing: set[str] = set()
     alone: list[Job] = []
@@ -191,7 +193,7 @@ def _failing(kept: Kept, recording: Recording, made: Sequence[Worker]) -> set[st
 
     def tell(job: Job, answer: Mapping[str, Any]) -> None:
         if outcome(answer) != "survived":
-            failing.update(job.tests)
+            failing.update(*({name, recording.tests[name].file} for name in job.tests))
 
     run([Job(None, tests) for tests in files.values()], made, tell_of_file)
     run(alone, made, tell)

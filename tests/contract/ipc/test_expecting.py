@@ -58,6 +58,11 @@ def test_a_schema_without_batches_has_columns_and_no_rows() -> None:
         ({}, GOOD, ("reader.accepts.dictionaries",)),
         ({"compression": "lz4"}, GOOD, ("reader.accepts.compression",)),
         ({}, pa.RecordBatch.from_pydict({"x": pa.array([1], pa.decimal256(5, 0))}), ("reader.accepts.newer-types",)),
+        (
+            {},
+            pa.RecordBatch.from_pydict({"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}),
+            ("reader.accepts.newer-types",),
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
