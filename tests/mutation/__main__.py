@@ -179,9 +179,10 @@ def _try(kept: Kept, jobs: Sequence[Job], made: Sequence[Worker]) -> None:
 def _failing(kept: Kept, recording: Recording, made: Sequence[Worker]) -> set[str]:
     """The tests that killed a mutant and fail on the code as it is, too: they have killed nothing."""
     files: dict[str, dict[str, float]] = defaultdict(dict)
-    for result in kept.results().values():
+    killers = {result.killer for result in kept.results().values()}
+    for killer in killers:
         # A file that could not be imported stands for its cheapest test.
-        named = [test for test in recording.tests.values() if result.killer in {test.name, test.file}]
+        named = [test for test in recording.tests.values() if killer in {test.name, test.file}]
         for test in sorted(named, key=lambda test: test.seconds)[:1]:
             files[test.file][test.name] = test.seconds
     failing: set[str] = set()
@@ -193,11 +194,11 @@ def _failing(kept: Kept, recording: Recording, made: Sequence[Worker]) -> set[st
 
     def tell(job: Job, answer: Mapping[str, Any]) -> None:
         if outcome(answer) != "survived":
-            failing.update(*({name, recording.tests[name].file} for name in job.tests))
+            failing.update(job.tests)
 
     run([Job(None, tests) for tests in files.values()], made, tell_of_file)
     run(alone, made, tell)
-    return failing
+    return failing | {recording.tests[name].file for name in failing}.intersection(killers)
 
 
 def _publish(kept: Kept) -> None:
