@@ -34,7 +34,8 @@ _LITERALS: Final = 12
 class Lz4Options:
     """The optional parts of a frame; its content is cut into blocks of at most ``block`` bytes.
 
-    ``limit`` is the code of the largest block that the frame declares: 4 for 64 KiB, and each next code four times as much.
+    ``limit`` is the code of the largest block that the frame declares: 4 for 64 KiB, and each next code for four times
+    as much.
     """
 
     content_checksum: bool = False
