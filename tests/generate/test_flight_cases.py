@@ -84,7 +84,10 @@ def steps(*steps: Step, protocol: ProtocolName = ProtocolName.FLIGHT, table: Tab
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        (arrow(fields=(dataclasses.replace(ARROW.fields[0], type=INT32 | {"name": Json("integer")}),)), "expected a type name among"),
+        (
+            arrow(fields=(dataclasses.replace(ARROW.fields[0], type=INT32 | {"name": Json("integer")}),)),
+            "expected a type name among",
+        ),
         (arrow(fields=(dataclasses.replace(ARROW.fields[0], type={}),)), "not of the integration form: KeyError"),
         (arrow(dictionaries=()), "points into a dictionary that the document does not contain"),
         (arrow(dictionaries=(Json({"ID": 0}),)), "Case.table.arrow: expected Arrow data in the integration form"),
