@@ -54,10 +54,9 @@ def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
 
     Raises :class:`DriftError` if the name is not a version, or if the environment cannot be created.
     """
+    _check_name(name)
     if name == INSTALLED:
         return Version(name, Path(sys.executable))
-    if not _NUMBER.fullmatch(name):
-        raise DriftError(f"expected a version of pyarrow such as 24.0.0, or {INSTALLED!r}, got {name!r}")
     numpy = "numpy<2" if int(name.partition(".")[0]) < _NUMPY_2 else "numpy"
     environment = EnvironmentSpec(python=(f"pyarrow=={name}", numpy))
     spec = TargetSpec(name=f"pyarrow-{name}", kind=TargetKind.PROGRAM, environment=environment)
@@ -68,9 +67,20 @@ def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
     return Version(name, root / "venv" / "bin" / "python")
 
 
+def _check_name(name: str) -> None:
+    if name != INSTALLED and not _NUMBER.fullmatch(name):
+        raise DriftError(f"expected a version of pyarrow such as 24.0.0, or {INSTALLED!r}, got {name!r}")
+
+
 def ordered(names: Iterable[str]) -> list[str]:
-    """Version names from old to new, without duplicates; the installed one is last."""
-    return sorted(set(names), key=lambda name: [int(part) for part in name.split(".") if part.isdigit()] or [1 << 30])
+    """Version names from old to new, without duplicates; the installed one is last.
+
+    Raises :class:`DriftError` if a name is not a version: before an environment is created for any of the others.
+    """
+    names = set(names)
+    for name in names:
+        _check_name(name)
+    return sorted(names, key=lambda name: [int(part) for part in name.split(".") if part.isdigit()] or [1 << 30])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -23,6 +23,13 @@ def test_a_name_that_is_no_version_is_refused(name: str) -> None:
         find_version(name)
 
 
+@pytest.mark.parametrize("name", ["latest", "26", ">=24", "24.0.0; true"])
+def test_one_bad_name_among_good_ones_is_refused_before_anything_is_installed(name: str) -> None:
+    """Ordering the names checks all of them; an environment takes a minute to make."""
+    with pytest.raises(DriftError, match=r"expected a version of pyarrow such as 24\.0\.0"):
+        ordered(["1.0.0", name])
+
+
 def test_another_version_than_asked_for_is_refused() -> None:
     """An environment that holds another pyarrow than its name says is not compared."""
     with pytest.raises(DriftError, match=r"expected pyarrow 1\.0\.0, got "):
