@@ -22,7 +22,7 @@ from conformance.contract import mapping
 from conformance.records import BqType, Column, Mode
 from conformance.reference import texts
 
-__all__ = ["CellError", "RowReader", "write_cell"]
+__all__ = ["CellError", "RowReader", "cell_writer"]
 
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _BIGNUMERIC_UNITS: Final = range(-(1 << 255), 1 << 255)
@@ -290,29 +290,38 @@ _READERS: Final[Mapping[BqType, Callable[[Any, Column], Any]]] = MappingProxyTyp
 # --- writing --------------------------------------------------------------------------------------
 
 
-def write_cell(value: Any, column: Column, *, int64_timestamps: bool = False) -> dict[str, Any]:
-    """One cell of tabledata.list: ``value`` as pyarrow's ``as_py`` gives it from the stored column."""
+def cell_writer(column: Column, *, int64_timestamps: bool = False) -> Callable[[Any], dict[str, Any]]:
+    """What makes cells of tabledata.list, of values as pyarrow's ``as_py`` gives them from the stored column."""
+    write = _value_writer(column, int64_timestamps=int64_timestamps)
     if column.mode is Mode.REPEATED:
-        return {"v": [{"v": _write_value(item, column, int64_timestamps)} for item in value]}
-    return {"v": _write_value(value, column, int64_timestamps)}
+        return lambda value: {"v": [{"v": None if item is None else write(item)} for item in value]}
+    return lambda value: {"v": None if value is None else write(value)}
 
 
-def _write_value(value: Any, column: Column, micros: bool) -> Any:  # noqa: FBT001  # passed on as it came
-    if value is None:
-        return None
+def _value_writer(column: Column, *, int64_timestamps: bool) -> Callable[[Any], Any]:
     if column.type is BqType.RECORD:
-        cells = (write_cell(value[field.name], field, int64_timestamps=micros) for field in column.fields)
-        return {"f": list(cells)}
+        fields = [(field.name, cell_writer(field, int64_timestamps=int64_timestamps)) for field in column.fields]
+        return lambda value: {"f": [write(value[name]) for name, write in fields]}
     if column.type is BqType.RANGE:
         assert column.range_of is not None
-        bound = Column(column.name, column.range_of)
-        texts_ = (_write_value(value[name], bound, micros) for name in ("start", "end"))
-        start, end = ("UNBOUNDED" if text is None else text for text in texts_)
-        return f"[{start}, {end})"
+        write = _value_writer(Column(column.name, column.range_of), int64_timestamps=int64_timestamps)
+
+        def bounds(value: Any) -> str:
+            start, end = ("UNBOUNDED" if (at := value[name]) is None else write(at) for name in ("start", "end"))
+            return f"[{start}, {end})"
+
+        return bounds
     if column.type is BqType.TIMESTAMP:
-        instant = (value - _EPOCH) // dt.timedelta(microseconds=1)
-        return str(instant) if micros else f"{decimal.Decimal(instant).scaleb(-6, _EXACT):f}"
-    return _WRITERS.get(column.type, str)(value)
+        return _write_micros if int64_timestamps else _write_seconds
+    return _WRITERS.get(column.type, str)
+
+
+def _write_micros(value: dt.datetime) -> str:
+    return str((value - _EPOCH) // dt.timedelta(microseconds=1))
+
+
+def _write_seconds(value: dt.datetime) -> str:
+    return f"{decimal.Decimal((value - _EPOCH) // dt.timedelta(microseconds=1)).scaleb(-6, _EXACT):f}"
 
 
 def _write_float64(value: float) -> str:

@@ -8,6 +8,7 @@ Source: https://cloud.google.com/bigquery/docs/reference/rest
 from __future__ import annotations
 
 import http.server
+import itertools
 import json
 import re
 import threading
@@ -18,7 +19,7 @@ from typing import Any, Final
 from conformance.generate.materialise import materialise
 from conformance.records import Json, Table
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
-from conformance.reference.cells import CellError, RowReader, write_cell
+from conformance.reference.cells import CellError, RowReader, cell_writer
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
 __all__ = ["RestServer"]
@@ -108,11 +109,12 @@ class Api:
         micros = query.get("formatOptions.useInt64Timestamp", "").lower() == "true"
         answer: Body = {"kind": "bigquery#tableDataList", "totalRows": str(snapshot.rows.num_rows)}
         cells = [
-            [write_cell(row[it.name], it, int64_timestamps=micros) for it in snapshot.columns]
-            for row in page.to_pylist()
+            list(map(cell_writer(column, int64_timestamps=micros), values.to_pylist()))
+            for column, values in zip(snapshot.columns, page.columns, strict=True)
         ]
-        if cells:
-            answer["rows"] = [{"f": row} for row in cells]
+        if page.num_rows:
+            rows = zip(*cells, strict=True) if cells else itertools.repeat((), page.num_rows)
+            answer["rows"] = [{"f": list(row)} for row in rows]
         if start + page.num_rows < snapshot.rows.num_rows:
             answer["pageToken"] = str(start + page.num_rows)
         return answer

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -26,7 +27,15 @@ from conformance.targets.messages import Names
 from conformance.targets.rest import RestClient, RestError
 from conformance.targets.spec import Seed, SeedPath
 from conformance.targets.sql import insert_statement
-from conformance.targets.values import Instants, Unreadable, case_value, listed_value, rest_schema, rest_value
+from conformance.targets.values import (
+    Instants,
+    Unreadable,
+    case_value,
+    listed_cell,
+    listed_value,
+    rest_schema,
+    rest_value,
+)
 
 __all__ = ["SeededTable", "Seeder"]
 
@@ -86,21 +95,18 @@ class Seeder:
                 return table
         raise CannotSeed("; and by another path: ".join(refusals))
 
-    def insert(self, table: SeededTable, rows: Sequence[Row], texts: Sequence[bytes], *, until: float) -> int:
-        """Insert ``rows`` (in the JSON form of a case; ``texts`` is that of insertAll) in requests of limited size.
-
-        Returns the size of the requests in bytes.
-        """
+    def insert(self, table: SeededTable, rows: Sequence[Row], *, until: float) -> int:
+        """Insert ``rows`` (in the JSON form of a case) in requests of limited size; returns their size in bytes."""
         sent = self._client.sent
-        for chunk in _chunks(texts, self._how.rows_per_request):
+        for chunk, body in _requests(table.columns, rows, self._how.rows_per_request):
+            table.widest = max(table.widest, len(body) // len(chunk))
             if table.path is SeedPath.SQL:
-                self._query(insert_statement(table.names, table.columns, rows[chunk]), until)
+                self._query(insert_statement(table.names, table.columns, chunk), until)
             else:
-                self._insert_all(table.names, texts[chunk], until)
+                self._insert_all(table.names, body, until)
         return self._client.sent - sent
 
-    def _insert_all(self, names: Names, rows: Sequence[bytes], until: float) -> None:
-        body = b'{"rows": [' + b", ".join(b'{"json": %b}' % row for row in rows) + b"]}"
+    def _insert_all(self, names: Names, body: bytes, until: float) -> None:
         answer = self.post(f"{self.path(names)}/insertAll", body, until=until)
         if errors := answer.get("insertErrors"):
             raise CannotSeed(f"insertAll refused rows: {_listed(errors)}")
@@ -169,7 +175,7 @@ class Seeder:
 class SeededTable:
     """A case's table in the target; the first ``inserted`` of its ``rows`` are in it, and took ``sent`` bytes.
 
-    ``sizes`` are the sizes of the inserted rows, in bytes of JSON.
+    ``widest`` is the average size of a row, in bytes of JSON, in the request with the largest rows.
     """
 
     seeder: Seeder
@@ -179,7 +185,7 @@ class SeededTable:
     path: SeedPath
     inserted: int = 0
     sent: int = 0
-    sizes: list[int] = dataclasses.field(default_factory=list)
+    widest: int = 1
 
     def create(self, until: float) -> None:
         """Create the table with its schema; raises :class:`CannotSeed`."""
@@ -194,10 +200,8 @@ class SeededTable:
         """Insert the next ``count`` rows, before ``until`` on the monotonic clock; raises :class:`CannotSeed`."""
         rows = self.rows[self.inserted : self.inserted + count]
         if rows:
-            texts = [_text(self.columns, row) for row in rows]
-            self.sizes += map(len, texts)
             try:
-                self.sent += self.seeder.insert(self, rows, texts, until=until)
+                self.sent += self.seeder.insert(self, rows, until=until)
             except CannotSeed as error:
                 raise self._with_columns(error) from None
         self.inserted += len(rows)
@@ -207,7 +211,7 @@ class SeededTable:
 
     def verify(self, until: float = math.inf) -> None:
         """Raise :class:`CannotSeed` unless REST shows the inserted rows."""
-        page = _page(self.sizes)
+        page = max(1, min(MAX_VERIFIED_ROWS, REQUEST_BYTES // self.widest))
         parameters = {"maxResults": str(page), "formatOptions.useInt64Timestamp": "true"}
         answer = self.seeder.get(f"{self.seeder.path(self.names)}/data", parameters, until=until, shown=self.sent)
         total = answer.get("totalRows")
@@ -231,14 +235,8 @@ class SeededTable:
     def _compare(self, listed: list[list[Any]], until: float) -> None:
         """Raise :class:`CannotSeed` unless each listed row is one of the inserted rows, each used once."""
         rows = self.rows[: self.inserted]
-        # Most servers list rows in the order of insertion; only if one does not, all inserted rows are compared.
-        if self._complained(rows[: len(listed)], listed, until) is None:
+        if self._in_order(rows[: len(listed)], listed, until):
             return
-        if complaint := self._complained(rows, listed, until):
-            raise complaint
-
-    def _complained(self, rows: Sequence[Row], listed: list[list[Any]], until: float) -> CannotSeed | None:
-        """The error if a listed row is not one of ``rows``, else None."""
         complaint: CannotSeed | None = None
         for instants in Instants:
             wanted: list[list[Hashable]] = []
@@ -253,9 +251,22 @@ class SeededTable:
                 wanted.append(want)
                 seen.append(came)
             if not Counter(zip(*seen, strict=True)) - Counter(zip(*wanted, strict=True)):
-                return None
+                return
             complaint = complaint or self._complaint(wanted, seen)
-        return complaint
+        assert complaint is not None
+        raise complaint
+
+    def _in_order(self, rows: Sequence[Row], listed: list[list[Any]], until: float) -> bool:
+        """True if the listed rows are ``rows`` in this order, as most servers list them; False means only: look closer."""
+        for at, column in enumerate(self.columns):
+            _check_time(until)
+            values, cells = [row.get(column.name) for row in rows], [listed_row[at] for listed_row in listed]
+            if [listed_cell(column, value) for value in values] == cells:
+                continue
+            want = _readable(case_value, column, values, Instants.MICROS, until)
+            if want is None or want != _readable(listed_value, column, cells, Instants.MICROS, until):
+                return False
+        return True
 
     def _complaint(self, wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> CannotSeed:
         """The error for the first column whose values differ, or for rows whose cells are mixed up."""
@@ -298,30 +309,29 @@ def _check_time(until: float) -> None:
         raise CannotSeed("the time for seeding the case was over before its table was in and verified", answered=False)
 
 
-def _text(columns: Sequence[Column], row: Row) -> bytes:
-    """A row of a case as JSON for insertAll."""
-    return _ENCODER.encode({column.name: rest_value(column, row.get(column.name)) for column in columns}).encode()
+def _requests(columns: Sequence[Column], rows: Sequence[Row], limit: int) -> Iterator[tuple[Sequence[Row], bytes]]:
+    """``rows`` in runs of at most ``limit`` rows and :data:`REQUEST_BYTES`, at least one row each, and their insertAll.
+
+    The first row tells how many may go together; a run that is too large all the same is halved.
+    """
+    step = max(1, min(limit, REQUEST_BYTES // len(_insert_all_body(columns, rows[:1]))))
+    for start in range(0, len(rows), step):
+        runs = [rows[start : start + step]]
+        while runs:
+            run = runs.pop()
+            body = _insert_all_body(columns, run)
+            if len(body) <= REQUEST_BYTES or len(run) == 1:
+                yield run, body
+            else:
+                runs += [run[len(run) // 2 :], run[: len(run) // 2]]
 
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
-
-
-def _chunks(rows: Sequence[bytes], limit: int) -> Iterator[slice]:
-    """Runs of ``rows``: at most ``limit`` rows and about :data:`REQUEST_BYTES`, with at least one row each."""
-    start, size = 0, 0
-    for at, row in enumerate(rows):
-        if at > start and (at - start >= limit or size + len(row) > REQUEST_BYTES):
-            yield slice(start, at)
-            start, size = at, 0
-        size += len(row)
-    yield slice(start, len(rows))
-
-
-def _page(sizes: Sequence[int]) -> int:
-    """The number of rows to list: as many as their size allows, estimated from the first ones."""
-    sample = sizes[:10]
-    weight = max(1, sum(sample) // max(1, len(sample)))
-    return max(1, min(MAX_VERIFIED_ROWS, REQUEST_BYTES // weight))
+def _insert_all_body(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
+    names = [column.name for column in columns]
+    values = [[rest_value(column, row.get(column.name)) for row in rows] for column in columns]
+    cells = zip(*values, strict=True) if values else itertools.repeat((), len(rows))
+    sent = [{"json": dict(zip(names, row, strict=True))} for row in cells]
+    return json.dumps({"rows": sent}, ensure_ascii=False).encode()
 
 
 def _type(column: Column) -> str:

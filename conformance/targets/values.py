@@ -22,7 +22,16 @@ from typing import Any, Final
 from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["Instants", "Unreadable", "case_value", "interval_text", "listed_value", "rest_schema", "rest_value"]
+__all__ = [
+    "Instants",
+    "Unreadable",
+    "case_value",
+    "interval_text",
+    "listed_cell",
+    "listed_value",
+    "rest_schema",
+    "rest_value",
+]
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # civil time on purpose: a DATETIME has no zone
 _INTERVAL: Final = re.compile(r"([+-]?)(\d+)-(\d+) ([+-]?\d+) ([+-]?)(\d+):(\d+):(\d+)(?:\.(\d{1,6}))?")
@@ -124,6 +133,23 @@ def _case_text(kind: BqType, value: Any, instants: Instants) -> Hashable:
     return _instant(value, instants) if kind is BqType.TIMESTAMP else _CASE[kind](value)
 
 
+def listed_cell(column: Column, value: Any) -> Any:
+    """The ``tabledata.list`` cell of ``value`` of a case, as BigQuery writes most of them.
+
+    A cell that is equal to it holds the value; one that is not may hold it all the same, in another spelling.
+    """
+    if column.mode is Mode.REPEATED:
+        return {"v": [{"v": _written(column, item)} for item in value or ()]}
+    return {"v": None if value is None else _written(column, value)}
+
+
+def _written(column: Column, value: Any) -> Any:
+    if column.fields:
+        return {"f": [listed_cell(child, value.get(child.name)) for child in column.fields]}
+    write = _WRITTEN.get(column.type)
+    return value if write is None else write(value)
+
+
 def listed_value(column: Column, cell: Any, instants: Instants = Instants.MICROS) -> Hashable:
     """The value in a tabledata.list ``cell`` (``{"v": …}``), in the form of :func:`case_value`.
 
@@ -194,9 +220,13 @@ def _datetime(text: str) -> int:
 
 
 def _instant(text: str, instants: Instants) -> Hashable:
+    return _moment(_utc_micros(text), instants)
+
+
+def _utc_micros(text: str) -> int:
     value = dt.datetime.fromisoformat(text)
     zone = value.tzinfo or dt.UTC
-    return _moment(_micros(value.replace(tzinfo=zone).astimezone(dt.UTC).replace(tzinfo=None)), instants)
+    return _micros(value.replace(tzinfo=zone).astimezone(dt.UTC).replace(tzinfo=None))
 
 
 def _moment(micros: int, instants: Instants) -> Hashable:
@@ -252,6 +282,15 @@ def _frozen(value: Any) -> Hashable:
 def _free(text: str) -> Hashable:
     raise Unreadable(f"{text!r} is free in form")
 
+
+_WRITTEN: Final[Mapping[BqType, Callable[[Any], str]]] = {
+    BqType.INT64: str,
+    BqType.FLOAT64: lambda value: value if isinstance(value, str) else repr(float(value)),
+    BqType.BOOL: lambda value: "true" if value else "false",
+    BqType.TIMESTAMP: lambda text: str(_utc_micros(text)),
+    BqType.INTERVAL: interval_text,
+}
+"""Types whose texts in a listing are not those of a case; a RANGE is read."""
 
 _ALIKE: Final[Mapping[BqType, Callable[[Any], Hashable]]] = {
     BqType.INT64: int,
