@@ -24,6 +24,7 @@ from conformance.contain.text import safe
 from conformance.records import Column, Mode
 from conformance.targets.errors import CannotSeed
 from conformance.targets.messages import Names
+from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient, RestError
 from conformance.targets.spec import Seed, SeedPath
 from conformance.targets.sql import insert_statement
@@ -45,6 +46,10 @@ MAX_VERIFIED_ROWS: Final = 1000
 REQUEST_BYTES: Final = 8 << 20
 """The size of a request with rows: insertAll accepts at most 10 MB (BigQuery quotas, "streaming inserts")."""
 
+LARGE: Final = 2_000
+LARGEST: Final = 50_000
+"""Numbers of rows between which a table's requests are kept for the next case that has it."""
+
 QUERY_MILLISECONDS: Final = 60_000
 """The wait that jobs.query is asked for; the request's own deadline is shorter."""
 
@@ -62,6 +67,7 @@ class Seeder:
         self._token = token
         self._has_dataset = False
         self._taken: Counter[str] = Counter()
+        self._written: Recent[tuple[Sequence[Row], list[tuple[Sequence[Row], bytes]]]] = Recent()
 
     def seed(
         self,
@@ -98,7 +104,14 @@ class Seeder:
     def insert(self, table: SeededTable, rows: Sequence[Row], *, until: float) -> int:
         """Insert ``rows`` (in the JSON form of a case) in requests of limited size; returns their size in bytes."""
         sent = self._client.sent
-        for chunk, body in _requests(table.columns, rows, self._how.rows_per_request):
+
+        def requests() -> Iterator[tuple[Sequence[Row], bytes]]:
+            return _requests(table.columns, rows, self._how.rows_per_request)
+
+        whole = rows is table.rows and LARGE <= len(rows) <= LARGEST
+        # The rows are kept with what was written of them: no others can come to their identity.
+        _, written = self._written.get(id(rows), lambda: (rows, list(requests()))) if whole else ((), requests())
+        for chunk, body in written:
             table.widest = max(table.widest, len(body) // len(chunk))
             if table.path is SeedPath.SQL:
                 self._query(insert_statement(table.names, table.columns, chunk), until)
@@ -198,7 +211,7 @@ class SeededTable:
 
     def append(self, count: int, *, until: float = math.inf) -> None:
         """Insert the next ``count`` rows, before ``until`` on the monotonic clock; raises :class:`CannotSeed`."""
-        rows = self.rows[self.inserted : self.inserted + count]
+        rows = self.rows[self.inserted : self.inserted + count]  # all of them are the tuple itself
         if rows:
             try:
                 self.sent += self.seeder.insert(self, rows, until=until)
@@ -257,7 +270,7 @@ class SeededTable:
         raise complaint
 
     def _in_order(self, rows: Sequence[Row], listed: list[list[Any]], until: float) -> bool:
-        """True if the listed rows are ``rows`` in this order, as most servers list them; False means only: look closer."""
+        """True if the listed rows are ``rows`` in this order, as most servers list them; False decides nothing."""
         for at, column in enumerate(self.columns):
             _check_time(until)
             values, cells = [row.get(column.name) for row in rows], [listed_row[at] for listed_row in listed]

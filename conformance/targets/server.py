@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from typing import Final
+from typing import Any, Final
 
 import grpc
 import pyarrow as pa
@@ -31,8 +31,9 @@ from conformance.targets.environment import Environment, command_environment, fi
 from conformance.targets.errors import CannotSeed, TargetUnavailable
 from conformance.targets.homes import fresh_home
 from conformance.targets.kept import Kept
+from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient
-from conformance.targets.seeding import SeededTable, Seeder
+from conformance.targets.seeding import LARGE, LARGEST, SeededTable, Seeder
 from conformance.targets.spec import Ready, TargetSpec
 
 __all__ = ["ServerTarget"]
@@ -101,6 +102,7 @@ class ServerTarget:
         self._probes = dataclasses.replace(
             spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=project)
         )
+        self._rows: Recent[tuple[Any, ...]] = Recent()
         self._shared = Kept("server", self._open)
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
@@ -139,11 +141,11 @@ class ServerTarget:
         self, running: _RunningServer, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
     ) -> Exchange:
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
-        rows = list(case.table.rows) if case.table.rows is not None else to_json_rows(table, case.table.columns)
+        rows = self._rows_of(case, table)
         until = time.monotonic() + self._deadlines.case + table.nbytes / BYTES_PER_SECOND
         columns = case.table.columns
         try:
-            seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)  # type: ignore[arg-type]
+            seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
             conversation = self._converse(running, case, table, seeded)
         except CannotSeed as error:
@@ -156,6 +158,15 @@ class ServerTarget:
         if running.process is None:
             running.seeder.drop(seeded.names)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
+
+    def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
+        """The rows of a case in JSON; those of large recipes are kept, for many cases have the same."""
+        columns, recipe = case.table.columns, case.table.recipe
+        if case.table.rows is not None:
+            return case.table.rows
+        if recipe is None or not LARGE <= recipe.rows <= LARGEST:
+            return tuple(to_json_rows(table, columns))
+        return self._rows.get((columns, recipe), lambda: tuple(to_json_rows(table, columns)))
 
     def _converse(self, running: _RunningServer, case: Case, table: pa.Table, seeded: SeededTable) -> Conversation:
         before = _instant_after_seed(case.steps)
