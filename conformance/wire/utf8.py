@@ -72,7 +72,7 @@ class ChunkedCheck:
     that is long enough. In addition, some bytes never occur, and some leading bytes restrict the byte that follows.
     """
 
-    __slots__ = ("_asked", "_found", "_size", "_small")
+    __slots__ = ("_asked", "_chunk", "_found", "_size", "_small")
 
     def __init__(self, size: int, *, small: int = SMALL) -> None:
         self._size = size
@@ -81,6 +81,8 @@ class ChunkedCheck:
         length = 0 if size <= small else size + 16
         self._asked = np.zeros(length, np.bool_)
         self._found = np.zeros(length, np.bool_)
+        # One buffer for all chunks: the kernel would have to clear the pages of a new one each time.
+        self._chunk = bytearray(0 if size <= small else size)
 
     def accepts(self, text: memoryview, starts: npt.NDArray[Any] | None = None, *, base: int = 0) -> bool:
         """As :func:`is_utf8`."""
@@ -89,7 +91,7 @@ class ChunkedCheck:
             stop = min(at + self._size, size)
             for _ in range(3 if stop < size else 0):
                 stop -= (text[stop] & 0xC0) == 0x80  # a chunk ends where a character does
-            chunk = bytes(text[at:stop])
+            chunk = self._copied(text[at:stop])
             plain = chunk.isascii()
             if not plain and not self._is_utf8(chunk if len(chunk) <= self._small else self._condensed(chunk)):
                 return False
@@ -102,7 +104,17 @@ class ChunkedCheck:
             at = stop
         return True
 
-    def _condensed(self, chunk: bytes) -> bytes:
+    def _copied(self, part: memoryview) -> bytes | bytearray:
+        """The bytes of a chunk, with up to 3 zero bytes behind them, which change nothing."""
+        missing = len(self._chunk) - len(part)
+        if not 0 <= missing < 4:
+            return bytes(part)
+        with memoryview(self._chunk) as whole:
+            whole[: len(part)] = part
+            whole[len(part) :] = bytes(missing)
+        return self._chunk
+
+    def _condensed(self, chunk: bytes | bytearray) -> bytes | bytearray:
         """Bytes that are well-formed exactly if ``chunk`` is: ``chunk`` without most of its ASCII, if it has much.
 
         Words of ASCII that follow an ASCII byte, or begin the chunk, are left out: no character extends into them.
@@ -113,10 +125,10 @@ class ChunkedCheck:
             return chunk
         high = np.bitwise_and(words, _HIGH_BITS, out=self._asked[: 8 * len(words)].view(np.uint64))
         kept = np.not_equal(high, 0, out=self._found[: len(words)])
-        kept[1:] |= high[:-1] >= _LAST_HIGH
+        kept[1:] |= words[:-1].view(np.int64) < 0
         return words.take(np.flatnonzero(kept)).tobytes() + chunk[len(chunk) & ~7 :]
 
-    def _is_utf8(self, chunk: bytes) -> bool:
+    def _is_utf8(self, chunk: bytes | bytearray) -> bool:
         if len(chunk) <= self._small:
             try:
                 chunk.decode()
@@ -144,7 +156,7 @@ class ChunkedCheck:
         np.less(whole.view(np.int8), _FIRST_LEAD, out=found[:size])
         return not (asked[:end].view(np.uint64) != found[:end].view(np.uint64)).any()
 
-    def _follows(self, chunk: bytes, whole: Bytes8, most: int) -> bool:
+    def _follows(self, chunk: bytes | bytearray, whole: Bytes8, most: int) -> bool:
         """Whether no leading byte is followed by one that it does not allow; all are followed by one that continues."""
         first, second = self._asked[: len(whole) - 1], self._found[: len(whole) - 1]
         for lead, compare, limit in _SECOND:
@@ -157,7 +169,7 @@ class ChunkedCheck:
         return True
 
 
-def _split(chunk: bytes, starts: npt.NDArray[Any], base: int) -> bool:
+def _split(chunk: bytes | bytearray, starts: npt.NDArray[Any], base: int) -> bool:
     """Whether any value starts inside a character of the chunk, which itself starts at ``base``."""
     signed = np.frombuffer(chunk, np.int8)
     for at in range(0, len(starts), PLACES):
