@@ -73,9 +73,7 @@ def test_differences_in_bytes_are_alike_by_their_first_place() -> None:
         layout,
         dataclasses.replace(layout, case="a.001/stream", before="read nothing"),
         dataclasses.replace(layout, case="a.002/stream", places=elsewhere),
-        dataclasses.replace(
-            layout, case="a.003/stream", places=(dataclasses.replace(PLACE, label="message 7, a: data"),)
-        ),
+        dataclasses.replace(layout, case="a.003/stream", places=later),
     ]
     other = dataclasses.replace(layout, case="b.000/stream", places=elsewhere[1:])
 
