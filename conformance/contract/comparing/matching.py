@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.contract.comparing.cells import has_float, take
+from conformance.contract.comparing.cells import has_float, one_array, take
 
 __all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "shape", "show_row"]
 
@@ -146,10 +146,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _column(table: pa.Table, name: str | int) -> pa.Array:
-    chunked = table.column(name).combine_chunks()
-    if isinstance(chunked, pa.ChunkedArray):  # the result for no chunks depends on the pyarrow version
-        return chunked.chunk(0) if chunked.num_chunks else pa.array([], chunked.type)
-    return chunked
+    return one_array(table.column(name))
 
 
 def row_hashes(table: pa.Table, names: Sequence[str] | None = None) -> Hashes:
