@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.contract.clause import CLAUSES, Violation, load_chapters
+from conformance.engine import proof
 from conformance.engine.proof import ProofFixture, Trial, _serialized, by_bytes, by_readings, note_failures, try_mutant
 from conformance.engine.selection import all_clauses
 from conformance.engine.substituted import type_fates
@@ -117,6 +118,24 @@ class TestTrying:
         trial = try_mutant(PROOF_FIXTURE, MUTANTS[name])
 
         assert trial.survived == trial.surplus == ()
+
+    def test_no_server_is_asked_for_what_bytes_show(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A server costs more than all cases in bytes; it is asked where a clause that has to fail did not."""
+        asked: list[str] = []
+
+        def none(_fixture: ProofFixture, name: str, _kills: tuple[str, ...]) -> list[list[Verdict]]:
+            asked.append(name)
+            return []
+
+        monkeypatch.setattr(proof, "by_server", none)
+        shown = MUTANTS["batch.end-of-stream"]
+        unseen = dataclasses.replace(shown, kills=(*shown.kills, "rows.none-is-missing"))
+
+        assert try_mutant(PROOF_FIXTURE, shown).survived == ()
+        assert asked == []
+        assert try_mutant(PROOF_FIXTURE, unseen).survived == ("rows.none-is-missing",)
+        assert try_mutant(PROOF_FIXTURE, MUTANTS["rows.count-zero"]).failures == {}
+        assert asked == [shown.name, "rows.count-zero"]
 
     def test_a_lie_of_a_server_is_told_by_a_server(self) -> None:
         """Behaviour shows in calls only."""
