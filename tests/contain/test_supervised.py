@@ -247,8 +247,10 @@ def test_without_the_means_of_linux_the_group_is_ended(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_everything_ends_with_the_suite(ending: signal.Signals) -> None:
     """However the process ends that started the program, nothing is left."""
+    # Whoever runs the tests in the background of a shell has it ignore SIGINT, and so would this process.
     script = """
 import sys, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.contain.test_supervised import Family
 family = Family()
 print(*[member.pid for member in family.members], flush=True)

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.comparing import received
-from conformance.contract.comparing.received import _bag
+from conformance.contract.comparing.received import _aligned, _bag
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,35 @@ def test_values_that_pyarrow_cannot_take_are_like_those_of_no_other_column(
     table = pa.table({"a": [1], "b": [1]})
 
     assert (_bag(table, "a"), _bag(table, "b")) == (b"a", b"b")
+
+
+@pytest.mark.parametrize(
+    ("got", "found", "hidden"),
+    [
+        ({"n": [1], "t": ["x"]}, {"n": 1, "t": "x"}, []),
+        ({"t": ["x"], "more": [2], "n": [1]}, {"n": 1, "t": "x"}, []),
+        ({"N": [1], "T": ["x"]}, {"n": 1, "t": "x"}, []),
+        ({"N": [2], "n": [1], "t": ["x"]}, {"n": 1, "t": "x"}, []),
+        ({"n": [1]}, {"n": 1}, ["t"]),
+        ({"n": [1.0], "t": ["x"]}, {"t": "x"}, ["n"]),
+        ({"n": ["a"], "t": [1]}, {}, ["n", "t"]),
+        ({"n": [1], "t": [b"x"]}, {"n": 1}, ["t"]),
+    ],
+)
+def test_columns_are_found_by_name_and_kind(
+    got: dict[str, object], found: dict[str, object], hidden: list[str]
+) -> None:
+    """In any order, and in any case if there is no column of just that name; a column of another kind is none."""
+    wanted, chosen, missing = _aligned(pa.table({"n": [1], "t": ["x"]}), pa.table(got))
+
+    assert (chosen.to_pydict(), missing) == ({name: [value] for name, value in found.items()}, hidden)
+    assert chosen.schema.names == wanted.schema.names == list(found)
+
+
+def test_of_several_columns_of_one_name_the_first_counts() -> None:
+    """In what came, whatever its case."""
+    got = pa.table([pa.array([1]), pa.array([2]), pa.array(["x"]), pa.array(["y"])], names=["n", "n", "T", "t"])
+
+    _, chosen, missing = _aligned(pa.table({"n": [1], "t": ["x"]}), got)
+
+    assert (chosen.to_pydict(), missing) == ({"n": [1], "t": ["y"]}, [])
