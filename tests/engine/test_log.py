@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 import conformance.engine
+from conformance.disk.files import DiskError
 from conformance.disk.locks import InUseError
 from conformance.engine import log as log_module
 from conformance.engine.events import CounterexampleSaved, Event, Evidence, Line, RunEnded, RunStarted, SuiteBroke
@@ -136,6 +137,29 @@ def test_a_line_is_written_up_to_that_bound(tmp_path: Path, monkeypatch: pytest.
             tmp_path / "run.jsonl", [EVENTS[0], CounterexampleSaved("c", "framing.x", "x" * (3 << 20), "c.json", 12)]
         )
     assert list(read_log(tmp_path / "run.jsonl")) == EVENTS[:1]
+
+
+@pytest.mark.parametrize("fits", range(4))
+def test_a_full_disk_ends_the_log_and_not_the_run(fits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was judged until then can be reported; without even the first event there is nothing to report."""
+    write, full = LogWriter.write, DiskError("no space")
+
+    def narrow(log: LogWriter, event: Event) -> None:
+        if log._written >= fits:
+            raise full
+        write(log, event)
+
+    monkeypatch.setattr(LogWriter, "write", narrow)
+    with LogWriter(tmp_path / "run.jsonl") as log:
+        if not fits:
+            with pytest.raises(DiskError) as raised:
+                next(log.copy(EVENTS))
+            assert raised.value is full
+        else:
+            assert list(log.copy(EVENTS)) == EVENTS[: fits + 1]
+            assert log.failure is full
+
+    assert list(read_log(tmp_path / "run.jsonl")) == EVENTS[:fits]
 
 
 def test_a_second_writer_is_refused_before_it_truncates(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def fingerprints(array: pa.Array) -> Hashes:
 
 
 def _of_lists(array: pa.ListArray) -> Hashes:
-    offsets = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    offsets = array.offsets.to_numpy().astype(np.int64)
     items = fingerprints(array.values.slice(offsets[0], offsets[-1] - offsets[0]))
     starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
     place = np.arange(len(items), dtype=np.int64) - np.repeat(starts, lengths)
@@ -199,7 +199,7 @@ def _of_texts(array: pa.Array) -> Hashes:
     encoded = array.dictionary_encode()
     values = encoded.dictionary.cast(pa.binary()).to_pylist()
     digests = [int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") for value in values]
-    indices = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+    indices = pc.fill_null(encoded.indices, 0).to_numpy()
     return np.asarray(np.array([*digests, 0], np.uint64)[indices], np.uint64)
 
 
