@@ -109,7 +109,7 @@ class Supervised:
         self._asking = threading.RLock()
         self._mark = secrets.token_hex(16)
         marked = {**environment, MARK: self._mark}
-        request = {"command": [program, *command[1:]], "environment": marked, "keep": list(keep)}
+        request = {"command": [program, *command[1:]], "environment": marked}
         try:
             self._popen = self._supervisor(stdin, stdout, stderr, keep)
         except OSError as error:
@@ -184,7 +184,6 @@ class Supervised:
         self._popen.send_signal(signal.SIGCONT)
         end_foreign(self._popen, KILL_SECONDS)
         self._status.close()
-        _STARTED.discard(self)
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
             if pipe is not None:
                 pipe.close()
@@ -244,7 +243,6 @@ class Supervised:
             # Its death closes the pipe that `_wait` reads; that thread then kills the program itself.
             self._popen.kill()
         self._waiter.join()
-        _STARTED.discard(self)
         with self._asking:
             self._control.close()
 
@@ -272,7 +270,7 @@ class Supervised:
 
 
 _STARTED: Final[weakref.WeakSet[Supervised]] = weakref.WeakSet()
-"""The programs of this process that have been started and not yet ended."""
+"""The programs that this process has started and still refers to."""
 
 
 def _kill_marked(mark: str) -> None:

@@ -3,9 +3,10 @@
 The script runs by its path (in an archive from its source) as ``python -I -S supervisor.py CONTROL STATUS``, with two
 descriptors of pipes. It uses the standard library only, so that it starts in milliseconds.
 
-On CONTROL it reads one line of JSON, ``{"command": [], "environment": {}, "keep": [descriptor]}``, then single bytes:
-``t`` sends SIGTERM to the program's process group, any other byte ends everything. Only the suite has the other end of
-the pipe. The kernel closes that end however the suite ends, SIGKILL included, and the closed pipe ends everything, too.
+On CONTROL it reads one line of JSON, ``{"command": [], "environment": {}}``, then single bytes: ``t`` sends SIGTERM to
+the program's process group, any other byte ends everything. Only the suite has the other end of the pipe. The kernel
+closes that end however the suite ends, SIGKILL included, and the closed pipe ends everything, too. The program inherits
+every other descriptor that the supervisor was started with.
 
 On STATUS it writes lines: ``started PID`` or ``failed REASON``, and at the end, when no descendant is left,
 ``ended CODE`` with the program's exit code as in :mod:`subprocess` (negative for a signal).
@@ -51,7 +52,7 @@ class Supervisor:
         self._prepare()
         request = self._request()
         try:
-            self._start(request["command"], request["environment"], request["keep"])
+            self._start(request["command"], request["environment"])
         except (OSError, ValueError) as error:
             self._say(f"failed {getattr(error, 'strerror', None) or error}")
             return
@@ -91,9 +92,7 @@ class Supervisor:
             line += piece
         return json.loads(line)  # type: ignore[no-any-return]
 
-    def _start(self, command: list[str], environment: dict[str, str], keep: list[int]) -> None:
-        for descriptor in keep:
-            os.set_inheritable(descriptor, True)  # noqa: FBT003  # as above
+    def _start(self, command: list[str], environment: dict[str, str]) -> None:
         # A session of its own makes the program the leader of a new process group, which killpg(3) can signal.
         self._leader = os.posix_spawn(command[0], command, environment, setsid=True, setsigdef=DEFAULT, setsigmask=())
 

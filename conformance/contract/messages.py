@@ -50,13 +50,14 @@ class ShownMessages(enum.Flag):
     NOTHING = 0
     SCHEMAS = enum.auto()
     BATCHES = enum.auto()
+    EVERY = SCHEMAS | BATCHES
 
 
 _SHOWN: Final = {
     (False, False): ShownMessages.NOTHING,
     (True, False): ShownMessages.SCHEMAS,
     (False, True): ShownMessages.BATCHES,
-    (True, True): ShownMessages.SCHEMAS | ShownMessages.BATCHES,
+    (True, True): ShownMessages.EVERY,
 }
 """The kinds of messages, by whether there are schemas and batches."""
 
@@ -149,7 +150,7 @@ schemas: Final = Messages[SchemaBytes](ShownMessages.SCHEMAS, lambda view: view.
 """Every ``serialized_schema``."""
 batches: Final = Messages[BatchBytes](ShownMessages.BATCHES, lambda view: view.batches)
 """Every ``serialized_record_batch``."""
-messages: Final = Messages[Message](ShownMessages.SCHEMAS | ShownMessages.BATCHES, _all)
+messages: Final = Messages[Message](ShownMessages.EVERY, _all)
 """Every message of either byte field."""
 
 
@@ -179,13 +180,9 @@ def _has_body(batch: BatchBytes) -> bool:
     return is_message(batch) and not any(fault.rule.startswith("flatbuf.") for fault in violations)
 
 
-prefixed: Final = Messages[Message](
-    ShownMessages.SCHEMAS | ShownMessages.BATCHES, lambda view: [one for one in _all(view) if _is_prefixed(one)]
-)
+prefixed: Final = Messages[Message](ShownMessages.EVERY, lambda view: [one for one in _all(view) if _is_prefixed(one)])
 """Every message of either byte field that has a prefix."""
-written: Final = Messages[Message](
-    ShownMessages.SCHEMAS | ShownMessages.BATCHES, lambda view: [one for one in _all(view) if is_message(one)]
-)
+written: Final = Messages[Message](ShownMessages.EVERY, lambda view: [one for one in _all(view) if is_message(one)])
 """Every byte field that begins with a message: noise passes no clause on messages."""
 written_schemas: Final = Messages[SchemaBytes](
     ShownMessages.SCHEMAS, lambda view: [one for one in view.schemas if is_message(one)]

@@ -35,7 +35,8 @@ _SCALARS: Final[Mapping[str, int]] = {
 }
 
 # Message -> rows of "number name type[*|?] [oneof]": * means repeated, ? means optional with presence. A type that
-# is not in _SCALARS is a message, or an enum if it starts with "enum:".
+# is not in _SCALARS is a message, or an enum if it starts with "enum:". The descriptor pool refuses a oneof after an
+# optional field.
 _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "ArrowSchema": ("1 serialized_schema bytes",),
     "ArrowRecordBatch": ("1 serialized_record_batch bytes", "2 row_count int64"),
@@ -131,18 +132,6 @@ def _declare(message: descriptor_pb2.DescriptorProto, row: str) -> None:
         field.oneof_index = declared.index(oneof[0])
 
 
-def _in_protoc_order(message: descriptor_pb2.DescriptorProto) -> None:
-    """Put the synthetic one-ofs of optional fields last; the descriptor pool refuses another order."""
-    order = sorted(range(len(message.oneof_decl)), key=lambda index: message.oneof_decl[index].name.startswith("_"))
-    names = [message.oneof_decl[index].name for index in order]
-    for field in message.field:
-        if field.HasField("oneof_index"):
-            field.oneof_index = order.index(field.oneof_index)
-    del message.oneof_decl[:]
-    for name in names:
-        message.oneof_decl.add(name=name)
-
-
 def _build() -> dict[str, Any]:
     file = descriptor_pb2.FileDescriptorProto(name="read.proto", package=PACKAGE, syntax="proto3")
     file.dependency.append("google/protobuf/timestamp.proto")
@@ -154,7 +143,6 @@ def _build() -> dict[str, Any]:
         message = file.message_type.add(name=name)
         for row in rows:
             _declare(message, row)
-        _in_protoc_order(message)
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(timestamp_pb2.DESCRIPTOR.serialized_pb)
     pool.AddSerializedFile(file.SerializeToString())

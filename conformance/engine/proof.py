@@ -91,9 +91,7 @@ class Trial:
 
 def _heavy(case: Case) -> bool:
     recipe = case.table.recipe
-    return case.isolated or (
-        recipe is not None and (recipe.rows > HEAVY_ROWS or recipe.values is ValueProfile.WIDE or recipe.cell_bytes > 0)
-    )
+    return case.isolated or (recipe is not None and (recipe.rows > HEAVY_ROWS or recipe.values is ValueProfile.WIDE))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ _NOW: Final = 1_790_000_000_000_000
 _SIX_HOURS: Final = 6 * 3_600_000_000
 
 
-def type_fates(clauses: Iterable[Clause], *, take: tuple[int, int] = (0, 1)) -> Iterator[Fate]:
+def type_fates(clauses: Iterable[Clause], *, take: tuple[int, int]) -> Iterator[Fate]:
     """The fate of every substituted type; ``take`` is (first, step) and selects which substitutions to try."""
     chosen = tuple(clauses)
     for made in itertools.islice(substitutions(), take[0], None, take[1]):

@@ -106,7 +106,7 @@ class Fate:
 
 
 def fates(
-    clauses: Iterable[Clause], recorded: Sequence[tuple[Tried, Exchange]], *, take: tuple[int, int] = (0, 1)
+    clauses: Iterable[Clause], recorded: Sequence[tuple[Tried, Exchange]], *, take: tuple[int, int]
 ) -> Iterator[Fate]:
     """The fate of each change of a field in the subject's two messages and in every message of the recorded
     conversations.

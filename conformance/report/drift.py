@@ -87,10 +87,8 @@ _NUMBERS: Final = re.compile(r"\d+")
 
 
 def _likeness(difference: VersionDifference) -> tuple[object, ...]:
-    if difference.places:
-        words: list[str] = sorted({_NUMBERS.sub("#", place.label) for place in difference.places[:1]})
-    else:
-        words = [_NUMBERS.sub("#", difference.before), _NUMBERS.sub("#", difference.after)]
+    texts = [difference.places[0].label] if difference.places else [difference.before, difference.after]
+    words = (_NUMBERS.sub("#", text) for text in texts)
     return difference.old, difference.new, difference.change, difference.matters, *words
 
 
@@ -167,7 +165,7 @@ def _standing(drift: Drift) -> Iterator[str]:
     if said:
         yield "\nFacts about single versions, without drift"
     for line, versions in said.items():
-        where = ", ".join(versions) if len(versions) < len(drift.versions) else "every version"
+        where = "every version" if versions == list(drift.versions) else ", ".join(versions)
         yield f"  {where}: {line}"
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
-from conformance.contain.child import Child, Tail, free_port
+from conformance.contain import child
+from conformance.contain.child import DRAIN_SECONDS, Child, Tail, finish, free_port
 from conformance.contain.errors import CannotStart
 
 WAIT = "import signal; signal.pause()"
@@ -120,3 +123,26 @@ def test_a_tail_forgets_what_is_old() -> None:
     tail.add(b" ab\xff")
 
     assert tail.text() == "en ab\\xff"
+
+
+class Drain(threading.Thread):
+    """A thread that notes how long it is waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited: float | None = None
+
+    def join(self, timeout: float | None = None) -> None:
+        """A note."""
+        self.waited = timeout
+
+
+def test_all_pipes_of_an_ended_program_together_have_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first pipe takes is not there for the second, and none is waited for in the past."""
+    seconds = iter([50.0, 50.0, 50.5, 51 + DRAIN_SECONDS])
+    monkeypatch.setattr(child, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    drains = [Drain(), Drain(), Drain()]
+
+    finish(drains)
+
+    assert [drain.waited for drain in drains] == [DRAIN_SECONDS, DRAIN_SECONDS - 0.5, 0.0]

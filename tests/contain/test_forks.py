@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
 
 import pytest
 
+from conformance.contain import forks
 from conformance.contain.channel import Channel, Closed
 from conformance.contain.forks import Fork, run_in_fork
 
@@ -46,6 +48,28 @@ def kill_a_fork() -> None:
         print(fork.kill())
 
 
+def outstay() -> None:
+    """A fork does not end when its channel closes."""
+    waited: list[float] = []
+
+    def never(_pid: int, seconds: float) -> bool:
+        waited.append(seconds)
+        return False
+
+    forks._ends = never
+    fork = Fork(lambda _: signal.pause())
+    print(fork.wait(), waited)
+
+
+def leave_a_channel() -> None:
+    """A fork waits for the end of a channel of its keeper, whose other end it would hold open itself."""
+    ours, theirs = socket.socketpair()
+    ending = Channel(theirs)
+    fork = Fork(lambda channel: channel.send({"rest": ours.recv(1).decode()}), leaving=(ending,))
+    ending.close()
+    print(fork.channel.receive(seconds=20).header, fork.wait())
+
+
 def run_functions() -> None:
     """Functions in forks that return, exit and raise."""
     print(run_in_fork(lambda: None), run_in_fork(lambda: sys.exit(3)), run_in_fork(lambda: os._exit(4)))
@@ -56,6 +80,8 @@ def run_functions() -> None:
     [
         (ask_a_fork, "Frame(header={'n': 0}, blobs=(b'x',))\nFrame(header={'n': 1}, blobs=(b'x',))\n0\n", ""),
         (kill_a_fork, "-9\n-11\n", ""),
+        (outstay, "-9 [10.0]\n", ""),
+        (leave_a_channel, "{'rest': ''} 0\n", ""),
         (run_functions, "0 1 4\n", "SystemExit: 3\n"),
     ],
 )

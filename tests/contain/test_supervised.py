@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -246,8 +247,10 @@ def test_without_the_means_of_linux_the_group_is_ended(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_everything_ends_with_the_suite(ending: signal.Signals) -> None:
     """However the process ends that started the program, nothing is left."""
+    # Whoever runs the tests in the background of a shell has it ignore SIGINT, and so would this process.
     script = """
 import sys, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.contain.test_supervised import Family
 family = Family()
 print(*[member.pid for member in family.members], flush=True)
@@ -261,6 +264,28 @@ signal.pause()
 
         assert len(members) == 4
         assert psutil.wait_procs(members, timeout=3)[1] == []
+
+
+@pytest.mark.parametrize(("grace", "waits"), [(0.0, [5.0]), (2.0, [2.0, 5.0])])
+def test_a_supervisor_that_ends_nothing_is_killed(
+    grace: float, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has five seconds after the program's grace; the program ends without it."""
+    process = Supervised([sys.executable, "-c", WAIT], environment=os.environ)
+    asked: list[float] = []
+
+    def never(seconds: float) -> bool:
+        asked.append(seconds)
+        return False
+
+    monkeypatch.setattr(process, "_ask", lambda _: None)
+    monkeypatch.setattr(process, "wait", never)
+
+    process.end(grace=grace)
+
+    assert asked == waits
+    assert (process.running, process.code) == (False, -signal.SIGKILL)
+    assert not psutil.pid_exists(process.root)
 
 
 @pytest.mark.parametrize(
@@ -302,6 +327,26 @@ def test_what_cannot_be_started_is_one_sentence(command: list[str], environment:
     assert str(raised.value) == said
 
 
+def test_a_supervisor_that_started_nothing_is_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process is left of a program that could not be started, a zombie neither."""
+    begun: list[subprocess.Popen[bytes]] = []
+    start = Supervised._supervisor
+
+    def watched(*arguments: Any) -> subprocess.Popen[bytes]:
+        begun.append(start(*arguments))
+        return begun[0]
+
+    monkeypatch.setattr(Supervised, "_supervisor", watched)
+
+    with pytest.raises(CannotStart, match="embedded null byte"):
+        Supervised([sys.executable], environment={"a": "\0"}, stdout=subprocess.PIPE)
+
+    (popen,) = begun
+    assert popen.returncode == 0
+    assert popen.stdout is not None
+    assert popen.stdout.closed
+
+
 @linux
 def test_a_program_has_default_signals_and_only_its_descriptors() -> None:
     """Neither the supervisor's ignored signals nor any descriptor of the suite reaches the program."""
@@ -314,6 +359,33 @@ def test_a_program_has_default_signals_and_only_its_descriptors() -> None:
     assert int(ignored, 16) & 0x7FFFFFFF == 0  # those above belong to the C library
     assert descriptors == [b"0", b"1", b"2", b"3"]  # the last one is the listing's
     process.end()
+
+
+@pytest.mark.parametrize("closed", [(0,), (1, 2), (0, 1, 2)])
+def test_every_closed_standard_stream_is_opened_and_nothing_else(closed: tuple[int, ...]) -> None:
+    """The null device takes the numbers of the standard streams that are closed; no other number is taken."""
+    script = f"""
+import os
+from conformance.contain.supervised import open_standard_streams
+def state(number):
+    try:
+        return os.fstat(number).st_rdev == os.stat(os.devnull).st_rdev
+    except OSError:
+        return None
+for number in (*{closed}, 3, 4):
+    try:
+        os.close(number)
+    except OSError:
+        pass
+open_standard_streams()
+expected = [number in {closed} for number in range(3)] + [None, None]
+os._exit([state(number) for number in range(5)] != expected)
+"""
+    pipe = subprocess.PIPE
+
+    done = subprocess.run([sys.executable, "-c", script], input=b"", stdout=pipe, stderr=pipe, check=False, timeout=30)
+
+    assert done.returncode == 0
 
 
 def run_without_standard_streams(function: Callable[[], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,3 +75,15 @@ def test_no_such_interpreter() -> None:
     """An interpreter that is not there is one sentence."""
     with pytest.raises(CannotStart, match="cannot start '/no/python': no such program"):
         Worker("tests.contain.echoing", python="/no/python")
+
+
+def test_no_descriptor_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that can open nothing more is one sentence."""
+
+    def full() -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(socket, "socketpair", full)
+
+    with pytest.raises(CannotStart, match=r"cannot start a worker: .*Too many open files"):
+        Worker("tests.contain.echoing")

@@ -233,6 +233,34 @@ def test_bytes_in_place_of_a_text_have_another_form() -> None:
     assert _texts(pa.table({"g": [[b"\x01\xff"], []]}), "g.item") == ["\x01\\xff"]
 
 
+@pytest.mark.parametrize(
+    ("path", "texts"),
+    [
+        ("g", []),
+        ("t", ["a", None, "b"]),
+        ("s.t", ["x", None, "y"]),
+        ("s.n", []),
+        ("s.none", []),
+        ("l.item.t", ["p", "q"]),
+        ("t.t", []),
+        ("none", []),
+        ("none.item", []),
+    ],
+)
+def test_texts_are_found_at_their_path(path: str, texts: list[str | None]) -> None:
+    """In records and lists; where there is no such column, or one of another type, are none."""
+    table = pa.table(
+        {
+            "g": [1, 2, 3],
+            "t": ["a", None, "b"],
+            "s": [{"t": "x", "n": 1}, {"t": None, "n": 2}, {"t": "y", "n": None}],
+            "l": [[{"t": "p"}], [], [{"t": "q"}]],
+        }
+    )
+
+    assert _texts(table, path) == texts
+
+
 def test_text_that_is_no_utf8_is_a_wrong_value() -> None:
     """Bytes that are not text are reported, and do not stop the judge."""
     spoilt = pa.array([b"{\xff}"] * 4).view(pa.utf8())

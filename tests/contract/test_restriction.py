@@ -8,9 +8,10 @@ import pytest
 from conformance.contract import proto
 from conformance.contract.chapters.restriction import BAD_RESTRICTIONS, form_of
 from conformance.contract.closed import Form
+from conformance.contract.comparing.matching import show_row
 from conformance.contract.view import View
-from conformance.records import BqType, Column, CreateSession, Expect, Json, ReadRows, Table
-from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session
+from conformance.records import BqType, Column, CreateSession, Expect, Json, Outcome, ReadRows, Table
+from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session, verdicts
 
 
 def where(restriction: str, *rows: int) -> Any:
@@ -144,3 +145,27 @@ def test_every_reason_class_of_a_bad_restriction_has_a_clause() -> None:
     reasons = {d.case.steps[0].expect.reason for d in DEVIATIONS}
 
     assert set(BAD_RESTRICTIONS) <= reasons
+
+
+@pytest.mark.parametrize(
+    ("came", "observed"),
+    [
+        ((7, 9), [("1 of them missing", 8)]),
+        ((7, 8, 9, 8), [("1 of them once more", 8)]),
+        ((7, 8, 9, 8, 9, 7), [("3 of them once more", 8)]),
+        ((3, 7, 8, 9, 4), [("2 others", 3)]),
+        ((9, 9, 0), [("1 others", 0), ("2 of them missing", 7), ("1 of them once more", 9)]),
+    ],
+)
+def test_rows_that_a_restriction_does_not_select_are_counted(
+    came: tuple[int, ...], observed: list[tuple[str, int]]
+) -> None:
+    """Others, missing ones and repeated ones, each with the first of them."""
+    found = [one for one in verdicts(where("id >= 7", 7, 8, 9), rows(*came)) if one.outcome is Outcome.FAIL]
+    findings = [finding for one in found if one.clause == "restriction.comparison" for finding in one.findings]
+
+    table = Obedient(case_of()).table
+    assert [finding.observed for finding in findings] == [
+        f"{count}, such as {show_row(table, row)}" for count, row in observed
+    ]
+    assert {finding.required for finding in findings} == {"the 3 rows for which 'id >= 7' is TRUE"}

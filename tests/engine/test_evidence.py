@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pytest
 
+from conformance.contract.clause import Clause
 from conformance.contract.judge import judge_view
-from conformance.contract.view import View
+from conformance.contract.view import BatchBytes, View
 from conformance.engine.events import Evidence
 from conformance.engine.evidence import MAX_LINES, annotate, gather, hex_lines
 from conformance.engine.selection import all_clauses
-from conformance.records import BqType, Call, Case, Column, Exchange, Outcome, Table
-from tests.engine.samples import failing, sample_call, sample_case, sample_exchange
+from conformance.records import BqType, Call, Case, Column, Exchange, Finding, Outcome, Table, Verdict
+from tests.engine.samples import failing, sample_call, sample_case, sample_clause, sample_exchange
 
 SCHEMA = pa.schema([pa.field("a", pa.int64())])
 BATCH = pa.record_batch([pa.array([1, None, 3])], schema=SCHEMA)
@@ -63,6 +66,93 @@ def test_equal_findings_are_shown_once() -> None:
 
     assert [item.finding.observed for item in shown] == ["3 messages", "none"]
     assert shown[0].of == "bytes of call 0, response 0, 64 in all"
+
+
+def test_the_subjects_of_a_clause_are_made_once_for_all_of_its_findings() -> None:
+    """Findings come clause by clause; the messages of a clause are its own."""
+    view = serialized(SCHEMA.serialize().to_pybytes(), BATCH.serialize().to_pybytes())
+    made: list[str] = []
+
+    def counted(name: str) -> Clause:
+        def over(view: View) -> Sequence[BatchBytes]:
+            made.append(name)
+            return view.batches
+
+        return sample_clause(name, over=over, check=lambda _: [])
+
+    findings = {
+        name: tuple(Finding(name, "something", text, 1, 0, "", 0, 4) for text in ("one thing", "another"))
+        for name in "ab"
+    }
+    verdicts = [Verdict("a", name, Outcome.FAIL, found) for name, found in findings.items()]
+
+    evidence = gather(view, verdicts, {name: counted(name) for name in "ab"}).evidence
+
+    assert [item.finding for item in evidence] == [*findings["a"], *findings["b"]]
+    assert {item.of for item in evidence} == {
+        f"record batch message of call 1, response 0, {len(view.batches[0].data)} bytes"
+    }
+    assert made == ["a", "b"]
+
+
+def test_evidence_that_cannot_be_had_costs_its_own_finding() -> None:
+    """The other findings have theirs; the exception is reported as a defect of the suite."""
+    view = View(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(64),))), pa.table({}))
+
+    def broken(_: View) -> Sequence[BatchBytes]:
+        raise KeyError("of ours")
+
+    findings = [Finding(name, "something", "nothing", 0, 0, "", 16, 20) for name in ("a", "b", "c")]
+    verdicts = [Verdict("a", finding.clause, Outcome.FAIL, (finding,)) for finding in findings]
+
+    gathered = gather(view, verdicts, {"b": sample_clause("b", over=broken)})
+
+    assert [item.finding.clause for item in gathered.evidence] == ["a", "c"]
+    assert [text.rstrip().rpartition("\n")[2] for text in gathered.broke] == ["KeyError: 'of ours'"]
+
+
+@pytest.mark.parametrize(
+    ("call", "response", "of"),
+    [
+        (0, 0, "bytes of call 0, response 0, 4 in all"),
+        (0, 1, "bytes of call 0, response 1, 8 in all"),
+        (0, None, "bytes of call 0, 4 in all"),
+        (0, 2, None),
+        (1, None, None),
+        (None, None, None),
+    ],
+)
+def test_the_bytes_of_a_finding_are_those_of_its_response(
+    call: int | None, response: int | None, of: str | None
+) -> None:
+    """Without a response, they are those of the call's first; what is not there is not shown."""
+    view = View(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(4), bytes(8)))), pa.table({}))
+    finding = Finding("x.y", "something", "nothing", call, response, "", 0, 4)
+
+    shown = gather(view, [Verdict("a", "x.y", Outcome.FAIL, (finding,))], {}).evidence
+
+    assert [item.of for item in shown] == ([] if of is None else [of])
+
+
+def test_plain_bytes_are_sixteen_to_a_line_with_their_text() -> None:
+    """Three lines before and after those at fault; what is not printable is a point."""
+    data = b"0123456789abcde~" + bytes(range(0x10, 0x20)) + b"\x7f \xff" + bytes(157)
+
+    lines = hex_lines(data, 80, 100)
+
+    assert [(line.offset, line.marked) for line in lines] == [
+        (32, False),
+        (48, False),
+        (64, False),
+        (80, True),
+        (96, True),
+        (112, False),
+        (128, False),
+        (144, False),
+    ]
+    first, *rest = hex_lines(data, 0, 1)
+    assert (first.hex, first.field, first.meaning) == (data[:16].hex(" "), "", "0123456789abcde~")
+    assert [line.meaning for line in rest[:2]] == ["." * 16, ". ." + "." * 13]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ import jsonschema
 import pytest
 
 import conformance.engine
+from conformance.disk.files import DiskError
 from conformance.disk.locks import InUseError
+from conformance.engine import log as log_module
 from conformance.engine.events import CounterexampleSaved, Event, Evidence, Line, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.log import LogError, LogWriter, log_schema, read_log
 from conformance.engine.selection import LeftOut
@@ -121,6 +123,43 @@ def test_a_line_is_read_up_to_a_bound(tmp_path: Path) -> None:
 
     with pytest.raises(LogError, match="line 1: expected an event of at most 64 MiB, got more"):
         list(read_log(path))
+
+
+def test_a_line_is_written_up_to_that_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be read back is not written; the longest line that can be read is."""
+    longest = len(written(tmp_path / "one.jsonl", EVENTS[:1]).read_bytes())
+    monkeypatch.setattr(log_module, "LONGEST", longest)
+    assert list(read_log(written(tmp_path / "one.jsonl", EVENTS[:1]))) == EVENTS[:1]
+
+    monkeypatch.setattr(log_module, "LONGEST", 1 << 20)
+    with pytest.raises(LogError, match=r"run\.jsonl: expected events of at most 1 MiB, got 3 MiB"):
+        written(
+            tmp_path / "run.jsonl", [EVENTS[0], CounterexampleSaved("c", "framing.x", "x" * (3 << 20), "c.json", 12)]
+        )
+    assert list(read_log(tmp_path / "run.jsonl")) == EVENTS[:1]
+
+
+@pytest.mark.parametrize("fits", range(4))
+def test_a_full_disk_ends_the_log_and_not_the_run(fits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was judged until then can be reported; without even the first event there is nothing to report."""
+    write, full = LogWriter.write, DiskError("no space")
+
+    def narrow(log: LogWriter, event: Event) -> None:
+        if log._written >= fits:
+            raise full
+        write(log, event)
+
+    monkeypatch.setattr(LogWriter, "write", narrow)
+    with LogWriter(tmp_path / "run.jsonl") as log:
+        if not fits:
+            with pytest.raises(DiskError) as raised:
+                next(log.copy(EVENTS))
+            assert raised.value is full
+        else:
+            assert list(log.copy(EVENTS)) == EVENTS[: fits + 1]
+            assert log.failure is full
+
+    assert list(read_log(tmp_path / "run.jsonl")) == EVENTS[:fits]
 
 
 def test_a_second_writer_is_refused_before_it_truncates(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from conformance.contract.clause import CLAUSES, Violation, load_chapters
-from conformance.engine.proof import ProofFixture, Trial, by_bytes, by_readings, note_failures, try_mutant
+from conformance.engine import proof
+from conformance.engine.proof import ProofFixture, Trial, _serialized, by_bytes, by_readings, note_failures, try_mutant
 from conformance.engine.selection import all_clauses
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import (
@@ -55,6 +57,11 @@ class TestTrial:
         assert trial.surplus == ("c.three",)
 
 
+def sized(**recipe: Any) -> Table:
+    """A table made by such a recipe."""
+    return Table(COLUMNS, recipe=Recipe(**recipe))
+
+
 class TestProofFixture:
     """Light cases are tried on every mutant, heavy ones on the mutants that they were made for."""
 
@@ -66,6 +73,26 @@ class TestProofFixture:
         """Many rows and wide cells cost time, and are spent where they show something."""
         assert names(("responses.many-rows-arrive",)) == ["rows.plain", "rows.many"]
         assert names(("rows.none-is-missing",)) == ["rows.plain"]
+
+    @pytest.mark.parametrize(
+        ("case", "heavy"),
+        [
+            (Case("x", "", sized(rows=2000)), False),
+            (Case("x", "", sized(rows=2001)), True),
+            (Case("x", "", sized(rows=1, values=ValueProfile.WIDE)), True),
+            (Case("x", "", sized(rows=1, values=ValueProfile.WIDE, cell_bytes=1)), True),
+            (Case("x", "", sized(rows=1), isolated=True), True),
+            (Case("x", "", Table(COLUMNS, rows=())), False),
+            (Case("x", "", Table(COLUMNS, rows=()), isolated=True), True),
+        ],
+    )
+    def test_many_rows_wide_cells_and_a_server_of_its_own_are_heavy(self, case: Case, *, heavy: bool) -> None:
+        """Two thousand rows are light; written-out rows are few."""
+        fixture = ProofFixture.of([case], ())
+
+        assert ([tried.case for tried in fixture.light], list(fixture.heavy)) == (
+            ([], [case]) if heavy else ([case], [])
+        )
 
     def test_a_process_gets_the_cases_made_for_it(self) -> None:
         """A mutant that hangs costs its deadline in each case, so it gets few cases."""
@@ -92,6 +119,24 @@ class TestTrying:
 
         assert trial.survived == trial.surplus == ()
 
+    def test_no_server_is_asked_for_what_bytes_show(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A server costs more than all cases in bytes; it is asked where a clause that has to fail did not."""
+        asked: list[str] = []
+
+        def none(_fixture: ProofFixture, name: str, _kills: tuple[str, ...]) -> list[list[Verdict]]:
+            asked.append(name)
+            return []
+
+        monkeypatch.setattr(proof, "by_server", none)
+        shown = MUTANTS["batch.end-of-stream"]
+        unseen = dataclasses.replace(shown, kills=(*shown.kills, "rows.none-is-missing"))
+
+        assert try_mutant(PROOF_FIXTURE, shown).survived == ()
+        assert asked == []
+        assert try_mutant(PROOF_FIXTURE, unseen).survived == ("rows.none-is-missing",)
+        assert try_mutant(PROOF_FIXTURE, MUTANTS["rows.count-zero"]).failures == {}
+        assert asked == [shown.name, "rows.count-zero"]
+
     def test_a_lie_of_a_server_is_told_by_a_server(self) -> None:
         """Behaviour shows in calls only."""
         trial = try_mutant(PROOF_FIXTURE, MUTANTS["rows.count-zero"])
@@ -110,6 +155,25 @@ class TestSystematic:
         assert Fate("a.b", "+1").survived
         assert not Fate("a.b", "+1", clauses=("x.y",)).survived
         assert not Fate("a.b", "+1", permission=permission).survived
+
+    def test_changes_are_shared_out_by_their_number(self) -> None:
+        """Each process makes every n-th change from its own first one on, so that together they make each once."""
+        every = [(trial.edit.path, trial.edit.change) for trial in _message_trials()]
+
+        for first, step in ((0, 1000), (7, 900), (1, 2500)):
+            made = [(fate.path, fate.change) for fate in fates((), (), take=(first, step))]
+            assert made == every[first::step]
+
+    @pytest.mark.parametrize(("path", "changed"), [("Schema.version", True), ("RecordBatch.version", False)])
+    def test_a_changed_message_is_in_its_own_call(self, path: str, *, changed: bool) -> None:
+        """The schema is the answer of the first step, the batch that of the second, as serializers have them."""
+        trial = next(trial for trial in _message_trials() if trial.edit.path == path)
+        calls = trial.exchange().calls
+        sound = _serialized(trial.tried, REFERENCE).calls
+
+        shown = [[(call.step, call.method, call.label) for call in some] for some in (calls, sound[:2])]
+        assert shown[0] == shown[1]
+        assert (calls[0].responses != sound[0].responses) is changed
 
     def test_a_permission_is_of_paths_and_changes(self) -> None:
         """Indices are in angle brackets in its pattern."""

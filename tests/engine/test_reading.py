@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.contract.closed import Tier, Validity
+from conformance.contract.ipc.expectation import Expectation
 from conformance.engine.events import CaseJudged, RunEnded, RunStarted
 from conformance.engine.reading import REUSE, ReaderTask
 from conformance.engine.readings import Inputs, ReadInput
@@ -128,8 +129,6 @@ def verdicts(
     answer: JobAnswer, result: Validity, tier: Tier, clause: str = "reader.refuses.offsets"
 ) -> dict[str, Outcome]:
     """The verdicts on an answer to input that is expected so."""
-    from conformance.contract.ipc.expectation import Expectation  # noqa: PLC0415  # its only use
-
     judge = ReaderTask(None, "standin", None, clauses(), readers=READERS)  # type: ignore[arg-type]
     asked = dataclasses.replace(INVALID, expectation=Expectation(result, None, tier, (clause,), "broken"))
     return {verdict.clause: verdict.outcome for verdict in judge.verdicts(asked, answer)}
@@ -153,6 +152,23 @@ def test_who_ended_for_lack_of_memory(error_class: str, expected: Outcome) -> No
     found = verdicts(JobAnswer("x", "standin", Ended.EXHAUSTED, error_class=error_class), *STRUCTURE)
 
     assert found["reader.survives"] is expected
+
+
+@pytest.mark.parametrize("error", [KeyError("of ours"), MemoryError()])
+def test_an_input_that_the_suite_cannot_expect_costs_itself(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has one verdict, with what was raised; the other inputs are judged."""
+
+    def fail(_task: ReaderTask, _asked: ReadInput) -> None:
+        raise error
+
+    monkeypatch.setattr(ReaderTask, "_expected", fail)
+    judge = ReaderTask(None, "standin", None, clauses(), readers=READERS)  # type: ignore[arg-type]
+    asked = dataclasses.replace(INVALID, expectation=Expectation(*STRUCTURE[:1], None, STRUCTURE[1], (), "broken"))
+
+    (verdict,) = judge.verdicts(asked, JobAnswer("x", "standin", Ended.REFUSED))
+
+    assert (verdict.case_id, verdict.clause, verdict.outcome) == ("x", "case", Outcome.ERROR)
+    assert type(error).__name__ in verdict.reason
 
 
 def test_an_unavailable_reader_is_not_judged() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from conformance.contract.closed import Tier, Validity
@@ -9,6 +11,8 @@ from conformance.contract.ipc.expecting import expect
 from conformance.engine.readings import Inputs, counted, option_text
 from conformance.generate.vectors import VectorError
 from conformance.reference.ipc.samples import SAMPLES
+from conformance.wire import Kind
+from tests.contract.ipc.broken import tensor
 from tests.engine.ipc_standins import stream, vectors
 
 SOME = vectors(
@@ -25,6 +29,34 @@ def test_vectors_come_with_their_rows() -> None:
     assert found.expectation.rows.columns == ([1, None, 3],)
     assert found.schema is not None
     assert found.schema.names == ["a"]
+
+
+@pytest.mark.parametrize("kind", [Kind.STREAM, Kind.TENSOR])
+def test_rows_are_those_of_the_document_unless_it_can_hold_none(kind: Kind) -> None:
+    """A valid stream is expected to have the rows beside it; a tensor, which that form lacks, those of its bytes."""
+    made = vectors(one=stream("a"), two=stream("a", columns=2))
+    one, two = made.chapters["few"].vectors
+    data, rows = (tensor(), "") if kind is Kind.TENSOR else (stream("a"), two.rows)
+    made.contents[one.file] = data
+    swapped = dataclasses.replace(one, kind=str(kind), rows=rows)
+    made.chapters["few"] = dataclasses.replace(made.chapters["few"], vectors=(swapped,))
+
+    found = Inputs(made).find("one").expectation
+
+    assert found.rows == (expect(data, kind) if kind is Kind.TENSOR else expect(made.contents[two.file])).rows
+    assert found.rows is not None
+    assert (found.statistics is None) is (kind is Kind.TENSOR)
+
+
+def test_a_tensor_that_is_broken_has_no_rows() -> None:
+    """They would be those of other bytes."""
+    made = vectors(one=stream("a"))
+    (one,) = made.chapters["few"].vectors
+    made.contents[one.file] = tensor()
+    broken = dataclasses.replace(one, kind="tensor", rows="", result=Validity.INVALID)
+    made.chapters["few"] = dataclasses.replace(made.chapters["few"], vectors=(broken,))
+
+    assert Inputs(made).find("one").expectation.rows is None
 
 
 def test_what_is_cut_off_has_no_rows() -> None:

@@ -288,6 +288,23 @@ class TestShrinker:
         """Nobody wants a counterexample of a known defect in each run."""
         assert self.saved(target, self.shrinker(target, tmp_path, expected="calls.*")) == []
 
+    @pytest.mark.parametrize("error", [KeyError("of ours"), TargetError("it is gone")])
+    def test_what_is_raised_while_shrinking_is_reported(self, error: Exception, tmp_path: Path) -> None:
+        """Every verdict stands; nothing is saved of a search that broke."""
+        target = RefusingTarget({})
+        step = CaseStep((OK,), FailingTarget({}, error))
+        shrinker = Shrinker(step, tmp_path)
+
+        events = list(
+            run(started(), jobs(sample_case("a"), generated=True), CaseStep((OK,), target), shrinker=shrinker)
+        )
+
+        assert [event.TAG for event in events] == ["run-started", "case-judged", "suite-broke", "run-ended"]
+        (broke,) = (event for event in events if isinstance(event, SuiteBroke))
+        assert (broke.case_id, str(error) in broke.traceback.rstrip().rpartition("\n")[2]) == ("a", True)
+        assert outcomes(events) == {"a": [("calls.ok", Outcome.FAIL)]}
+        assert list(tmp_path.iterdir()) == []
+
     def test_corpus_cases_are_not_hunted(self, target: FakeTarget, tmp_path: Path) -> None:
         """They are small and have names already."""
         assert self.saved(target, self.shrinker(target, tmp_path), generated=False) == []
@@ -301,6 +318,19 @@ class RefusingTarget(FakeTarget):
         del table
         self.driven.append(case.id)
         return sample_exchange(case.id, sample_call(status="INTERNAL"))
+
+
+class FailingTarget(FakeTarget):
+    """Cannot be driven."""
+
+    def __init__(self, answers: Mapping[str, Exchange | Exception], error: Exception) -> None:
+        super().__init__(answers)
+        self.error = error
+
+    def drive(self, case: Case, table: object) -> Exchange:
+        """The error."""
+        del case, table
+        raise self.error
 
 
 def test_a_run_ends_with_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:

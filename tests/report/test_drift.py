@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +59,104 @@ def test_differences_that_are_alike_are_told_once() -> None:
     assert layout.cases == ("a.000/stream",)
 
 
+def drift_of(*differences: VersionDifference) -> Drift:
+    """A drift with these differences."""
+    return dataclasses.replace(DRIFT, differences=differences)
+
+
+def test_differences_in_bytes_are_alike_by_their_first_place() -> None:
+    """Its label counts, without its numbers; neither what the versions read nor the other places do."""
+    layout = difference("a.000/stream", VersionChange.LAYOUT, matters=False)
+    elsewhere = (PLACE, dataclasses.replace(PLACE, label="message 1, b: data"))
+    later = (dataclasses.replace(PLACE, label="message 7, a: data"),)
+    alike = [
+        layout,
+        dataclasses.replace(layout, case="a.001/stream", before="read nothing"),
+        dataclasses.replace(layout, case="a.002/stream", places=elsewhere),
+        dataclasses.replace(layout, case="a.003/stream", places=later),
+    ]
+    other = dataclasses.replace(layout, case="b.000/stream", places=elsewhere[1:])
+
+    assert [group.cases for group in groups(drift_of(*alike, other))] == [
+        ("a.000/stream", "a.001/stream", "a.002/stream", "a.003/stream"),
+        ("b.000/stream",),
+    ]
+
+
+@pytest.mark.parametrize(
+    "field", [{"old": "2.0", "new": "3.0"}, {"change": VersionChange.HANG}, {"matters": False}, {"before": "x"}]
+)
+def test_differences_are_not_alike(field: dict[str, Any]) -> None:
+    """Another step, another change, another weight, other words."""
+    one = difference("a.001/stream", VersionChange.REFUSED, matters=True)
+
+    assert len(groups(drift_of(one, dataclasses.replace(one, **field)))) == 2
+
+
+def test_groups_come_by_weight_step_gravity_and_size() -> None:
+    """What matters first, older steps first, then the gravest change, then the largest group."""
+    crash = difference("crash", VersionChange.CRASH, matters=True)
+    later = dataclasses.replace(crash, case="later", old="2.0", new="3.0")
+    refused = difference("refused", VersionChange.REFUSED, matters=True)
+    pair = [difference(name, VersionChange.REFUSED, matters=True, after="no") for name in ("pair", "two")]
+    harmless = difference("harmless", VersionChange.CRASH, matters=False)
+
+    found = groups(drift_of(harmless, later, refused, *pair, crash))
+
+    assert [group.cases[0] for group in found] == ["crash", "pair", "refused", "later", "harmless"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "title"),
+    [
+        (["k0"], "1 case (k0)"),
+        (["k0", "k0"], "2 cases (k0)"),
+        (["k0", "k1", "k2"], "3 cases (k0, k1, k2)"),
+        (["k0", "k1", "k2", "k3", "k4"], "5 cases (k0, k1, k2 and 2 more)"),
+    ],
+)
+def test_a_group_names_up_to_three_classes(kinds: list[str], title: str) -> None:
+    """The JSON has all of them."""
+    one = difference("a.001/stream", VersionChange.REFUSED, matters=True)
+    (group,) = groups(drift_of(*(dataclasses.replace(one, kind=kind) for kind in kinds)))
+
+    assert group.title == f"1.0 → 2.0  newly refused: {title}"
+
+
+def test_a_group_shows_up_to_three_rules_and_places() -> None:
+    """Each place with its bytes in both versions, if it has any, and with what permits it."""
+    places = tuple(LabelledDifference(f"place {number}", number, number + 2, "", "") for number in range(5))
+    shown = (PLACE, dataclasses.replace(PLACE, label="gone", old="", permitted="", gone=True), *places)
+    one = dataclasses.replace(
+        difference("a.000/stream", VersionChange.LAYOUT, matters=True),
+        before="x" * 160,
+        after="y" * 161,
+        rules=("r.0", "r.1", "r.2", "r.3"),
+        places=shown,
+    )
+
+    text = as_text(drift_of(one))
+
+    assert (
+        f"""
+  1.0 → 2.0  layout changed: 1 case (write nested)
+    before  {"x" * 160}
+    after   {"y" * 159}…
+    breaks  r.0, r.1, r.2
+    bytes   10..18  message 1, a: data
+            1 → 2
+            permitted: anything goes, https://example.org/
+    bytes   10..18 of the older  gone
+             → 2
+    bytes   0..2  place 0
+            and 4 more places
+    replay  conformance drift --from 1.0 --to 2.0 --seed 4 --case a.000/stream
+"""
+        in text
+    )
+    assert "more places" not in as_text(drift_of(dataclasses.replace(one, places=shown[:3])))
+
+
 def test_the_matrix_has_a_cell_for_each_step() -> None:
     """A cell counts each change by its sign, flags those that matter, and is an equals sign if nothing changed."""
     text = as_text(DRIFT)
@@ -86,6 +186,17 @@ def test_what_versions_have_in_common_is_told_once() -> None:
     assert "  1.0: lacks list_view: not applicable\n" in text
     assert "  2.0: breaks flatbuf.root: b/stream\n" in text
     assert "  every version: writes memory from outside its buffers: u/stream and 1 more\n" in text
+    assert text.count("Facts about single versions") == 1
+
+
+@pytest.mark.parametrize(("versions", "where"), [(("1.0", "3.0"), "1.0, 3.0"), (("2.0", "3.0"), "2.0, 3.0")])
+def test_a_fact_about_some_versions_names_them(versions: tuple[str, ...], where: str) -> None:
+    """In the order in which they came out."""
+    misread = {version: ["m/stream"] if version in versions else [] for version in DRIFT.versions}
+
+    text = as_text(dataclasses.replace(DRIFT, misread=misread))
+
+    assert f"  {where}: does not read back what it wrote: m/stream\n" in text
 
 
 def test_an_earlier_report_excuses_what_it_knows(tmp_path: Path) -> None:
@@ -106,6 +217,16 @@ def test_a_file_that_is_no_report_is_refused(tmp_path: Path) -> None:
     path.write_text("[]", encoding="utf-8")
 
     with pytest.raises(DriftError, match="expected a report of conformance drift --json"):
+        read_known(path)
+
+
+@pytest.mark.parametrize("change", [{"format": 2}, {"groups": 7}, {"groups": [{}]}])
+def test_a_report_of_another_form_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    """Nothing is known from a report that cannot be read."""
+    path = tmp_path / "drift.json"
+    path.write_text(json.dumps(as_json(DRIFT) | change))
+
+    with pytest.raises(DriftError, match=r"drift\.json: expected "):
         read_known(path)
 
 

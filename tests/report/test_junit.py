@@ -25,6 +25,14 @@ def cases(result: Result) -> dict[str, ET.Element]:
     return {element.attrib["name"]: element for element in ET.fromstring(junit_xml(result)).iter("testcase")}
 
 
+def counts(result: Result) -> dict[str, str | None]:
+    """The counts of the whole report, which are those of its only suite."""
+    root = ET.fromstring(junit_xml(result))
+    names = ("tests", "failures", "errors", "skipped")
+    assert [root.get(name) for name in names] == [root[0].get(name) for name in names]
+    return {name: root.get(name) for name in names}
+
+
 @pytest.mark.parametrize(
     ("outcome", "tag"),
     [
@@ -71,13 +79,35 @@ def test_a_failure_says_what_was_required_and_how_to_see_it_again() -> None:
 
 def test_counts_and_properties_stand_on_the_suite() -> None:
     """Seed and selection are read from properties, not from prose."""
-    suite = ET.fromstring(junit_xml(run_of(failing("a", "framing.x", "3 messages"), passing("a", "rows.once"))))[0]
+    result = run_of(failing("a", "framing.x", "3 messages"), passing("a", "rows.once"))
+    suite = ET.fromstring(junit_xml(result))[0]
 
     properties = {element.get("name"): element.get("value") for element in suite.findall("./properties/property")}
-    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
-    assert counts == {"tests": "3", "failures": "1", "errors": "0", "skipped": "1"}
+    assert counts(result) == {"tests": "3", "failures": "1", "errors": "0", "skipped": "1"}
     assert properties["seed"] == "7"
     assert properties["target"] == "fake 1.0 (fake.toml)"
+
+
+def test_outcomes_are_counted_by_their_elements() -> None:
+    """Two failures, an error of the suite, and three clauses that were not judged."""
+    outcomes = [Outcome.FAIL, Outcome.HANG, Outcome.ERROR, Outcome.UNTESTABLE, Outcome.UNSUPPORTED, Outcome.PASS]
+    verdicts = [Verdict("a", f"rows.x{number}", outcome, reason="so") for number, outcome in enumerate(outcomes)]
+
+    assert counts(run_of(*verdicts)) == {"tests": "7", "failures": "2", "errors": "1", "skipped": "3"}
+
+
+@pytest.mark.parametrize(
+    ("number", "line"),
+    [(1, "cases: c0"), (5, "cases: c0, c1, c2, c3, c4"), (7, "cases: c0, c1, c2, c3, c4 and 2 more")],
+)
+def test_a_failure_names_up_to_five_cases(number: int, line: str) -> None:
+    """One may be enough to see it again; there may be thousands."""
+    ids = [f"c{index}" for index in range(number)]
+    events = [judged(name, failing(name, "framing.x", "3 messages")) for name in ids]
+    failure = cases(fold([started("framing.x"), *events, RunEnded(2.0)]))["framing.x"].find("failure")
+
+    assert failure is not None
+    assert line in (failure.text or "").split("\n")
 
 
 def test_a_clause_carries_its_level() -> None:
@@ -92,7 +122,10 @@ def test_a_stale_entry_is_a_failure_of_its_own() -> None:
     """It fails the run, so it has to be red somewhere."""
     result = run_of(passing("a", "framing.x"), expectations=(ExpectedFailure("rows.*", "fail: *"),))
 
-    assert cases(result)["entry 0"].find("failure") is not None
+    failure = cases(result)["entry 0"].find("failure")
+    assert failure is not None
+    assert failure.get("type") == "stale"
+    assert counts(result) == {"tests": "3", "failures": "1", "errors": "0", "skipped": "1"}
 
 
 def test_what_xml_cannot_hold_is_escaped() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.report import reading
 from conformance.report.reading import ReportError, read_report
 from tests.engine.samples import failing, passing
 from tests.report.samples import report_of, save_report
@@ -49,3 +50,17 @@ def test_what_is_no_report_is_refused(tmp_path: Path, text: str, message: str) -
 
     assert message in str(error.value)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("surplus", [1, 1000])
+def test_a_report_is_read_up_to_a_bound(tmp_path: Path, surplus: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report of just that size is read; a larger one is not taken into memory to find that it is none."""
+    monkeypatch.setattr(reading, "LARGEST", 1 << 20)
+    path = save_report(tmp_path / "r.json", passing("a", "framing.x"))
+    path.write_text(path.read_text().ljust(1 << 20))
+
+    assert read_report(path) == report_of(passing("a", "framing.x"))
+    with path.open("a") as file:
+        file.write(" " * surplus)
+    with pytest.raises(ReportError, match="expected a JSON report of at most 1 MiB, but got more"):
+        read_report(path)

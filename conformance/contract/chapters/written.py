@@ -73,7 +73,7 @@ def _nullable(field: pa.Field) -> str:
 def child_names(one: Written) -> Iterator[Violation]:
     """The fields below columns have the given names; those of lists and maps are conventional."""
     for pair in one.pairs:
-        if pair.depth and pair.given.name != pair.found.name:
+        if pair.below and pair.given.name != pair.found.name:
             yield Violation(repr(pair.given.name), repr(pair.found.name), pair.path)
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "is_list",
     "is_text",
     "kind",
+    "one_array",
     "same_floats",
     "string",
     "take",
@@ -106,7 +107,7 @@ def take(data: Rows, places: Sequence[int] | npt.NDArray[np.integer]) -> Rows:
     version they are joined slice by slice.
     """
     if isinstance(data, pa.Table):
-        columns = [take(_one_array(column), places) for column in data.columns]
+        columns = [take(one_array(column), places) for column in data.columns]
         if columns:
             return pa.Table.from_arrays(columns, schema=data.schema)
     elif len(places) and _holds(data.type, _INTERVALS) and not _takes_intervals():
@@ -121,7 +122,10 @@ def _takes_intervals() -> bool:
     return bool(made.take(pa.array([0]))[0].is_valid)
 
 
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return the values of a column as one array; an array as it is."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)

@@ -137,17 +137,9 @@ def _row_count(path: str, wanted: int, got: int) -> ValueDifference:
 def _columns(expected: Columnar, actual: Columnar) -> Iterator[tuple[str, pa.Array, pa.Array]]:
     if isinstance(expected, pa.Table | pa.RecordBatch):
         for index, name in enumerate(expected.schema.names):
-            yield name, _whole(expected.column(index)), _whole(actual.column(index))
+            yield name, cells.one_array(expected.column(index)), cells.one_array(actual.column(index))
     else:
-        yield "", _whole(expected), _whole(actual)
-
-
-def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        yield "", cells.one_array(expected), cells.one_array(actual)
 
 
 # --- the fast way: equality of whole columns ---------------------------------------------------------
@@ -177,8 +169,10 @@ def identical(expected: Columnar, actual: Columnar, floats: Floats | None = None
     if not floats:
         return bool(expected.equals(actual))
     return all(
-        _identical_floats(left, right, floats[index]) if index in floats else left.equals(right)
-        for index, (left, right) in enumerate(zip(expected.columns, actual.columns, strict=True))
+        _identical_floats(left, actual.column(index), floats[index])
+        if index in floats
+        else left.equals(actual.column(index))
+        for index, left in enumerate(expected.columns)
     )
 
 
@@ -213,10 +207,10 @@ def _identical_floats(
     if expected.type != actual.type or len(expected) != len(actual):
         return False
     if expected.type.num_fields == 0:
-        return cells.same_floats(_whole(expected), _whole(actual))
+        return cells.same_floats(cells.one_array(expected), cells.one_array(actual))
     if words is not None:
         return bool(_viewed(expected, words).equals(_viewed(actual, words)))
-    left, right = _whole(expected), _whole(actual)
+    left, right = cells.one_array(expected), cells.one_array(actual)
     places = np.arange(len(left), dtype=np.int64)
     walk = _Walk(frozenset(), None)
     walk.compare(_Side(left, places), _Side(right, places), _Where("", places))
@@ -386,7 +380,7 @@ def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -
         return []
     known = frozenset(actual.schema.names)
     names = [key] if key is not None else [name for name in expected.schema.names if name in known]
-    columns = ((_whole(expected.column(name)), _whole(actual.column(name))) for name in names)
+    columns = ((cells.one_array(expected.column(name)), cells.one_array(actual.column(name))) for name in names)
     best = max((_pairs_by(one, lost, other, strange) for one, other in columns), key=len, default=[])
     pairs = [(lost[one], strange[other]) for one, other in best]
     paired, taken = {one for one, _ in best}, {other for _, other in best}

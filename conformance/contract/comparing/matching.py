@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.contract.comparing.cells import has_float, take
+from conformance.contract.comparing.cells import has_float, one_array, take
 
 __all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "shape", "show_row"]
 
@@ -146,10 +146,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _column(table: pa.Table, name: str | int) -> pa.Array:
-    chunked = table.column(name).combine_chunks()
-    if isinstance(chunked, pa.ChunkedArray):  # the result for no chunks depends on the pyarrow version
-        return chunked.chunk(0) if chunked.num_chunks else pa.array([], chunked.type)
-    return chunked
+    return one_array(table.column(name))
 
 
 def row_hashes(table: pa.Table, names: Sequence[str] | None = None) -> Hashes:
@@ -189,7 +186,7 @@ def fingerprints(array: pa.Array) -> Hashes:
 
 
 def _of_lists(array: pa.ListArray) -> Hashes:
-    offsets = array.offsets.to_numpy(zero_copy_only=False).astype(np.int64)
+    offsets = array.offsets.to_numpy().astype(np.int64)
     items = fingerprints(array.values.slice(offsets[0], offsets[-1] - offsets[0]))
     starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
     place = np.arange(len(items), dtype=np.int64) - np.repeat(starts, lengths)
@@ -202,7 +199,7 @@ def _of_texts(array: pa.Array) -> Hashes:
     encoded = array.dictionary_encode()
     values = encoded.dictionary.cast(pa.binary()).to_pylist()
     digests = [int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") for value in values]
-    indices = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
+    indices = pc.fill_null(encoded.indices, 0).to_numpy()
     return np.asarray(np.array([*digests, 0], np.uint64)[indices], np.uint64)
 
 

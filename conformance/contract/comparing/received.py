@@ -20,7 +20,7 @@ import pyarrow as pa
 from conformance.contract.clause import Violation
 from conformance.contract.comparing import texts
 from conformance.contract.comparing.bitwise import bit_for_bit
-from conformance.contract.comparing.cells import kind, string
+from conformance.contract.comparing.cells import kind, one_array, string
 from conformance.contract.comparing.declarations import declared
 from conformance.contract.comparing.differences import (
     Same,
@@ -233,10 +233,9 @@ def _aligned(expected: pa.Table, got: pa.Table) -> tuple[pa.Table, pa.Table, lis
 
 def _bag(table: pa.Table, name: str) -> bytes:
     """Return bytes that are equal for columns with the same values in any order and the same kind of bits."""
-    column = table.column(name).combine_chunks()
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    column = table.column(name)
     try:
-        hashes = np.concatenate([np.zeros(0, np.uint64), *(fingerprints(chunk) for chunk in chunks)])
+        hashes = fingerprints(one_array(column))
     except (TypeError, ValueError, AttributeError, pa.ArrowException):  # a type that BigQuery lacks
         return name.encode()
     return f"{kind(column.type)}:".encode() + np.sort(hashes).tobytes()

@@ -118,7 +118,7 @@ def _is_met(view: IpcView, fault: Fault) -> bool:
     )
     starts = {message.start for message in listed if message is not None}
     # Bytes after a listed message, or a message that begins inside of one, are seen only by readers of the stream.
-    return max((one.start for one in view.messages if one.start <= fault.start), default=-1) in starts
+    return max((one.start for one in view.messages if one.start <= fault.start), default=None) in starts
 
 
 def _is_passed_over(view: IpcView, fault: Fault) -> bool:

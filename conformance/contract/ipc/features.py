@@ -123,8 +123,7 @@ def _used(view: IpcView) -> Iterator[Feature]:
     schema = view.stream.schema if view.stream is not None else view.file.schema if view.file is not None else None
     if schema is not None:
         yield from _declared(schema)
-    if dictionaries:
-        yield from _defined(view)
+    yield from _defined(view)
 
 
 def _has_longer_child(batch: BatchMessage) -> bool:

@@ -26,10 +26,10 @@ EXTENSION_NAME: Final = b"ARROW:extension:name"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FieldPair:
-    """A field as it was given and as it was written; ``depth`` is 0 for a column."""
+    """A field as it was given and as it was written; ``below`` is True if it is below a column."""
 
     path: str
-    depth: int
+    below: bool
     given: pa.Field
     found: pa.Field
 
@@ -49,7 +49,7 @@ class Written:
     @functools.cached_property
     def pairs(self) -> tuple[FieldPair, ...]:
         """The given and written fields in equal places, down to the depth at which the layouts differ."""
-        return tuple(_pairs(list(self.schema), list(self.found), ""))
+        return tuple(_pairs(list(self.schema), list(self.found), "", below=False))
 
     @functools.cached_property
     def rows(self) -> tuple[PlainTable, PlainTable] | None:
@@ -88,14 +88,14 @@ encoded_pairs: Final = AsData[Written](
 """Such a stream or file for which a given column is dictionary-encoded."""
 
 
-def _pairs(given: Sequence[pa.Field], found: Sequence[pa.Field], path: str, depth: int = 0) -> Iterator[FieldPair]:
+def _pairs(given: Sequence[pa.Field], found: Sequence[pa.Field], path: str, *, below: bool) -> Iterator[FieldPair]:
     if len(given) != len(found):
         return
     for one, other in zip(given, found, strict=True):
-        below = f"{path}.{one.name}" if path else one.name
-        yield FieldPair(below, depth, one, other)
+        place = f"{path}.{one.name}" if path else one.name
+        yield FieldPair(place, below, one, other)
         if kind_of(one.type) == kind_of(other.type):
-            yield from _pairs(children(one.type), children(other.type), below, depth + 1)
+            yield from _pairs(children(one.type), children(other.type), place, below=True)
 
 
 def storage(made: pa.DataType) -> pa.DataType:

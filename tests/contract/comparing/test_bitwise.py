@@ -45,6 +45,16 @@ def test_what_is_written_whole_need_not_be_decoded(nulls: NullPattern, values: V
     assert view.serialized[0].arrow() is not None
 
 
+@pytest.mark.parametrize(("rows", "expected"), [(0, False), (1, True), (2, True)])
+def test_a_batch_without_rows_is_decoded(rows: int, *, expected: bool) -> None:
+    """It has no bits that could be those of the table; a single row has."""
+    case = case_of(Recipe(rows, seed=3, nulls=NullPattern.NONE, values=ValueProfile.RANDOM))
+    table = materialise(case.table)
+    batches = table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+
+    assert bit_for_bit(view_of(case, table, batches[0])) is expected
+
+
 def test_rows_inside_of_larger_buffers_are_decoded() -> None:
     """A table that begins inside of its buffers, or is cut up, is compared by its values."""
     case = case_of(Recipe(9, seed=3, nulls=NullPattern.NONE, values=ValueProfile.RANDOM))

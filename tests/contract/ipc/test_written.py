@@ -64,6 +64,24 @@ def test_each_loss_has_its_clause(found: pa.RecordBatch, clauses: list[str]) -> 
     assert failures(found) == clauses
 
 
+@pytest.mark.parametrize(("length", "shown"), [(200, 200), (201, 200), (5000, 200)])
+def test_long_metadata_is_cut(length: int, shown: int) -> None:
+    """A finding shows two hundred characters of the metadata, the last of them dots if there are more."""
+    value = "x" * (length - len("{b'unit': b''}"))
+    given = batch(N.with_metadata({"unit": value}))
+
+    (verdict,) = (
+        one
+        for one in judge_ipc(written("stream", batch(N.remove_metadata())), Kind.STREAM, expected=[given])
+        if one.outcome is Outcome.FAIL
+    )
+
+    (finding,) = verdict.findings
+    text = f"{{b'unit': b'{value}'}}"
+    assert (verdict.clause, finding.field, finding.observed) == ("written.field-metadata", "n", "{}")
+    assert finding.required == "the pairs " + (text if length == shown else f"{text[:197]}...")
+
+
 @pytest.mark.parametrize("kind", ["stream", "file"])
 def test_what_pyarrow_writes_is_what_it_was_given(kind: str) -> None:
     """Every type comes back, in streams and files, divided into batches in any way."""

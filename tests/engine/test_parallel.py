@@ -1,0 +1,79 @@
+"""Shards of one run in parallel: their logs are merged, and a shard that could not run says why."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conformance.contain.child import Child
+from conformance.engine import parallel
+from conformance.engine.events import CaseJudged, RunEnded, RunStarted
+from conformance.engine.log import LogWriter
+from conformance.engine.parallel import PartError, run_parts
+from conformance.engine.shards import Shard
+from tests.engine.samples import judged, passing, started
+
+
+def shell(script: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Sequence[str], str]]:
+    """Let each shard be this script, of $1, the number of the shard, and $2, its log; returns what was started."""
+    asked: list[tuple[Sequence[str], str]] = []
+
+    def run(arguments: Sequence[str], shard: Shard, log: Path) -> Child:
+        asked.append((arguments, str(shard)))
+        index = str(shard).partition("/")[0]
+        return Child(["/bin/sh", "-c", script, "sh", index, str(log)], environment={}, errors_only=True)
+
+    monkeypatch.setattr(parallel, "_started", run)
+    return asked
+
+
+def saved(folder: Path) -> Path:
+    """The logs of both shards of a run of two cases, under their numbers."""
+    for index, name in enumerate("ab", start=1):
+        start = dataclasses.replace(started("framing.x", cases=[name]), shard=f"{index}/2")
+        with LogWriter(folder / str(index)) as log:
+            for event in (start, judged(name, passing(name, "framing.x")), RunEnded(2.0)):
+                log.write(event)
+    return folder
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_logs_of_the_shards_are_one_run(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not the target passes, every shard has judged its cases."""
+    asked = shell(f'while read -r line; do echo "$line"; done < {saved(tmp_path)}/$1 > $2; exit {status}', monkeypatch)
+
+    events = run_parts(["--seed", "7"], 2, tmp_path / "parts")
+
+    assert asked == [(["--seed", "7"], "1/2"), (["--seed", "7"], "2/2")]
+    assert isinstance(events[0], RunStarted)
+    assert events[0].shard == ""
+    assert [event.case_id for event in events if isinstance(event, CaseJudged)] == ["a", "b"]
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
+        "part-1-of-2.jsonl",
+        "part-2-of-2.jsonl",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'Error: no such target' >&2; exit 2", "no such target\n"),
+        ("exit 2", "the process exited with status 2"),
+        (": > $2; exit 130", "the process exited with status 130"),
+        ("exit 0", "the process exited with status 0"),
+        (": > $2; kill -9 $$", "the process was ended by SIGKILL"),
+    ],
+)
+def test_a_shard_that_could_not_run_says_why(
+    script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own words without the label, or else the way in which it ended; a log that is not there counts too."""
+    shell(script, monkeypatch)
+
+    with pytest.raises(PartError) as raised:
+        run_parts([], 2, tmp_path)
+
+    assert str(raised.value).strip() == said.strip()
