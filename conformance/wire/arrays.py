@@ -242,8 +242,6 @@ class _Decoder:
             bitmap, *buffers = buffers
             if bitmap is not None:
                 self.hide(op, ~bits(memoryview(bitmap).cast("B"), length), buffers)
-        elif op.index in self.hidden:
-            self.hide(op, self.hidden[op.index][:length], buffers)
         children = [
             self.array(child, _child(made, number), self.body.nodes[2 * child.index])
             for number, child in enumerate(op.children)

@@ -69,7 +69,7 @@ def _lz4_parts(frame: memoryview) -> Iterator[tuple[int, int]]:
         block: int = _read_u32(frame, at)[0]
         end = at + 4 + (block & 0x7FFF_FFFF)
         yield at, end
-        if block == 0:
+        if not block:
             return
         at = end + between
     raise BadFrameError("an LZ4 frame without its end mark")

@@ -41,7 +41,7 @@ def preview(body: Body, op: Op, role: BufferRole | None, content: memoryview) ->
     if role in (BufferRole.OFFSETS, BufferRole.SIZES, BufferRole.TYPE_IDS, BufferRole.INDICES):
         return _values(content, _reader(op, role), length + (role is BufferRole.OFFSETS and op.layout in _ONE_MORE))
     if role is BufferRole.VIEWS:
-        return _values(content, (16, _view), length)
+        return _values(content, (op.width, _view), length)
     if op.layout is Layout.BOOL:
         return _bits(content, length)
     if op.layout is Layout.FIXED:
