@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire import Rule, read_batch, read_schema
+from tests.wire.breaking import zstd
 from tests.wire.corpus import batches, one, pair
 from tests.wire.forge import batch_message, column, field, i1, i4, i8, schema_message, schema_of
 
@@ -159,7 +160,7 @@ def test_each_child_of_a_dense_union_is_judged() -> None:
 @pytest.mark.parametrize("short", [1, 2])
 def test_a_list_view_without_offsets_or_without_sizes_is_judged(short: int) -> None:
     """Where one of both buffers is too short, the other one says nothing, and nothing is read beyond either."""
-    buffers = [b"", i4(0, 1), i4(1, 1), b"", i1(1, 2)]
+    buffers = [b"", i4(9, 9), i4(9, 9), b"", i1(1, 2)]
     buffers[short] = buffers[short][:4]
     view = field("x", "ListView", [field("item", "Int", bitWidth=8, is_signed=1)])
     schema = read_schema(schema_message(view)).schema
@@ -168,3 +169,30 @@ def test_a_list_view_without_offsets_or_without_sizes_is_judged(short: int) -> N
     faults = read_batch(batch_message(2, [(2, 0), (2, 0)], buffers), schema).faults
 
     assert [fault.rule for fault in faults] == [Rule.OFFSETS_TOO_SMALL]
+
+
+def test_only_some_of_many_variadic_counts_are_shown() -> None:
+    """A fault has a text of limited length, whatever the message declares."""
+    counts = {"variadicBufferCounts": list(range(40))}
+
+    (fault,) = read_batch(batch_message(1, [(1, 0)], [b"", i4(1)], batch=counts), column(pa.int32())).faults
+
+    assert fault.rule is Rule.BATCH_VARIADIC_COUNT
+    assert fault.observed == "40 counts for 0 view fields: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
+
+
+ROWS = 100_000
+
+
+@pytest.mark.parametrize(("bitmap", "rules"), [(1, []), (0, [Rule.BATCH_NULLS_IN_NON_NULLABLE])])
+@pytest.mark.parametrize("codec", [None, "zstd"])
+def test_long_children_are_judged_by_the_lists_above_them(bitmap: int, rules: list[Rule], codec: str | None) -> None:
+    """A null counts only in a slot that a list shows: in a column with one bit per slot, and no other byte."""
+    kind = pa.list_(pa.field("item", pa.struct([]), nullable=False))
+    buffers, batch = [b"", i4(0, 1), bytes([bitmap]) + bytes(ROWS // 8 - 1)], {}
+    if codec is not None:
+        buffers = [i8(len(buffer)) + zstd(buffer) if buffer else b"" for buffer in buffers]
+        batch = {"compression": {"codec": 1}}
+    message = batch_message(1, [(1, 0), (ROWS, ROWS - bitmap)], buffers, batch=batch)
+
+    assert [fault.rule for fault in read_batch(message, column(kind)).faults] == rules
