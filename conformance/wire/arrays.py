@@ -99,7 +99,7 @@ _IN_MAPS: Final = (Rule.MAP_NULL_ENTRY, Rule.MAP_NULL_KEY)
 _UNIONS: Final = frozenset({Layout.SPARSE_UNION, Layout.DENSE_UNION})
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(slots=True, eq=False)
 class _Decoder:
     body: Body
     lookup: Lookup

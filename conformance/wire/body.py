@@ -208,7 +208,7 @@ class Body:
         report(self.faults, rule, (start, end), self.name(number), observed)
 
     def fault(self, rule: Rule, op: Op, number: int, observed: str, *, element: tuple[int, int] | None = None) -> None:
-        """Report that buffer ``number`` of ``op`` breaks ``rule``; ``element``, a slot and a width, selects one element.
+        """Report that buffer ``number`` of ``op`` breaks ``rule``; ``element`` is a slot and its width.
 
         An element of a compressed buffer has no position of its own: the fault then spans the stored buffer.
         """

@@ -342,7 +342,7 @@ def _view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     buffers = [buffer for buffer in body.contents[first + 2 : after] if buffer is not None]
     if len(buffers) < after - first - 2:
         body.broke(op)
-    elif content is not None and length:
+    elif content:
         judge_views(body, op, length, first + 1, content=content, buffers=buffers)
 
 

@@ -210,7 +210,7 @@ class _Dissector:
             messages = [*stream.messages, *(one for one in messages if one.start >= reach)]
             self.schema = self.schema or stream.schema
             self.sections.append(Section(0, HEAD, SectionKind.OTHER, f"head of the file, bytes 0 to {HEAD}"))
-            self.regions += cover(list(head_claims(self.view)), 0, HEAD, self.view)
+            self.regions += head_claims()
             at = HEAD
             if stream.messages and stream.messages[-1].header is Header.END_OF_STREAM:
                 ended = stream.end

@@ -107,7 +107,7 @@ def _value(made: Type, width: int) -> Callable[[memoryview], str]:
     if number is not None:
         return lambda raw: number(made, int.from_bytes(raw, "little", signed=True))
     if made.kind is TypeKind.FLOATING_POINT:
-        return lambda raw: repr(struct.unpack(_FLOATS[width], raw)[0])
+        return lambda raw: str(*struct.unpack(_FLOATS[width], raw))
     if made.kind is TypeKind.INTERVAL:
         return lambda raw: str(struct.unpack(_INTERVALS[made.unit], raw))
     if made.kind is TypeKind.FIXED_SIZE_BINARY:

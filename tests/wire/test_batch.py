@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -196,3 +198,98 @@ def test_long_children_are_judged_by_the_lists_above_them(bitmap: int, rules: li
     message = batch_message(1, [(1, 0), (ROWS, ROWS - bitmap)], buffers, batch=batch)
 
     assert [fault.rule for fault in read_batch(message, column(kind)).faults] == rules
+
+
+_ITEM = field("item", "Int", bitWidth=8, is_signed=1) | {"nullable": 0}
+_SPARSE = pa.sparse_union([pa.field("a", pa.int8())])
+_DENSE = pa.dense_union([pa.field("a", pa.int8())])
+_REQUIRED = pa.field("item", pa.int8(), nullable=False)
+_UNION = [_ITEM, field("b", "Null")]
+
+
+@pytest.mark.parametrize(
+    ("above", "nodes", "parent", "shown"),
+    [
+        pytest.param(field("x", "List", [_ITEM]), [(2, 1), (5, 4)], [b"\2", i4(0, 2, 3)], {2}, id="list"),
+        pytest.param(
+            field("x", "LargeList", [_ITEM]), [(2, 0), (5, 4)], [b"", i8(0, 1, 3)], {0, 1, 2}, id="large list"
+        ),
+        pytest.param(
+            field("x", "ListView", [_ITEM]), [(3, 1), (5, 4)], [b"\5", i4(3, 0, 1), i4(2, 1, 0)], {3, 4}, id="list view"
+        ),
+        pytest.param(
+            field("x", "LargeListView", [_ITEM]), [(2, 0), (5, 4)], [b"", i8(1, 1), i8(1, 2)], {1, 2}, id="large view"
+        ),
+        pytest.param(
+            field("x", "FixedSizeList", [_ITEM], listSize=2), [(2, 1), (5, 4)], [b"\2"], {2, 3}, id="fixed-size list"
+        ),
+        pytest.param(field("x", "Struct_", [_ITEM]), [(5, 3), (5, 4)], [b"\12"], {1, 3}, id="struct"),
+        pytest.param(
+            field("x", "Union", _UNION, mode=0),
+            [(5, 0), (5, 4), (5, 5)],
+            [i1(0, 1, 0, 1, 0)],
+            {0, 2, 4},
+            id="sparse union",
+        ),
+        pytest.param(
+            field("x", "Union", _UNION, mode=1),
+            [(3, 0), (5, 4), (1, 1)],
+            [i1(0, 1, 0), i4(2, 0, 4)],
+            {2, 4},
+            id="dense union",
+        ),
+    ],
+)
+def test_nulls_count_in_the_slots_that_a_parent_shows(
+    *, above: dict[str, Any], nodes: list[tuple[int, int]], parent: list[bytes], shown: set[int]
+) -> None:
+    """A required child may be null in any slot that no valid slot of its parent refers to, and in no other."""
+    schema = read_schema(schema_message(above)).schema
+    assert schema is not None
+
+    for slot in range(5):
+        bitmap = bytes([1 << slot])  # all other slots are null
+        faults = read_batch(batch_message(nodes[0][0], nodes, [*parent, bitmap, i1(*range(5))]), schema).faults
+        seen = len(shown - {slot})
+        first = min(shown - {slot}, default=0)
+        found = [fault.observed for fault in faults if fault.rule is Rule.BATCH_NULLS_IN_NON_NULLABLE]
+        assert found == ([f"{seen} nulls, the first in slot {first}"] if seen else [])
+
+
+def test_slots_beyond_the_parent_are_not_shown() -> None:
+    """A child that is longer than its struct has slots that nobody sees, and those may be null."""
+    kind = pa.struct([_REQUIRED])
+    message = batch_message(2, [(2, 0), (5, 3)], [b"", b"\3", i1(*range(5))])
+
+    assert [fault.rule for fault in read_batch(message, column(kind)).faults] == [Rule.STRUCT_CHILD_LONGER]
+
+
+@pytest.mark.parametrize(
+    ("kind", "nodes", "buffers"),
+    [
+        pytest.param(pa.int32(), [(2, 0)], [b"", i4(1)], id="data"),
+        pytest.param(pa.int32(), [(9, 1)], [b"\1", i4(*range(9))], id="bitmap"),
+        pytest.param(pa.int32(), [(1, 1)], [b"", i4(1)], id="no bitmap"),
+        pytest.param(pa.bool_(), [(9, 0)], [b"", b"\1"], id="bits"),
+        pytest.param(pa.utf8(), [(1, 0)], [b"", i4(0), b""], id="offsets"),
+        pytest.param(pa.utf8(), [(1, 0)], [b"", i4(0, 2), b"a"], id="text"),
+        pytest.param(pa.utf8(), [(2, 0)], [b"", i4(0, 1, 0), b"a"], id="falling offsets"),
+        pytest.param(pa.utf8(), [(1, 0)], [b"", i4(-1, 1), b"a"], id="negative offset"),
+        pytest.param(pa.list_(pa.int8()), [(1, 0), (1, 0)], [b"", i4(0, 2), b"", i1(1)], id="list"),
+        pytest.param(pa.list_(pa.int8(), 2), [(2, 0), (3, 0)], [b"", b"", i1(1, 2, 3)], id="fixed-size list"),
+        pytest.param(pa.struct([("a", pa.int8())]), [(2, 0), (1, 0)], [b"", b"", i1(1)], id="struct"),
+        pytest.param(_SPARSE, [(2, 0), (1, 0)], [i1(0, 0), b"", i1(1)], id="sparse union"),
+        pytest.param(_SPARSE, [(1, 0), (1, 0)], [i1(1), b"", i1(1)], id="type id"),
+        pytest.param(_SPARSE, [(2, 0), (2, 0)], [i1(0), b"", i1(1, 2)], id="type ids"),
+        pytest.param(_DENSE, [(1, 0), (1, 0)], [i1(0), i4(1), b"", i1(1)], id="dense union"),
+        pytest.param(_DENSE, [(2, 0), (1, 0)], [i1(0, 0), i4(0), b"", i1(1)], id="offsets of a dense union"),
+    ],
+)
+def test_columns_that_cannot_be_followed_are_not_decoded(
+    kind: pa.DataType, nodes: list[tuple[int, int]], buffers: list[bytes]
+) -> None:
+    """One fault, in a column whose buffers or children are too short or lead outside: it is never decoded."""
+    read = read_batch(batch_message(nodes[0][0], nodes, buffers), column(kind))
+
+    assert len(read.faults) == 1
+    assert not read.decodable

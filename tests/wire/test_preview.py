@@ -94,7 +94,7 @@ def test_values_are_shown_as_their_type_says(made: Type, content: bytes, expecte
     assert preview_values(memoryview(content), made) == expected
 
 
-def _shown(  # noqa: PLR0913  # a batch of one column
+def _shown(
     schema: Schema,
     role: BufferRole | None,
     nodes: Sequence[tuple[int, int]],
@@ -145,8 +145,8 @@ _IN_UNION = [i1(0, 1, 0), i4(0, 0, 1), b"", i1(1, 2), b"", i1(3)]
         pytest.param(_DENSE, "OFFSETS", [(3, 0), (2, 0), (1, 0)], _IN_UNION, 1, "0, 0, 1", id="offsets of a union"),
     ],
 )
-def test_buffers_are_shown_as_their_role_says(  # noqa: PLR0913  # one row per buffer
-    kind: pa.DataType, role: str, nodes: list[tuple[int, int]], buffers: list[bytes], at: int, expected: str
+def test_buffers_are_shown_as_their_role_says(
+    *, kind: pa.DataType, role: str, nodes: list[tuple[int, int]], buffers: list[bytes], at: int, expected: str
 ) -> None:
     """Bits as bits with the number of nulls, offsets and indices as integers of their width, data by its type."""
     assert _shown(column(kind), BufferRole[role], nodes, buffers, at) == expected

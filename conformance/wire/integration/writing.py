@@ -194,7 +194,8 @@ def _fixed(op: Op, contents: list[memoryview], shown: Any) -> dict[str, Any]:
 
 
 def _float(made: Type, raw: bytes) -> float | str:
-    value: float = struct.unpack({16: "<e", 32: "<f", 64: "<d"}[made.bit_width], raw)[0]
+    value: float
+    (value,) = struct.unpack({16: "<e", 32: "<f", 64: "<d"}[made.bit_width], raw)
     if math.isnan(value):
         return "NaN"
     return value if math.isfinite(value) else str(value)
