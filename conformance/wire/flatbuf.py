@@ -216,6 +216,7 @@ class Verifier:
         self._complete(table)
 
     def _scalar(self, slot: Slot, at: int, path: str) -> int | None:
+        value: int
         (value,) = _READ_SCALAR[slot.of](self.meta, at)
         if slot.enum:
             return self._enumerated(slot, at, value, f"{path}.{slot.name}")
@@ -272,6 +273,7 @@ class Verifier:
     def _follow(self, at: int, path: str) -> int | None:
         """The target of the reference at ``at``; None after a fault."""
         # A reference is an unsigned distance forward, so that references cannot form a cycle.
+        offset: int
         (offset,) = _read_u32(self.meta, at)
         target = at + offset
         if not offset:

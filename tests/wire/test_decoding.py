@@ -271,6 +271,18 @@ def test_indices_that_nobody_sees_are_free() -> None:
     assert _decoded(schema, VALUES, message, END) == [[{"struct": [20]}, None]]
 
 
+def test_indices_that_nobody_sees_are_made_safe_to_follow() -> None:
+    """No slot of a decoded column has an index beyond its dictionary, null or not: some readers follow all of them."""
+    schema = schema_message(field("x", "Struct_", [ENCODED]))
+    message = batch_message(3, [(3, 2), (3, 0)], [b"\1", b"", i4(0, 99, -5)])
+
+    (batch,) = read_stream(schema + dictionary_message(7, [10]) + message + END).to_batches()
+
+    encoded = batch.column(0).field(0)
+    assert len(encoded.dictionary) == 1
+    assert encoded.indices.buffers()[1].to_pybytes() == i4(0, 0, 0)
+
+
 def test_stream_without_schema_is_refused() -> None:
     """There is nothing to read batches by."""
     with pytest.raises(UndecodableError, match="no schema"):

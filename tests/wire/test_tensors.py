@@ -301,3 +301,11 @@ def test_an_error_names_three_faults() -> None:
         reading.to_numpy()
 
     assert str(raised.value) == "the tensor cannot be decoded: " + "; ".join(map(str, reading.faults[:3]))
+
+
+def test_an_index_is_canonical_only_if_it_says_so() -> None:
+    """The flag of coordinates is read; other indices have none."""
+    canonical = sparse_message([2, 3], [5, 6], coo((0, 1), (1, 2), isCanonical=1))
+    tensors = [read_tensor(data).tensor for data in (canonical, *GOOD_SPARSE)]
+
+    assert [isinstance(each, SparseTensor) and each.index.canonical for each in tensors] == [True, False, False, False]

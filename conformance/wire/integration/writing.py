@@ -203,8 +203,10 @@ def _float(made: Type, raw: bytes) -> float | str:
 
 def _interval(made: Type, raw: bytes) -> dict[str, Any]:
     if made.unit == "day-time":
-        return dict(zip(("days", "milliseconds"), struct.unpack("<ii", raw), strict=True))
-    return dict(zip(("months", "days", "nanoseconds"), struct.unpack("<iiq", raw), strict=True))
+        days, milliseconds = struct.unpack("<ii", raw)
+        return {"days": days, "milliseconds": milliseconds}
+    months, days, nanoseconds = struct.unpack("<iiq", raw)
+    return {"months": months, "days": days, "nanoseconds": nanoseconds}
 
 
 _SPELLED: Final[dict[TypeKind, Callable[[Type, bytes], Any]]] = {
