@@ -256,6 +256,36 @@ def test_nulls_count_in_the_slots_that_a_parent_shows(
         assert found == ([f"{seen} nulls, the first in slot {first}"] if seen else [])
 
 
+@pytest.mark.parametrize(
+    ("bitmap", "shown"),
+    [
+        (0b11111, {0, 1, 2}),
+        (0b00001, {0}),
+        (0b00010, {0}),
+        (0b00100, {1}),
+        (0b01000, {2}),
+        (0b10010, {0, 2}),
+        (0, set()),
+    ],
+)
+def test_a_run_is_shown_if_one_of_its_slots_is(bitmap: int, shown: set[int]) -> None:
+    """The value of a run counts if the struct above is valid in any slot of the run."""
+    ends = field("run_ends", "Int", bitWidth=32, is_signed=1) | {"nullable": 0}
+    values = _ITEM | {"name": "values"}
+    above = field("x", "Struct_", [field("r", "RunEndEncoded", [ends, values])])
+    schema = read_schema(schema_message(above)).schema
+    assert schema is not None
+    nodes = [(5, 5 - bitmap.bit_count()), (5, 0), (3, 0), (3, 3)]
+    buffers = [bytes([bitmap]), b"", i4(2, 3, 5), b"\0", i1(1, 2, 3)]
+
+    faults = read_batch(batch_message(5, nodes, buffers), schema).faults
+
+    expected = [f"{len(shown)} nulls, the first in slot {min(shown)}"] if shown else []
+    assert [(fault.rule, fault.observed) for fault in faults] == [
+        (Rule.BATCH_NULLS_IN_NON_NULLABLE, observed) for observed in expected
+    ]
+
+
 def test_slots_beyond_the_parent_are_not_shown() -> None:
     """A child that is longer than its struct has slots that nobody sees, and those may be null."""
     kind = pa.struct([_REQUIRED])
