@@ -213,6 +213,8 @@ def test_json_shows_the_first_64_bytes_of_a_region() -> None:
     assert (last["start"], last["end"]) == (len(data) - 100, len(data))
     assert last["value"] == "100 bytes"
     assert bytes.fromhex(last["bytes"]) == bytes(range(1, 65))
+    stray = dissect(END * 8 + b"\x80" * 100, kind=Kind.MESSAGE).to_json()["regions"][-1]
+    assert (stray["start"], stray["bytes"]) == (64, "80" * 64)
 
 
 def _parts(data: bytes, kind: Kind | None = None) -> list[tuple[int, int, str, str]]:
