@@ -48,7 +48,7 @@ def batch_to_arrow(batch: BatchMessage, lookup: Lookup = no_dictionaries) -> pa.
     schema, decoder, length = schema_to_arrow(batch.schema), _Decoder(body, lookup), batch.length or 0
     try:
         tops = [op for op in body.plan.ops if op.parent is None]
-        columns = [decoder.array(op, made, length) for op, made in zip(tops, schema.types, strict=True)]
+        columns = [decoder.array(op, schema.types[number], length) for number, op in enumerate(tops)]
         if not columns:
             return _without_columns(length)
         made = pa.Array.from_buffers(schema_to_struct(batch.schema), length, [None], 0, 0, columns)
@@ -99,7 +99,7 @@ _IN_MAPS: Final = (Rule.MAP_NULL_ENTRY, Rule.MAP_NULL_KEY)
 _UNIONS: Final = frozenset({Layout.SPARSE_UNION, Layout.DENSE_UNION})
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(slots=True, eq=False)
 class _Decoder:
     body: Body
     lookup: Lookup
@@ -242,8 +242,6 @@ class _Decoder:
             bitmap, *buffers = buffers
             if bitmap is not None:
                 self.hide(op, ~bits(memoryview(bitmap).cast("B"), length), buffers)
-        elif op.index in self.hidden:
-            self.hide(op, self.hidden[op.index][:length], buffers)
         children = [
             self.array(child, _child(made, number), self.body.nodes[2 * child.index])
             for number, child in enumerate(op.children)

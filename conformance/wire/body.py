@@ -207,15 +207,16 @@ class Body:
         end = max(start, min(start + self.lengths[number], len(self.data)))
         report(self.faults, rule, (start, end), self.name(number), observed)
 
-    def fault(self, rule: Rule, op: Op, number: int, observed: str, *, slot: int = -1, width: int = 0) -> None:
-        """Report that buffer ``number`` of ``op`` breaks ``rule``; ``slot`` and ``width`` select one element.
+    def fault(self, rule: Rule, op: Op, number: int, observed: str, *, element: tuple[int, int] | None = None) -> None:
+        """Report that buffer ``number`` of ``op`` breaks ``rule``; ``element`` is a slot and its width.
 
         An element of a compressed buffer has no position of its own: the fault then spans the stored buffer.
         """
         # An empty buffer may declare any offset, even one beyond the body.
         start = min(self.base + self.offsets[number], len(self.data))
         end = start + self.lengths[number]
-        if slot >= 0 and self.stored:
+        if element is not None and self.stored:
+            slot, width = element
             start, end = start + slot * width, min(start + (slot + 1) * width, end)
         report(self.faults, rule, (start, end), self._path(op, number), observed)
 

@@ -56,7 +56,7 @@ class _Walk:
             if below is None:
                 return self.values(storage, made.storage_type)
             return _masked(storage, _VALUES[below](storage, made))
-        if has_bare_interval(made) and made.id not in BARE.values() and has_bare_interval(array.type):
+        if has_bare_interval(array.type):
             # pyarrow cannot access the values of such an interval; the copy has integers of the same width.
             batch = pa.record_batch([array], names=[""])
             array = readable(batch).column(0)

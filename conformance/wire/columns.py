@@ -125,12 +125,12 @@ def _offsets(body: Body, op: Op, length: int, number: int, *, limit: int, unit: 
     if start:
         negative = start < 0
         rule = Rule.OFFSETS_NEGATIVE if negative else Rule.OFFSETS_FIRST_NONZERO
-        body.fault(rule, op, number, f"a first offset of {start}", slot=0, width=width)
+        body.fault(rule, op, number, f"a first offset of {start}", element=(0, width))
     if fall >= 0:
         observed = f"an offset that is less than the one before it, in slot {fall}"
-        body.fault(Rule.OFFSETS_NOT_MONOTONIC, op, number, observed, slot=fall + 1, width=width)
+        body.fault(Rule.OFFSETS_NOT_MONOTONIC, op, number, observed, element=(fall + 1, width))
     elif end > limit:
-        body.fault(Rule.OFFSETS_BEYOND_DATA, op, number, f"{end} of {limit} {unit}", slot=length, width=width)
+        body.fault(Rule.OFFSETS_BEYOND_DATA, op, number, f"{end} of {limit} {unit}", element=(length, width))
     if start < 0 or fall >= 0 or end > limit:
         body.broke(op)
         return None
@@ -208,7 +208,7 @@ def _list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     if wrong.any():
         slot = int(wrong.argmax())
         observed = f"offset {offsets[slot]}, size {sizes[slot]} in a child of {limit}"
-        body.fault(Rule.LIST_VIEW_RANGE, op, first + 1, observed, slot=slot, width=op.width)
+        body.fault(Rule.LIST_VIEW_RANGE, op, first + 1, observed, element=(slot, op.width))
         body.broke(op)
 
 
@@ -263,7 +263,7 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     unknown = ~known[type_ids.view(np.uint8)]
     if unknown.any():
         slot = int(unknown.argmax())
-        body.fault(Rule.UNION_TYPE_ID, op, first, f"type id {type_ids[slot]}", slot=slot, width=1)
+        body.fault(Rule.UNION_TYPE_ID, op, first, f"type id {type_ids[slot]}", element=(slot, 1))
         body.broke(op)
     elif op.layout is Layout.DENSE_UNION:
         _dense_offsets(body, op, first + 1, type_ids, numbers(offsets, "i4", length))
@@ -293,14 +293,14 @@ def _dense_offsets(
         if outside.any():
             slot = int(slots[outside.argmax()])
             observed = f"offset {offsets[slot]} into {child.field.name!r} of {count} slots"
-            body.fault(Rule.UNION_OFFSET_RANGE, op, number, observed, slot=slot, width=4)
+            body.fault(Rule.UNION_OFFSET_RANGE, op, number, observed, element=(slot, 4))
             body.broke(op)
             continue
         fall = _first_fall(chosen)
         if fall >= 0:
             slot = int(slots[fall + 1])
             observed = f"offset {chosen[fall + 1]} after {chosen[fall]} into {child.field.name!r}"
-            body.fault(Rule.UNION_OFFSET_ORDER, op, number, observed, slot=slot, width=4)
+            body.fault(Rule.UNION_OFFSET_ORDER, op, number, observed, element=(slot, 4))
 
 
 def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
@@ -326,7 +326,7 @@ def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) ->
         slot = int(still[0]) + 1
         observed = f"run end {array[slot]} after {array[slot - 1]}"
     if observed:
-        body.fault(Rule.RUN_ENDS_NOT_INCREASING, ends, number, observed, slot=slot, width=ends.width)
+        body.fault(Rule.RUN_ENDS_NOT_INCREASING, ends, number, observed, element=(slot, ends.width))
         body.broke(op)
     elif length and (not runs or array[-1] < length):
         observed = f"a last run end of {array[-1]}" if runs else "no runs"
@@ -337,12 +337,12 @@ def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) ->
 def _view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """Views of 16 bytes: a short value is inline, a longer one is in one of the field's data buffers."""
     _validity(body, op, length, nulls, first)
-    content = _enough(body, op, first + 1, 16 * length, rule=Rule.DATA_TOO_SMALL, length=length)
+    content = _enough(body, op, first + 1, op.width * length, rule=Rule.DATA_TOO_SMALL, length=length)
     after = body.starts[op.index + 1] if op.index + 1 < len(body.starts) else len(body.contents)
     buffers = [buffer for buffer in body.contents[first + 2 : after] if buffer is not None]
     if len(buffers) < after - first - 2:
         body.broke(op)
-    elif content is not None and length:
+    elif content:
         judge_views(body, op, length, first + 1, content=content, buffers=buffers)
 
 

@@ -63,7 +63,7 @@ def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wro
     if len(content) < 8:
         wrong(Rule.COMPRESSION_PREFIX_TRUNCATED, f"{len(content)} bytes")
         return None
-    declared: int = _read_i64(content)[0]
+    (declared,) = _read_i64(content)
     frame = content[8:]
     if declared < -1:
         wrong(Rule.COMPRESSION_PREFIX_NEGATIVE, f"an uncompressed length of {declared}")

@@ -98,7 +98,7 @@ class _Dictionaries:
         array, ends = generation.joined[made]
         if parts > len(ends):
             raise generation.failures[made]
-        return array if ends[parts - 1] == len(array) else array[: ends[parts - 1]]
+        return array[: ends[parts - 1]]
 
     def join(self, generation: _Generation, made: pa.DataType, late: int) -> None:
         """Decode and concatenate a generation's messages up to the first that fails, and remember the result."""

@@ -151,7 +151,7 @@ class Dictionaries:
         if wrong.any():
             slot = int(wrong.argmax())
             observed = f"{int(indices[slot])} in slot {slot}, of {size} values ({int(wrong.sum())} such slots)"
-            body.fault(Rule.DICTIONARY_INDEX_RANGE, op, number, observed, slot=slot, width=op.width)
+            body.fault(Rule.DICTIONARY_INDEX_RANGE, op, number, observed, element=(slot, op.width))
 
 
 def _used(batch: BatchMessage) -> set[int]:

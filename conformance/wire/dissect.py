@@ -195,7 +195,8 @@ class _Dissector:
     def file(self) -> None:
         """Add a file: its head, its stream, the messages that only its footer points to, and its tail."""
         reading, tail = read_file(self.view), read_tail(self.view, [])
-        stream, at, ended = reading.stream, 0, -1
+        stream, at = reading.stream, 0
+        ended: int | None = None
         self.faults += reading.faults
         self.schema = reading.schema
         judged = _judged([one.batch for one in reading.dictionaries], reading.batches)
@@ -205,11 +206,11 @@ class _Dissector:
             # If the stream breaks off, only the footer still leads to the messages after that point.
             last = stream.messages[-1] if stream.messages else None
             broken = last is not None and last.header in (Header.STRAY, Header.UNKNOWN)
-            reach = last.start + 1 if last is not None and broken else stream.end
+            reach = last.start if last is not None and broken else stream.end
             messages = [*stream.messages, *(one for one in messages if one.start >= reach)]
             self.schema = self.schema or stream.schema
             self.sections.append(Section(0, HEAD, SectionKind.OTHER, f"head of the file, bytes 0 to {HEAD}"))
-            self.regions += cover(list(head_claims(self.view)), 0, HEAD, self.view)
+            self.regions += head_claims()
             at = HEAD
             if stream.messages and stream.messages[-1].header is Header.END_OF_STREAM:
                 ended = stream.end

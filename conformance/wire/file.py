@@ -184,7 +184,7 @@ class _Judge:
         self.found: list[Fault] = []
         stream = reading.stream
         self.streamed = stream is not None and stream.schema is not None
-        self.before: dict[int, BatchMessage | DictionaryMessage] = {}
+        self.before: dict[int | None, BatchMessage | DictionaryMessage] = {}
         if stream is not None and same:
             self.before.update((_start(one.batch), one) for one in stream.dictionaries)
             self.before.update((_start(one), one) for one in stream.batches)
@@ -293,5 +293,5 @@ def _zeros(view: memoryview) -> int:
     return len(view)
 
 
-def _start(batch: BatchMessage) -> int:
-    return -1 if batch.message is None else batch.message.start
+def _start(batch: BatchMessage) -> int | None:
+    return None if batch.message is None else batch.message.start

@@ -120,7 +120,7 @@ class Verifier:
             self._fault(Rule.FLATBUF_ROOT, 0, len(self.meta), name, f"{len(self.meta)} bytes of metadata")
             return None
         self.spans.append((0, 4, SpanKind.ROOT, name, None))
-        start: int = _read_u32(self.meta, 0)[0]
+        (start,) = _read_u32(self.meta, 0)
         if start < 4 or start + 4 > len(self.meta):
             self._fault(Rule.FLATBUF_ROOT, 0, 4, name, f"offset {start} in {len(self.meta)} bytes of metadata")
             return None
@@ -169,7 +169,8 @@ class Verifier:
         A table starts with the signed distance back to its vtable; a vtable starts with its own size and the table's.
         """
         meta, end = self.meta, len(self.meta)
-        vtable: int = start - _read_i32(meta, start)[0]
+        (distance,) = _read_i32(meta, start)
+        vtable: int = start - distance
         if vtable < 0 or vtable + 4 > end:
             self._fault(Rule.FLATBUF_VTABLE_OUT_OF_RANGE, start, start + 4, path, f"a vtable at offset {vtable}")
             return None
@@ -215,7 +216,8 @@ class Verifier:
         self._complete(table)
 
     def _scalar(self, slot: Slot, at: int, path: str) -> int | None:
-        value: int = _READ_SCALAR[slot.of](self.meta, at)[0]
+        value: int
+        (value,) = _READ_SCALAR[slot.of](self.meta, at)
         if slot.enum:
             return self._enumerated(slot, at, value, f"{path}.{slot.name}")
         if slot.of == "bool" and value > 1:
@@ -271,7 +273,8 @@ class Verifier:
     def _follow(self, at: int, path: str) -> int | None:
         """The target of the reference at ``at``; None after a fault."""
         # A reference is an unsigned distance forward, so that references cannot form a cycle.
-        offset: int = _read_u32(self.meta, at)[0]
+        offset: int
+        (offset,) = _read_u32(self.meta, at)
         target = at + offset
         if not offset:
             self._fault(Rule.FLATBUF_OFFSET_NULL, at, at + 4, path, "an offset of 0")
@@ -301,7 +304,7 @@ class Verifier:
         return self._texts[start]
 
     def _read_string(self, start: int, path: str) -> str | None:
-        length: int = _read_u32(self.meta, start)[0]
+        (length,) = _read_u32(self.meta, start)
         end = start + 4 + length
         if end + 1 > len(self.meta):
             self._fault(Rule.FLATBUF_STRING_OUT_OF_RANGE, start, start + 4, path, f"a length of {length}")
@@ -322,7 +325,7 @@ class Verifier:
             return None
 
     def _vector(self, slot: Slot, start: int, path: str, depth: int) -> Run | list[Table | None] | None:
-        count: int = _read_u32(self.meta, start)[0]
+        (count,) = _read_u32(self.meta, start)
         size, align = _ELEMENT.get(slot.of, (4, 4))
         first, end = start + 4, start + 4 + count * size
         if end > len(self.meta):
@@ -340,7 +343,8 @@ class Verifier:
         if slot.enum:
             for i in range(count):
                 at = first + size * i
-                self._enumerated(slot, at, _READ_SCALAR[slot.of](self.meta, at)[0], f"{path}[{i}]")
+                (value,) = _READ_SCALAR[slot.of](self.meta, at)
+                self._enumerated(slot, at, value, f"{path}[{i}]")
         return Run(first, count)
 
     def _element(self, slot: Slot, at: int, path: str, depth: int) -> Table | None:

@@ -44,7 +44,7 @@ def scan_lz4(frame: memoryview) -> Scan:
         BadFrameError: there is none, or it is cut short.
     """
     size = len(frame)
-    if size < 7 or _read_u32(frame)[0] != _LZ4_MAGIC:
+    if size < 7 or _u32(frame, 0) != _LZ4_MAGIC:
         raise BadFrameError(f"no LZ4 frame: it starts {bytes(frame[:4]).hex(' ')}")
     flags, limits = frame[4], frame[5]
     if flags >> 6 != 1 or flags & 2 or limits & 0x8F or limits >> 4 < 4:
@@ -60,16 +60,22 @@ def scan_lz4(frame: memoryview) -> Scan:
     return Scan(end, most)
 
 
+def _u32(frame: memoryview, at: int) -> int:
+    number: int
+    (number,) = _read_u32(frame, at)
+    return number
+
+
 def _lz4_parts(frame: memoryview) -> Iterator[tuple[int, int]]:
     """Start and end of each block, its size included and its checksum not, and of the end mark, which comes last."""
     flags, size = frame[4], len(frame)
     at = 7 + (8 if flags & _CONTENT_SIZE else 0) + (4 if flags & _DICTIONARY else 0)
     between = 4 if flags & _BLOCK_CHECKSUM else 0
     while at + 4 <= size:
-        block: int = _read_u32(frame, at)[0]
+        block = _u32(frame, at)
         end = at + 4 + (block & 0x7FFF_FFFF)
         yield at, end
-        if block == 0:
+        if not block:
             return
         at = end + between
     raise BadFrameError("an LZ4 frame without its end mark")
@@ -138,7 +144,7 @@ def scan_zstd(frame: memoryview) -> Scan:
         BadFrameError: there is none, or one is cut short.
     """
     end, most = _scan_zstd_frame(frame, 0)
-    while end + 4 <= len(frame) and _read_u32(frame, end)[0] == _ZSTD_MAGIC:
+    while end + 4 <= len(frame) and _u32(frame, end) == _ZSTD_MAGIC:
         end, more = _scan_zstd_frame(frame, end)
         most += more
     return Scan(end, most)
@@ -146,7 +152,7 @@ def scan_zstd(frame: memoryview) -> Scan:
 
 def _scan_zstd_frame(frame: memoryview, at: int) -> tuple[int, int]:
     size = len(frame)
-    if size < at + 6 or _read_u32(frame, at)[0] != _ZSTD_MAGIC:
+    if size < at + 6 or _u32(frame, at) != _ZSTD_MAGIC:
         raise BadFrameError(f"no ZSTD frame: it starts {bytes(frame[at : at + 4]).hex(' ')}")
     descriptor = frame[at + 4]
     if descriptor & 8:

@@ -127,7 +127,7 @@ def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[boo
     precedes it (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format).
     """
     there = len(data) - start
-    word = _read_i32(data, start)[0] if there >= 4 else -1
+    (word,) = _read_i32(data, start) if there >= 4 else (-1,)
     legacy = word != -1
     if there < 8 and not legacy:
         report(faults, Rule.PREFIX_TRUNCATED, (start, len(data)), "prefix", f"{there} bytes")
@@ -136,7 +136,7 @@ def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[boo
         observed = f"the bytes {data[start : start + 4].hex(' ')}"
         report(faults, Rule.PREFIX_CONTINUATION_MISSING, (start, start + 4), "prefix", observed)
     metadata_start = start + (4 if legacy else 8)
-    length = word if legacy else _read_i32(data, start + 4)[0]
+    (length,) = (word,) if legacy else _read_i32(data, start + 4)
     if length < 0:
         place = (metadata_start - 4, metadata_start)
         report(faults, Rule.PREFIX_LENGTH_NEGATIVE, place, "prefix", f"a length of {length}")

@@ -107,7 +107,8 @@ def differences(expected: PlainTable, got: PlainTable, limit: int = 20) -> list[
 
 
 def _values_that_differ(expected: PlainTable, got: PlainTable) -> Iterator[str]:
-    for number, (name, left, right) in enumerate(zip(expected.names, expected.columns, got.columns, strict=True)):
+    for number, name in enumerate(expected.names):
+        left, right = expected.columns[number], got.columns[number]
         if _text(left) == _text(right):
             continue
         for row, (wanted, had) in enumerate(zip(left, right, strict=False)):

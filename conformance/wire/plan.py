@@ -20,30 +20,42 @@ _BITMAP: Final = (BufferRole.VALIDITY,)
 _FIXED: Final = (BufferRole.VALIDITY, BufferRole.DATA)
 _VARIABLE: Final = (BufferRole.VALIDITY, BufferRole.OFFSETS, BufferRole.DATA)
 
-_LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[BufferRole, ...], int]]] = {
-    TypeKind.NULL: (Layout.NULL, (), 0),
-    TypeKind.BOOL: (Layout.BOOL, _FIXED, 0),
-    TypeKind.BINARY: (Layout.BINARY, _VARIABLE, 4),
-    TypeKind.UTF8: (Layout.BINARY, _VARIABLE, 4),
-    TypeKind.LARGE_BINARY: (Layout.BINARY, _VARIABLE, 8),
-    TypeKind.LARGE_UTF8: (Layout.BINARY, _VARIABLE, 8),
-    TypeKind.BINARY_VIEW: (Layout.VIEW, (BufferRole.VALIDITY, BufferRole.VIEWS), 16),
-    TypeKind.UTF8_VIEW: (Layout.VIEW, (BufferRole.VALIDITY, BufferRole.VIEWS), 16),
-    TypeKind.LIST: (Layout.LIST, (BufferRole.VALIDITY, BufferRole.OFFSETS), 4),
-    TypeKind.MAP: (Layout.LIST, (BufferRole.VALIDITY, BufferRole.OFFSETS), 4),
-    TypeKind.LARGE_LIST: (Layout.LIST, (BufferRole.VALIDITY, BufferRole.OFFSETS), 8),
-    TypeKind.LIST_VIEW: (Layout.LIST_VIEW, (BufferRole.VALIDITY, BufferRole.OFFSETS, BufferRole.SIZES), 4),
-    TypeKind.LARGE_LIST_VIEW: (Layout.LIST_VIEW, (BufferRole.VALIDITY, BufferRole.OFFSETS, BufferRole.SIZES), 8),
-    TypeKind.FIXED_SIZE_LIST: (Layout.FIXED_SIZE_LIST, _BITMAP, 0),
-    TypeKind.STRUCT: (Layout.STRUCT, _BITMAP, 0),
-    TypeKind.RUN_END_ENCODED: (Layout.RUN_END_ENCODED, (), 0),
+_LISTS: Final = (BufferRole.VALIDITY, BufferRole.OFFSETS)
+_VIEWS: Final = (BufferRole.VALIDITY, BufferRole.VIEWS)
+_LIST_VIEWS: Final = (BufferRole.VALIDITY, BufferRole.OFFSETS, BufferRole.SIZES)
+
+_LAYOUTS: Final[dict[TypeKind, tuple[Layout, tuple[BufferRole, ...]]]] = {
+    TypeKind.NULL: (Layout.NULL, ()),
+    TypeKind.BOOL: (Layout.BOOL, _FIXED),
+    TypeKind.BINARY: (Layout.BINARY, _VARIABLE),
+    TypeKind.UTF8: (Layout.BINARY, _VARIABLE),
+    TypeKind.LARGE_BINARY: (Layout.BINARY, _VARIABLE),
+    TypeKind.LARGE_UTF8: (Layout.BINARY, _VARIABLE),
+    TypeKind.BINARY_VIEW: (Layout.VIEW, _VIEWS),
+    TypeKind.UTF8_VIEW: (Layout.VIEW, _VIEWS),
+    TypeKind.LIST: (Layout.LIST, _LISTS),
+    TypeKind.MAP: (Layout.LIST, _LISTS),
+    TypeKind.LARGE_LIST: (Layout.LIST, _LISTS),
+    TypeKind.LIST_VIEW: (Layout.LIST_VIEW, _LIST_VIEWS),
+    TypeKind.LARGE_LIST_VIEW: (Layout.LIST_VIEW, _LIST_VIEWS),
+    TypeKind.FIXED_SIZE_LIST: (Layout.FIXED_SIZE_LIST, _BITMAP),
+    TypeKind.STRUCT: (Layout.STRUCT, _BITMAP),
+    TypeKind.RUN_END_ENCODED: (Layout.RUN_END_ENCODED, ()),
 }
-"""Layout, buffers, and width of an offset or view per kind; those of fixed-width kinds and unions are computed."""
+"""Layout and buffers per kind; fixed-width kinds share one layout, and those of unions depend on the version."""
+
+_WIDTHS: Final = {
+    **dict.fromkeys((TypeKind.BINARY, TypeKind.UTF8, TypeKind.LIST, TypeKind.MAP, TypeKind.LIST_VIEW), 4),
+    **dict.fromkeys((TypeKind.LARGE_BINARY, TypeKind.LARGE_UTF8), 8),
+    **dict.fromkeys((TypeKind.LARGE_LIST, TypeKind.LARGE_LIST_VIEW), 8),
+    **dict.fromkeys((TypeKind.BINARY_VIEW, TypeKind.UTF8_VIEW), 16),
+}
+"""Width of an offset or view in bytes, for the kinds that have one."""
 
 _DAY: Final = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
-def plan_of(schema: Schema, *, union_validity: bool = False) -> LayoutPlan:
+def plan_of(schema: Schema, *, union_validity: bool) -> LayoutPlan:
     """The layout plan of a batch of ``schema``; computed on first use and then remembered.
 
     With ``union_validity``, unions have the validity bitmap that they have under V4.
@@ -98,8 +110,8 @@ class _Compiler:
             if field.type.mode == "sparse":
                 return Layout.SPARSE_UNION, (*bitmap, BufferRole.TYPE_IDS), 1
             return Layout.DENSE_UNION, (*bitmap, BufferRole.TYPE_IDS, BufferRole.OFFSETS), 1
-        fixed = Layout.FIXED, _FIXED, field.type.byte_width or field.type.bit_width // 8
-        return _LAYOUTS.get(field.type.kind, fixed)
+        layout, roles = _LAYOUTS.get(field.type.kind, (Layout.FIXED, _FIXED))
+        return layout, roles, _WIDTHS.get(field.type.kind) or field.type.byte_width or field.type.bit_width // 8
 
 
 def _null_rule(field: Field, parent: Op | None) -> Rule | None:

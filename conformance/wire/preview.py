@@ -21,6 +21,7 @@ MOST: Final = 72
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # zones are shown by the type, not per value
 _TICKS: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_DATES: Final = {"day": "days", "ms": "milliseconds"}
 _INTERVALS: Final = {"year-month": "<i", "day-time": "<ii", "month-day-nano": "<iiq"}
 _FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
 
@@ -41,7 +42,7 @@ def preview(body: Body, op: Op, role: BufferRole | None, content: memoryview) ->
     if role in (BufferRole.OFFSETS, BufferRole.SIZES, BufferRole.TYPE_IDS, BufferRole.INDICES):
         return _values(content, _reader(op, role), length + (role is BufferRole.OFFSETS and op.layout in _ONE_MORE))
     if role is BufferRole.VIEWS:
-        return _values(content, (16, _view), length)
+        return _values(content, (op.width, _view), length)
     if op.layout is Layout.BOOL:
         return _bits(content, length)
     if op.layout is Layout.FIXED:
@@ -106,7 +107,7 @@ def _value(made: Type, width: int) -> Callable[[memoryview], str]:
     if number is not None:
         return lambda raw: number(made, int.from_bytes(raw, "little", signed=True))
     if made.kind is TypeKind.FLOATING_POINT:
-        return lambda raw: repr(struct.unpack(_FLOATS[width], raw)[0])
+        return lambda raw: str(*struct.unpack(_FLOATS[width], raw))
     if made.kind is TypeKind.INTERVAL:
         return lambda raw: str(struct.unpack(_INTERVALS[made.unit], raw))
     if made.kind is TypeKind.FIXED_SIZE_BINARY:
@@ -116,9 +117,9 @@ def _value(made: Type, width: int) -> Callable[[memoryview], str]:
 
 _NUMBERS: Final[dict[TypeKind, Callable[[Type, int], str]]] = {
     TypeKind.DECIMAL: lambda made, value: _decimal(value, made.scale),
-    TypeKind.DATE: lambda made, value: _moment(value * (1 if made.unit == "ms" else 86_400_000), 1000)[:10],
+    TypeKind.DATE: lambda made, value: _date(value, made.unit),
     TypeKind.TIMESTAMP: lambda made, value: _moment(value, _TICKS[made.unit]),
-    TypeKind.TIME: lambda made, value: _moment(value, _TICKS[made.unit])[11:],
+    TypeKind.TIME: lambda made, value: _moment(value, _TICKS[made.unit], skip=len("1970-01-01T")),
 }
 
 
@@ -131,10 +132,17 @@ def _decimal(value: int, scale: int) -> str:
     return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
 
 
-def _moment(ticks: int, per_second: int) -> str:
+def _date(value: int, unit: str) -> str:
+    try:
+        return (_EPOCH + dt.timedelta(**{_DATES[unit]: value})).date().isoformat()
+    except OverflowError:
+        return str(value)
+
+
+def _moment(ticks: int, per_second: int, *, skip: int = 0) -> str:
     seconds, rest = divmod(ticks, per_second)
     try:
         moment = (_EPOCH + dt.timedelta(seconds=seconds)).isoformat()
     except OverflowError:
-        return f"{'':11}{ticks}"
-    return moment + (f".{rest:0{len(str(per_second)) - 1}d}" if rest else "")
+        return str(ticks)
+    return moment[skip:] + (f".{rest:0{len(str(per_second)) - 1}d}" if rest else "")

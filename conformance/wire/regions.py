@@ -77,12 +77,10 @@ def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Regio
     return claims
 
 
-def head_claims(data: memoryview) -> Iterator[Region]:
-    """The parts of the start of a file."""
-    if bytes(data[: len(MAGIC)]) == MAGIC:
-        yield Region(0, len(MAGIC), RegionKind.PREFIX, "head", "magic", "ARROW1")
-        if len(data) >= HEAD:
-            yield Region(len(MAGIC), HEAD, RegionKind.PADDING, "head", "padding", f"{HEAD - len(MAGIC)} bytes")
+def head_claims() -> Iterator[Region]:
+    """The parts of the start of a file whose head is complete."""
+    yield Region(0, len(MAGIC), RegionKind.PREFIX, "head", "magic", "ARROW1")
+    yield Region(len(MAGIC), HEAD, RegionKind.PADDING, "head", "padding", f"{HEAD - len(MAGIC)} bytes")
 
 
 def tail_claims(data: memoryview, tail: Tail, messages: Mapping[int, Message]) -> Iterator[Region]:
@@ -210,7 +208,7 @@ class _Metadata:
 
     def slot(self, table: Table, number: int, slot: Slot, place: int) -> str:
         if slot.kind is SlotKind.SCALAR:
-            value = struct.unpack_from("<" + CODES[slot.of], self.meta, place)[0]
+            value = self.number(slot.of, place)
             if slot.name.endswith("_type"):
                 members = UNIONS[table.spec.slots[number + 1].of]
                 return members[value] if value < len(members) else f"{value}, unknown"
@@ -222,16 +220,20 @@ class _Metadata:
             return self.struct(slot.of, place)
         return self.target(place)
 
+    def number(self, of: str, at: int) -> int:
+        """The scalar of type ``of`` at ``at``."""
+        number: int
+        (number,) = struct.unpack_from("<" + CODES[of], self.meta, at)
+        return number
+
     def struct(self, name: str, place: int) -> str:
         fields = STRUCTS[name].fields
-        return ", ".join(
-            f"{field} {struct.unpack_from('<' + CODES[of], self.meta, place + offset)[0]}"
-            for field, of, offset in fields
-        )
+        return ", ".join(f"{field} {self.number(of, place + offset)}" for field, of, offset in fields)
 
     def target(self, place: int) -> str:
         """The target of the reference at ``place``, as text."""
-        to = place + struct.unpack_from("<I", self.meta, place)[0]
+        (distance,) = struct.unpack_from("<I", self.meta, place)
+        to = place + distance
         span = self.targets.get(to)
         arrow = f"→ {self.base + to:#06x}"
         if span is None:
@@ -258,7 +260,7 @@ class _Metadata:
                 shown = self.block(at) if slot.of == "Block" else self.struct(slot.of, at)
                 value = f"{shown}{self.owner(slot.of, number, at)}"
             elif slot.kind is SlotKind.SCALARS:
-                value = str(struct.unpack_from("<" + CODES[slot.of], self.meta, at)[0])
+                value = str(self.number(slot.of, at))
             else:
                 value = self.target(at)
             yield self.region((at, at + size), RegionKind.VECTOR, path, f"[{number}]", value)
@@ -271,7 +273,7 @@ class _Metadata:
     def owner(self, struct_name: str, number: int, at: int) -> str:
         """The owner of a node, buffer or block in a vector, as text; empty if it is unknown."""
         if struct_name == "Block":
-            message = self.messages.get(struct.unpack_from("<q", self.meta, at)[0])
+            message = self.messages.get(self.number("i64", at))
             return "  · no message" if message is None else f"  · {message.header}"
         body = self.batch.body if self.batch is not None else None
         if body is None:

@@ -30,9 +30,8 @@ def sniff(data: Bytes) -> Kind:
     first, *others = [message.header for message in read_messages(view, limit=_LOOKED_AT)] or [Header.STRAY]
     if first in _TENSORS:
         return Kind.TENSOR
-    if first is Header.END_OF_STREAM or (others and first is Header.SCHEMA):
-        return Kind.STREAM
-    return Kind.STREAM if len(others) > 0 and first not in (Header.STRAY, Header.UNKNOWN) else Kind.MESSAGE
+    followed = others and first not in (Header.STRAY, Header.UNKNOWN)
+    return Kind.STREAM if followed or first is Header.END_OF_STREAM else Kind.MESSAGE
 
 
 def _is_magic(head: bytes) -> bool:

@@ -49,7 +49,7 @@ def _data(op: Op, content: memoryview) -> bytes | memoryview:
     # A field with offsets has bytes or text as its data, and its width is that of an offset.
     if made.kind in (TypeKind.BOOL, TypeKind.FIXED_SIZE_BINARY) or op.width <= 1 or BufferRole.OFFSETS in op.roles:
         return content
-    return _reversed(content, _PARTS.get(made.unit, (op.width,)) if made.kind is TypeKind.INTERVAL else (op.width,))
+    return _reversed(content, _PARTS.get(made.unit, (op.width,)))
 
 
 _PARTS: Final = {"day-time": (4, 4), "month-day-nano": (4, 4, 8)}

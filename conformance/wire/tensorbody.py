@@ -151,7 +151,7 @@ class TensorBody:
     def ranges(self, run: Run | None) -> list[BufferRange]:
         """The Buffer structs of a slot or a vector."""
         values = self.verifier.int64s(run, per_element=2)
-        return list(map(BufferRange._make, zip(values[::2], values[1::2], strict=True)))
+        return [BufferRange._make(values[at : at + 2]) for at in range(0, len(values), 2)]
 
     # --- the buffers --------------------------------------------------------------------------------
 

@@ -39,4 +39,4 @@ def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, 
         slot = int(wrong.argmax())
         value = bytes(text[int(starts[slot]) : min(int(ends[slot]), int(starts[slot]) + 24)])
         observed = f"the bytes {value.hex(' ')} in slot {slot} ({int(wrong.sum())} such slots)"
-        body.fault(Rule.UTF8_INVALID, op, first + 2, observed, slot=start + int(starts[slot]), width=1)
+        body.fault(Rule.UTF8_INVALID, op, first + 2, observed, element=(start + int(starts[slot]), 1))

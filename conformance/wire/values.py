@@ -58,7 +58,7 @@ def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Callable[[int, i
     if count and content is not None:
         width = op.width
         value = int.from_bytes(content[slot * width : (slot + 1) * width], "little", signed=True)
-        body.fault(rule, op, number, f"{value} in slot {slot} ({count} such slots)", slot=slot, width=width)
+        body.fault(rule, op, number, f"{value} in slot {slot} ({count} such slots)", element=(slot, width))
 
 
 def _time(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:
@@ -117,7 +117,7 @@ def _decimal(body: Body, op: Op, length: int, content: memoryview, number: int) 
     """A decimal has no more digits than its precision."""
     bounds: DecimalBounds = op.parameter
     top, bottom = bounds.above[-1], bounds.below[-1]
-    words = max(1, op.width // 8)
+    words = len(bounds.above)
     if length <= SMALL:
         listed = struct.unpack_from(f"<{length * words}{_CODES[min(op.width, 8)]}", content)[words - 1 :: words]
         # A value between the highest words of both bounds, exclusive, is in range whatever its lower words are.

@@ -102,5 +102,5 @@ def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Mask) -> bool:
     content = body.contents[number]
     view = "" if content is None else content[16 * slot : 16 * slot + 16].hex(" ", 4)
     observed = f"the view {view} in slot {slot} ({int(wrong.sum())} such slots)"
-    body.fault(rule, op, number, observed, slot=slot, width=16)
+    body.fault(rule, op, number, observed, element=(slot, 16))
     return True

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 from conformance.wire import Rule, read_batch, read_schema
+from tests.wire.breaking import zstd
 from tests.wire.corpus import batches, one, pair
 from tests.wire.forge import batch_message, column, field, i1, i4, i8, schema_message, schema_of
 
@@ -159,7 +162,7 @@ def test_each_child_of_a_dense_union_is_judged() -> None:
 @pytest.mark.parametrize("short", [1, 2])
 def test_a_list_view_without_offsets_or_without_sizes_is_judged(short: int) -> None:
     """Where one of both buffers is too short, the other one says nothing, and nothing is read beyond either."""
-    buffers = [b"", i4(0, 1), i4(1, 1), b"", i1(1, 2)]
+    buffers = [b"", i4(9, 9), i4(9, 9), b"", i1(1, 2)]
     buffers[short] = buffers[short][:4]
     view = field("x", "ListView", [field("item", "Int", bitWidth=8, is_signed=1)])
     schema = read_schema(schema_message(view)).schema
@@ -168,3 +171,155 @@ def test_a_list_view_without_offsets_or_without_sizes_is_judged(short: int) -> N
     faults = read_batch(batch_message(2, [(2, 0), (2, 0)], buffers), schema).faults
 
     assert [fault.rule for fault in faults] == [Rule.OFFSETS_TOO_SMALL]
+
+
+def test_only_some_of_many_variadic_counts_are_shown() -> None:
+    """A fault has a text of limited length, whatever the message declares."""
+    counts = {"variadicBufferCounts": list(range(40))}
+
+    (fault,) = read_batch(batch_message(1, [(1, 0)], [b"", i4(1)], batch=counts), column(pa.int32())).faults
+
+    assert fault.rule is Rule.BATCH_VARIADIC_COUNT
+    assert fault.observed == "40 counts for 0 view fields: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
+
+
+ROWS = 100_000
+
+
+@pytest.mark.parametrize(("bitmap", "rules"), [(1, []), (0, [Rule.BATCH_NULLS_IN_NON_NULLABLE])])
+@pytest.mark.parametrize("codec", [None, "zstd"])
+def test_long_children_are_judged_by_the_lists_above_them(bitmap: int, rules: list[Rule], codec: str | None) -> None:
+    """A null counts only in a slot that a list shows: in a column with one bit per slot, and no other byte."""
+    kind = pa.list_(pa.field("item", pa.struct([]), nullable=False))
+    buffers, batch = [b"", i4(0, 1), bytes([bitmap]) + bytes(ROWS // 8 - 1)], {}
+    if codec is not None:
+        buffers = [i8(len(buffer)) + zstd(buffer) if buffer else b"" for buffer in buffers]
+        batch = {"compression": {"codec": 1}}
+    message = batch_message(1, [(1, 0), (ROWS, ROWS - bitmap)], buffers, batch=batch)
+
+    assert [fault.rule for fault in read_batch(message, column(kind)).faults] == rules
+
+
+_ITEM = field("item", "Int", bitWidth=8, is_signed=1) | {"nullable": 0}
+_SPARSE = pa.sparse_union([pa.field("a", pa.int8())])
+_DENSE = pa.dense_union([pa.field("a", pa.int8())])
+_REQUIRED = pa.field("item", pa.int8(), nullable=False)
+_UNION = [_ITEM, field("b", "Null")]
+
+
+@pytest.mark.parametrize(
+    ("above", "nodes", "parent", "shown"),
+    [
+        pytest.param(field("x", "List", [_ITEM]), [(2, 1), (5, 4)], [b"\2", i4(0, 2, 3)], {2}, id="list"),
+        pytest.param(
+            field("x", "LargeList", [_ITEM]), [(2, 0), (5, 4)], [b"", i8(0, 1, 3)], {0, 1, 2}, id="large list"
+        ),
+        pytest.param(
+            field("x", "ListView", [_ITEM]), [(3, 1), (5, 4)], [b"\5", i4(3, 0, 1), i4(2, 1, 0)], {3, 4}, id="list view"
+        ),
+        pytest.param(
+            field("x", "LargeListView", [_ITEM]), [(2, 0), (5, 4)], [b"", i8(1, 1), i8(1, 2)], {1, 2}, id="large view"
+        ),
+        pytest.param(
+            field("x", "FixedSizeList", [_ITEM], listSize=2), [(2, 1), (5, 4)], [b"\2"], {2, 3}, id="fixed-size list"
+        ),
+        pytest.param(field("x", "Struct_", [_ITEM]), [(5, 3), (5, 4)], [b"\12"], {1, 3}, id="struct"),
+        pytest.param(
+            field("x", "Union", _UNION, mode=0),
+            [(5, 0), (5, 4), (5, 5)],
+            [i1(0, 1, 0, 1, 0)],
+            {0, 2, 4},
+            id="sparse union",
+        ),
+        pytest.param(
+            field("x", "Union", _UNION, mode=1),
+            [(3, 0), (5, 4), (1, 1)],
+            [i1(0, 1, 0), i4(2, 0, 4)],
+            {2, 4},
+            id="dense union",
+        ),
+    ],
+)
+def test_nulls_count_in_the_slots_that_a_parent_shows(
+    *, above: dict[str, Any], nodes: list[tuple[int, int]], parent: list[bytes], shown: set[int]
+) -> None:
+    """A required child may be null in any slot that no valid slot of its parent refers to, and in no other."""
+    schema = read_schema(schema_message(above)).schema
+    assert schema is not None
+
+    for slot in range(5):
+        bitmap = bytes([1 << slot])  # all other slots are null
+        faults = read_batch(batch_message(nodes[0][0], nodes, [*parent, bitmap, i1(*range(5))]), schema).faults
+        seen = len(shown - {slot})
+        first = min(shown - {slot}, default=0)
+        found = [fault.observed for fault in faults if fault.rule is Rule.BATCH_NULLS_IN_NON_NULLABLE]
+        assert found == ([f"{seen} nulls, the first in slot {first}"] if seen else [])
+
+
+@pytest.mark.parametrize(
+    ("bitmap", "shown"),
+    [
+        (0b11111, {0, 1, 2}),
+        (0b00001, {0}),
+        (0b00010, {0}),
+        (0b00100, {1}),
+        (0b01000, {2}),
+        (0b10010, {0, 2}),
+        (0, set()),
+    ],
+)
+def test_a_run_is_shown_if_one_of_its_slots_is(bitmap: int, shown: set[int]) -> None:
+    """The value of a run counts if the struct above is valid in any slot of the run."""
+    ends = field("run_ends", "Int", bitWidth=32, is_signed=1) | {"nullable": 0}
+    values = _ITEM | {"name": "values"}
+    above = field("x", "Struct_", [field("r", "RunEndEncoded", [ends, values])])
+    schema = read_schema(schema_message(above)).schema
+    assert schema is not None
+    nodes = [(5, 5 - bitmap.bit_count()), (5, 0), (3, 0), (3, 3)]
+    buffers = [bytes([bitmap]), b"", i4(2, 3, 5), b"\0", i1(1, 2, 3)]
+
+    faults = read_batch(batch_message(5, nodes, buffers), schema).faults
+
+    expected = [f"{len(shown)} nulls, the first in slot {min(shown)}"] if shown else []
+    assert [(fault.rule, fault.observed) for fault in faults] == [
+        (Rule.BATCH_NULLS_IN_NON_NULLABLE, observed) for observed in expected
+    ]
+
+
+def test_slots_beyond_the_parent_are_not_shown() -> None:
+    """A child that is longer than its struct has slots that nobody sees, and those may be null."""
+    kind = pa.struct([_REQUIRED])
+    message = batch_message(2, [(2, 0), (5, 3)], [b"", b"\3", i1(*range(5))])
+
+    assert [fault.rule for fault in read_batch(message, column(kind)).faults] == [Rule.STRUCT_CHILD_LONGER]
+
+
+@pytest.mark.parametrize(
+    ("kind", "nodes", "buffers"),
+    [
+        pytest.param(pa.int32(), [(2, 0)], [b"", i4(1)], id="data"),
+        pytest.param(pa.int32(), [(9, 1)], [b"\1", i4(*range(9))], id="bitmap"),
+        pytest.param(pa.int32(), [(1, 1)], [b"", i4(1)], id="no bitmap"),
+        pytest.param(pa.bool_(), [(9, 0)], [b"", b"\1"], id="bits"),
+        pytest.param(pa.utf8(), [(1, 0)], [b"", i4(0), b""], id="offsets"),
+        pytest.param(pa.utf8(), [(1, 0)], [b"", i4(0, 2), b"a"], id="text"),
+        pytest.param(pa.utf8(), [(2, 0)], [b"", i4(0, 1, 0), b"a"], id="falling offsets"),
+        pytest.param(pa.utf8(), [(1, 0)], [b"", i4(-1, 1), b"a"], id="negative offset"),
+        pytest.param(pa.list_(pa.int8()), [(1, 0), (1, 0)], [b"", i4(0, 2), b"", i1(1)], id="list"),
+        pytest.param(pa.list_(pa.int8(), 2), [(2, 0), (3, 0)], [b"", b"", i1(1, 2, 3)], id="fixed-size list"),
+        pytest.param(pa.struct([("a", pa.int8())]), [(2, 0), (1, 0)], [b"", b"", i1(1)], id="struct"),
+        pytest.param(_SPARSE, [(2, 0), (1, 0)], [i1(0, 0), b"", i1(1)], id="sparse union"),
+        pytest.param(_SPARSE, [(1, 0), (1, 0)], [i1(1), b"", i1(1)], id="type id"),
+        pytest.param(_SPARSE, [(2, 0), (2, 0)], [i1(0), b"", i1(1, 2)], id="type ids"),
+        pytest.param(_DENSE, [(1, 0), (1, 0)], [i1(0), i4(1), b"", i1(1)], id="dense union"),
+        pytest.param(_DENSE, [(2, 0), (1, 0)], [i1(0, 0), i4(0), b"", i1(1)], id="offsets of a dense union"),
+    ],
+)
+def test_columns_that_cannot_be_followed_are_not_decoded(
+    kind: pa.DataType, nodes: list[tuple[int, int]], buffers: list[bytes]
+) -> None:
+    """One fault, in a column whose buffers or children are too short or lead outside: it is never decoded."""
+    read = read_batch(batch_message(nodes[0][0], nodes, buffers), column(kind))
+
+    assert len(read.faults) == 1
+    assert not read.decodable

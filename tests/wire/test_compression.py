@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire import BatchMessage, Rule, batch_to_arrow, read_batch, read_schema
-from conformance.wire.frames import header_checksum
+from conformance.wire.compression import DecompressionBudget, decompress
+from conformance.wire.frames import header_checksum, scan_lz4, scan_zstd
 from tests.wire.breaking import lz4, zstd
 from tests.wire.corpus import batches, compressed, decodable, pair, same
 from tests.wire.forge import batch_message, column, i4, i8
@@ -183,3 +184,98 @@ def test_empty_buffers_need_no_prefix() -> None:
     message = batch_message(0, [(0, 0)], [b"", b""], batch={"compression": {"codec": 0}})
 
     assert read_batch(message, column(pa.int32())).faults == []
+
+
+@pytest.mark.parametrize(("limit", "rules"), [(400, []), (399, [Rule.COMPRESSION_EXPANSION])])
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_a_buffer_may_take_all_that_is_left_of_the_limit(limit: int, rules: list[Rule], codec: str) -> None:
+    """One byte more than is left is refused; what was expanded counts."""
+    found: list[Rule] = []
+    budget = DecompressionBudget(0, lambda: limit)
+    stored = memoryview(i8(400) + (lz4 if codec == "lz4" else zstd)(VALUES))
+
+    made = decompress(stored, codec, budget, lambda rule, _: found.append(rule))
+
+    assert found == rules
+    assert made == (None if rules else VALUES)
+    assert budget.remaining == (limit if rules else 0)
+
+
+def _lz4_frame(limits: int, *blocks: bytes, flags: int = 0x60) -> bytes:
+    """A frame whose blocks are these; a block of the size 2^31 and more is not compressed."""
+    descriptor = bytes((flags, limits)) + (bytes(4) if flags & 1 else b"")
+    return bytes.fromhex("04224d18") + descriptor + header_checksum(descriptor) + b"".join(blocks) + bytes(4)
+
+
+def _stored(content: bytes) -> bytes:
+    return struct.pack("<I", 1 << 31 | len(content)) + content
+
+
+def _packed(content: bytes) -> bytes:
+    return struct.pack("<I", len(content)) + content
+
+
+@pytest.mark.parametrize(
+    ("frame", "most"),
+    [
+        pytest.param(_lz4_frame(0x40), 0, id="no block"),
+        pytest.param(_lz4_frame(0x40, _stored(b"abcde")), 5, id="a stored block"),
+        pytest.param(_lz4_frame(0x40, _packed(b"abc")), 3 * 255, id="a short block"),
+        pytest.param(_lz4_frame(0x40, _packed(bytes(300))), 64 << 10, id="blocks of 64 KiB"),
+        pytest.param(_lz4_frame(0x50, _packed(bytes(2000))), 256 << 10, id="blocks of 256 KiB"),
+        pytest.param(_lz4_frame(0x60, _packed(bytes(5000))), 1 << 20, id="blocks of 1 MiB"),
+        pytest.param(_lz4_frame(0x70, _packed(bytes(20000))), 4 << 20, id="blocks of 4 MiB"),
+        pytest.param(_lz4_frame(0x40, _stored(b"abcde"), _packed(b"abc")), 5 + 3 * 255, id="two blocks"),
+    ],
+)
+def test_the_most_that_an_lz4_frame_holds(frame: bytes, most: int) -> None:
+    """A stored block has its size; a compressed one 255 bytes for each of its own, up to the size of blocks."""
+    scan = scan_lz4(memoryview(frame + b"behind"))
+
+    assert (scan.end, scan.most) == (len(frame), most)
+
+
+def _zstd_block(kind: int, length: int, content: bytes, *, last: bool = True) -> bytes:
+    return (length << 3 | kind << 1 | last).to_bytes(3, "little") + content
+
+
+@pytest.mark.parametrize(
+    ("head", "blocks", "most"),
+    [
+        pytest.param("2000", _zstd_block(0, 3, b"abc"), 3, id="a raw block"),
+        pytest.param("2000", _zstd_block(1, 300, b"a"), 300, id="a block of one byte repeated"),
+        pytest.param("2000", _zstd_block(2, 4, b"abcd"), 128 << 10, id="a compressed block"),
+        pytest.param("2000", _zstd_block(0, 3, b"abc", last=False) + _zstd_block(0, 2, b"de"), 5, id="two blocks"),
+        pytest.param("0000", _zstd_block(0, 3, b"abc"), 3, id="a window in place of the size"),
+        pytest.param("400000 00", _zstd_block(0, 3, b"abc"), 3, id="a size of two bytes"),
+        pytest.param("80000000 0000", _zstd_block(0, 3, b"abc"), 3, id="a size of four bytes"),
+        pytest.param("c000000000 00000000 00", _zstd_block(0, 3, b"abc"), 3, id="a size of eight bytes"),
+        pytest.param("6000 00", _zstd_block(0, 3, b"abc"), 3, id="a size of two bytes and no window"),
+        pytest.param("2100 00", _zstd_block(0, 3, b"abc"), 3, id="a dictionary of one byte"),
+        pytest.param("220000 00", _zstd_block(0, 3, b"abc"), 3, id="a dictionary of two bytes"),
+        pytest.param("2300000000 00", _zstd_block(0, 3, b"abc"), 3, id="a dictionary of four bytes"),
+        pytest.param("2400", _zstd_block(0, 3, b"abc") + bytes(4), 3, id="a checksum"),
+    ],
+)
+def test_the_most_that_a_zstd_frame_holds(head: str, blocks: bytes, most: int) -> None:
+    """Raw and repeated blocks say their size; a compressed block holds at most 128 KiB."""
+    frame = bytes.fromhex("28b52ffd" + head) + blocks
+
+    once, twice = scan_zstd(memoryview(frame + b"behind")), scan_zstd(memoryview(frame * 2))
+
+    assert (once.end, once.most) == (len(frame), most)
+    assert (twice.end, twice.most) == (2 * len(frame), 2 * most)
+
+
+@pytest.mark.parametrize("size", [0, 8])
+def test_a_dictionary_id_of_a_frame_with_a_wrong_checksum_is_kept(size: int) -> None:
+    """The blocks decompress without the checksums also where the frame names a dictionary that they do not use."""
+    content_size = struct.pack("<Q", 12) if size else b""
+    descriptor = bytes((0x61 | size, 0x40)) + content_size + bytes(4)
+    wrong = bytes([header_checksum(descriptor)[0] ^ 1])
+    frame = CHECKED[:4] + descriptor + wrong + _stored(i4(1, 2, 3)) + bytes(4)
+
+    read = _batch(i8(12) + frame, rows=3)
+
+    assert [fault.rule for fault in read.faults] == [Rule.COMPRESSION_CHECKSUM]
+    assert batch_to_arrow(read).column(0).to_pylist() == [1, 2, 3]

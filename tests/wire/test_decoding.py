@@ -215,6 +215,28 @@ def test_shared_dictionary_serves_fields_of_different_widths() -> None:
     assert [column.type.index_type for column in batch.columns] == [pa.int32(), pa.int16()]
 
 
+def test_dictionaries_of_one_id_are_alike_to_the_innermost() -> None:
+    """A shared dictionary of structs needs equal children, with equal dictionaries of their own."""
+
+    def shared(*children: dict[str, Any]) -> bytes:
+        index = {"id": 7, "indexType": INT}
+        columns = [
+            field(name, "Struct_", [child]) | {"dictionary": index} for name, child in zip("xy", children, strict=True)
+        ]
+        return schema_message(*columns) + _text_dictionary(1, ["a"]) + _text_dictionary(2, ["b"])
+
+    first, second = (field("c", "Utf8") | {"dictionary": {"id": n, "indexType": INT}} for n in (1, 2))
+    number = field("c", "Int", **INT) | {"dictionary": first["dictionary"]}
+    outer = _dictionary(7, 1, [(1, 0), (1, 0)], [b"", b"", i4(0)], delta=False)
+    message = batch_message(1, [(1, 0), (1, 0)], [b"", i4(0), b"", i4(0)])
+
+    (batch,) = read_stream(shared(first, first) + outer + message + END).to_batches()
+    assert [plain_values(column) for column in batch.columns] == [[{"struct": ["a"]}]] * 2
+    for other in (second, number):
+        with pytest.raises(UndecodableError, match="another type"):
+            read_stream(shared(first, other) + outer + message + END).to_batches()
+
+
 def test_dictionary_shared_by_different_types_is_refused() -> None:
     """Buffers are never read as those of another type."""
     other = field("y", "LargeUtf8") | {"dictionary": {"id": 7, "indexType": INT}}
@@ -245,6 +267,20 @@ def test_indices_that_nobody_sees_are_free() -> None:
     message = batch_message(3, [(3, 1), (3, 1)], [b"\5", b"\3", i4(1, 99, -5)])
 
     assert _decoded(schema, VALUES, message, END) == [[{"struct": [20]}, None, {"struct": [None]}]]
+    message = batch_message(2, [(2, 1), (2, 0)], [b"\1", b"", i4(1, 99)])
+    assert _decoded(schema, VALUES, message, END) == [[{"struct": [20]}, None]]
+
+
+def test_indices_that_nobody_sees_are_made_safe_to_follow() -> None:
+    """No slot of a decoded column has an index beyond its dictionary, null or not: some readers follow all of them."""
+    schema = schema_message(field("x", "Struct_", [ENCODED]))
+    message = batch_message(3, [(3, 2), (3, 0)], [b"\1", b"", i4(0, 99, -5)])
+
+    (batch,) = read_stream(schema + dictionary_message(7, [10]) + message + END).to_batches()
+
+    encoded = batch.column(0).field(0)
+    assert len(encoded.dictionary) == 1
+    assert encoded.indices.buffers()[1].to_pybytes() == i4(0, 0, 0)
 
 
 def test_stream_without_schema_is_refused() -> None:

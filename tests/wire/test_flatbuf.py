@@ -171,6 +171,45 @@ def test_more_text_than_is_read_is_not_copied(monkeypatch: pytest.MonkeyPatch) -
     assert max(end - start for start, end, *_ in verifier.spans) < 1000
 
 
+def _faults_of(meta: bytes, root: str) -> list[tuple[Rule, str]]:
+    faults: list[Fault] = []
+    Verifier(meta, 0, faults).root(root)
+    return [(fault.rule, fault.observed) for fault in faults]
+
+
+def test_metadata_has_a_table_for_every_four_bytes_and_no_more() -> None:
+    """Four references share three tables: as many tables are read as there are words, and one more is a fault."""
+    shared = field("x", "Struct_", [INT, *[SAME] * 9])
+    meta = Forge().root("Schema", {"fields": [shared, *[SAME] * 9]})
+    tables = 1 + 10 * (2 + 10 * 2)
+    assert len(meta) < 4 * tables
+
+    assert _faults_of(meta.ljust(4 * tables, b"\0"), "Schema") == []
+    short = meta.ljust(4 * tables - 4, b"\0")
+    observed = f"more than {tables - 1} tables in {len(short)} bytes; what is beyond is not looked at"
+    assert _faults_of(short, "Schema")[0] == (Rule.FLATBUF_TABLES, observed)
+
+
+def test_metadata_has_2_to_the_18_tables_at_most() -> None:
+    """Metadata of any size makes no more objects than those of a schema of 50,000 columns."""
+    forge = Forge()
+    forge.root("Schema", {"custom_metadata": [{"key": "k"}]})
+    forge.patch(forge.places["Schema.custom_metadata()"], "<I", 300_000)
+
+    observed = "300000 tables more, of which there is room for 262143; what is beyond is not looked at"
+    assert _faults_of(bytes(forge.out).ljust(2 << 20, b"\0"), "Schema") == [(Rule.FLATBUF_TABLES, observed)]
+
+
+def test_metadata_has_64_mib_of_text_at_most() -> None:
+    """A longer text is not copied, whatever the size of the metadata."""
+    forge = Forge()
+    forge.root("Schema", {"custom_metadata": [{"key": "k"}]})
+    forge.patch(forge.places["Schema.custom_metadata[0].key()"], "<I", (64 << 20) + 1)
+
+    observed = "more text than 67108864 bytes; what is beyond is not looked at"
+    assert _faults_of(bytes(forge.out).ljust(65 << 20, b"\0"), "Schema") == [(Rule.FLATBUF_TABLES, observed)]
+
+
 def test_a_shallow_walk_leaves_the_header_out() -> None:
     """Finding the end of a message costs the same for any number of columns."""
     meta = Forge().root("Message", {"version": 4, "header_type": 1, "header": {"fields": [INT] * 500}})

@@ -114,15 +114,16 @@ def test_values_inside_a_sliced_struct(array: pa.Array, expected: list[Plain]) -
     assert plain_values(struct_array.slice(1)) == [{"struct": [value]} for value in expected[1:]]
 
 
-def test_list_views_are_lists() -> None:
+@pytest.mark.parametrize(("kind", "wide"), [("list_view", INT), ("large_list_view", pa.int64())])
+def test_list_views_are_lists(kind: str, wide: pa.DataType) -> None:
     """Views in any order that share elements are read each for itself, and nothing under a null is."""
-    if not hasattr(pa, "list_view"):
+    if not hasattr(pa, kind):
         pytest.skip("this pyarrow has no list views")
-    offsets, sizes = pa.array([2, 99, 0, 1], INT), pa.array([1, 99, 3, 0], INT)
+    offsets, sizes = pa.array([2, 99, 0, 1], wide), pa.array([1, 99, 3, 0], wide)
     bitmap = pa.py_buffer(bytes([0b1101]))
     child = pa.array([7, None, 9], INT)
     views = pa.Array.from_buffers(
-        pa.list_view(INT), 4, [bitmap, offsets.buffers()[1], sizes.buffers()[1]], 1, 0, [child]
+        getattr(pa, kind)(INT), 4, [bitmap, offsets.buffers()[1], sizes.buffers()[1]], 1, 0, [child]
     )
 
     assert plain_values(views) == [[9], None, [7, None, 9], []]
@@ -226,4 +227,26 @@ def test_intervals_that_pyarrow_cannot_touch_are_read() -> None:
     batch = pa.RecordBatch._import_from_c(ctypes.addressof(array), ctypes.addressof(schema))
     assert str(batch.schema.field(0).type) == "month_interval"
 
-    assert plain_table([batch]).columns == ([{"months": 1}, None, {"months": -3}], [[{"days": 1, "ms": 5}], [], None])
+    columns = [{"months": 1}, None, {"months": -3}], [[{"days": 1, "ms": 5}], [], None]
+    assert plain_table([batch]).columns == columns
+    assert plain_values(batch.column(1)) == columns[1]
+
+
+@pytest.mark.parametrize("shape", [pa.list_(pa.int8(), 2), pa.list_(pa.int8()), pa.struct([("a", pa.int8())])])
+def test_nested_storage_of_an_extension_is_read(shape: pa.DataType) -> None:
+    """An extension over a nested type has the values of its storage, and slices have their part."""
+    storage = pa.array(
+        [{"a": 1}, {"a": 2}] if shape.num_fields and pa.types.is_struct(shape) else [[1, 2], [3, 4]], shape
+    )
+
+    class _Over(pa.ExtensionType):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(shape, "suite.over")
+
+        def __arrow_ext_serialize__(self) -> bytes:
+            return b""
+
+    array = pa.ExtensionArray.from_storage(_Over(), storage)
+
+    assert plain_values(array) == plain_values(storage)
+    assert plain_values(array.slice(1)) == plain_values(storage)[1:]

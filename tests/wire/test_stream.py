@@ -19,8 +19,9 @@ from tests.wire.breaking import (
     SOUND,
     VALUES,
 )
+from tests.wire.breaking_files import GOOD_TENSOR
 from tests.wire.corpus import batches
-from tests.wire.forge import dictionary_message
+from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message
 from tests.wire.test_real_bytes import OLD, QUIRKS
 from tests.wire.test_robustness import LONGEST, _mutate
 
@@ -162,3 +163,32 @@ def test_mutated_streams_are_read_in_time(seed: int) -> None:
         assert time.process_time() - started < LONGEST
         assert 0 <= reading.end <= len(data)
         assert all(0 <= fault.start <= fault.end <= len(data) for fault in reading.faults)
+
+
+def test_a_stream_of_tensors_has_no_schema_first() -> None:
+    """A tensor where the schema belongs is reported as such, and nothing is read by it."""
+    reading = read_stream(GOOD_TENSOR + END)
+
+    assert [fault.rule for fault in reading.faults] == [Rule.STREAM_SCHEMA_FIRST]
+    assert reading.faults[0].observed == "a Tensor message"
+    assert reading.schema is None
+
+
+def test_lengths_are_judged_where_a_message_starts_at_any_byte() -> None:
+    """A body of odd length shifts the next message, whose own metadata is still a multiple of 8."""
+    batch = batch_message(1, [(1, 0)], [b"", b"\1"], body=b"\1" + bytes(9))
+    schema = schema_message(field("x", "Int", bitWidth=8, is_signed=1))
+
+    assert _rules(schema, batch, batch, END) == [Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8] * 2
+
+
+def test_an_index_among_values_is_reported_once() -> None:
+    """A dictionary that waits for another one is judged before the next record batch, and not once more after it."""
+    inner = pa.array(["a", "b"]).dictionary_encode()
+    nested = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.StructArray.from_arrays([inner], names=["y"]))
+    messages = list(pa.ipc.MessageReader.open_stream(_written(pa.RecordBatch.from_pydict({"x": nested}))))
+    schema, first, second, batch = (message.serialize().to_pybytes() for message in messages)
+    assert second.endswith(i4(0, 1))
+    wrong = second[:-4] + i4(9)
+
+    assert _rules(schema, wrong, first, batch, batch, END) == [Rule.DICTIONARY_INDEX_RANGE]

@@ -237,3 +237,75 @@ def test_what_stands_after_the_pointers_is_no_pointer(rest: list[int]) -> None:
 
     assert rows.to_coordinates().tolist() == [[0, 1], [1, 2]]
     assert fibers.to_coordinates().tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize("data", [tensor_message(*[1] * 70, body=i4(1)), sparse_message([1] * 70, [5], coo([0] * 70))])
+def test_only_some_of_many_dimensions_are_named(data: bytes) -> None:
+    """A shape may have any number of dimensions; the text of an error has the first 16 of them."""
+    with pytest.raises(UnsupportedHereError) as raised:
+        read_tensor(data).to_numpy()
+
+    assert str(raised.value).startswith(f"numpy has no array for shape {(1,) * 16}: ")
+
+
+def test_coordinates_are_read_by_their_strides() -> None:
+    """Coordinates may lie column by column; their buffer must reach the last one, and not a byte more."""
+    rows = [(0, 1), (1, 2)]
+    by_columns = coo(*zip(*rows, strict=True), indicesStrides=[8, 16])
+    spread = coo((0, 1), (9, 9), (1, 2), indicesStrides=[32, 8])
+    too_far = coo((0, 1), (9, 9), (1, 2), indicesStrides=[32, 16])
+
+    assert read_tensor(sparse_message([2, 3], [5, 6], by_columns)).to_coordinates().tolist() == [[0, 1], [1, 2]]
+    assert read_tensor(sparse_message([2, 3], [5, 6], spread)).to_coordinates().tolist() == [[0, 1], [1, 2]]
+    (fault,) = read_tensor(sparse_message([2, 3], [5, 6], too_far)).faults
+    assert fault.rule is Rule.SPARSE_BUFFER_TOO_SMALL
+    assert fault.observed == "48 bytes, 56 needed with strides (32, 16)"
+
+
+def test_a_fault_of_an_entry_spans_the_entry() -> None:
+    """A wrong index is shown at its own 8 bytes, behind the buffers before it."""
+    reading = read_tensor(sparse_message([2, 3], [5, 6, 7], csx([0, 1, 3], [1, 0, 9])))
+
+    (fault,) = reading.faults
+    assert fault.rule is Rule.SPARSE_INDEX_RANGE
+    assert fault.observed == "9 in dimension 1 of 3, entry 2 (1 such entries)"
+    assert reading.message is not None
+    start = reading.message.body_start + 64 + 2 * 8
+    assert (fault.start, fault.end) == (start, start + 8)
+
+
+def test_buffers_in_another_order_are_decoded() -> None:
+    """The order of buffers in the body is judged, and does not matter to their values."""
+    ordered = csx([0, 1, 3], [1, 0, 2])
+
+    def swapped(layer: Any) -> tuple[int, Any]:
+        number, slots = ordered(layer)
+        first, second = bytes(layer.body[:64]), bytes(layer.body[64:128])
+        layer.body[:] = second + first
+        pointers, indices = slots["indptrBuffer"], slots["indicesBuffer"]
+        return number, {**slots, "indptrBuffer": (64, pointers[1]), "indicesBuffer": (0, indices[1])}
+
+    reading = read_tensor(sparse_message([2, 3], [5, 6, 7], swapped))
+
+    assert [fault.rule for fault in reading.faults] == [Rule.BUFFER_ORDER]
+    assert reading.faults[0].observed == "offsets [64, 0, 128]"
+    assert reading.to_numpy().tolist() == [[0, 5, 0], [6, 0, 7]]
+
+
+def test_an_error_names_three_faults() -> None:
+    """Why a tensor is not decoded is said by its first three violations."""
+    reading = read_tensor(TENSORS[Rule.SPARSE_INDEX_RANGE])
+    reading.faults *= 4
+
+    with pytest.raises(UndecodableError) as raised:
+        reading.to_numpy()
+
+    assert str(raised.value) == "the tensor cannot be decoded: " + "; ".join(map(str, reading.faults[:3]))
+
+
+def test_an_index_is_canonical_only_if_it_says_so() -> None:
+    """The flag of coordinates is read; other indices have none."""
+    canonical = sparse_message([2, 3], [5, 6], coo((0, 1), (1, 2), isCanonical=1))
+    tensors = [read_tensor(data).tensor for data in (canonical, *GOOD_SPARSE)]
+
+    assert [isinstance(each, SparseTensor) and each.index.canonical for each in tensors] == [True, False, False, False]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.wire import Rule, read_batch, utf8
-from conformance.wire.utf8 import ChunkedCheck, faulty_text, is_utf8
+from conformance.wire.utf8 import ChunkedCheck, faulty_text, is_ascii, is_utf8
 from tests.wire.forge import batch_message, column, i4
 
 PIECES = [
@@ -214,3 +214,15 @@ def test_long_columns_are_judged_in_chunks(text: str) -> None:
 def test_bytes_are_not_text() -> None:
     """A binary column may hold anything."""
     assert read_batch(batch_message(1, [(1, 0)], [b"", i4(0, 1), b"\xff"]), column(pa.binary())).faults == []
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 65_543, 600_001])
+def test_one_byte_anywhere_makes_bytes_not_ascii(size: int) -> None:
+    """Short and long bytes without a high bit are ASCII; a high bit in any place is seen."""
+    data = bytearray(b"\x7f" * size)
+
+    assert is_ascii(memoryview(data))
+    for place in {0, 7, 8, size // 2, 524_287, 524_288, size - 9, size - 8, size - 1} & set(range(size)):
+        data[place] = 0x80
+        assert not is_ascii(memoryview(data))
+        data[place] = 0x7F

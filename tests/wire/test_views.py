@@ -66,3 +66,52 @@ def test_text_of_views_is_judged(view: bytes, data: bytes) -> None:
 def test_bytes_between_views_are_free() -> None:
     """A data buffer may hold bytes that no view shows."""
     assert _faults("Utf8View", long(LONG, 2), b"\xff\xff" + LONG + b"\xff") == []
+
+
+def test_a_fault_shows_its_view() -> None:
+    """The fault spans the view, and shows its 16 bytes by words with the number of slots that break the rule."""
+    views = short(b"ok") + i4(-1, 2, 3, 4) + i4(-5, 0, 0, 0)
+
+    (fault,) = _faults("BinaryView", views)
+
+    assert fault.observed == "the view ffffffff 02000000 03000000 04000000 in slot 1 (2 such slots)"
+    assert fault.path == "x views"
+    assert fault.end - fault.start == 16
+
+
+@pytest.mark.parametrize(
+    ("view", "rules"),
+    [
+        pytest.param(short(b"twelve bytes"), [], id="twelve bytes"),
+        pytest.param(long(LONG), [], id="all of the buffer"),
+        pytest.param(long(LONG, 0, 1), [Rule.VIEW_BUFFER_INDEX], id="one buffer too far"),
+        pytest.param(long(LONG, 0, -1), [Rule.VIEW_BUFFER_INDEX], id="a negative buffer"),
+        pytest.param(long(LONG, 1), [Rule.VIEW_RANGE], id="one byte too far"),
+        pytest.param(long(LONG, -1), [Rule.VIEW_RANGE], id="a negative offset"),
+        pytest.param(i4(-1, 0, 0, 0), [Rule.VIEW_LENGTH_NEGATIVE], id="a negative length"),
+        pytest.param(i4(11) + b"twelve bytes", [Rule.VIEW_INLINE_PADDING], id="padding that is not zero"),
+        pytest.param(i4(0, 0, 0, 1 << 24), [Rule.VIEW_INLINE_PADDING], id="last byte that is not zero"),
+        pytest.param(i4(len(LONG)) + LONG[:3] + b"\0" + i4(0, 0), [Rule.VIEW_PREFIX], id="fourth byte of the prefix"),
+    ],
+)
+def test_views_are_judged_to_the_byte(view: bytes, rules: list[Rule]) -> None:
+    """One step beyond what is legal is a fault of one rule, after a view without a fault."""
+    assert [fault.rule for fault in _faults("BinaryView", short(b"ok") + view, LONG)] == rules
+
+
+def test_views_are_not_judged_without_their_data() -> None:
+    """Where a data buffer lies outside the body, only that is reported: no view can be followed."""
+    views = long(LONG, 0, 0) + long(LONG, 0, 1)
+    places = [(0, 0), (0, 32), (1 << 20, 24), (32, len(LONG)), (0, 0), (56, 8)]
+    body = views + LONG.ljust(24, b"\0") + i4(0, 1)
+    message = batch_message(2, [(2, 0), (2, 0)], [], places=places, body=body, batch={"variadicBufferCounts": [2]})
+
+    assert [fault.rule for fault in read_batch(message, _schema("BinaryView")).faults] == [Rule.BUFFER_OUT_OF_BODY]
+
+
+def test_views_need_16_bytes_each() -> None:
+    """A buffer of views that is one byte short is too small."""
+    buffers = [b"", (short(b"ok") * 2)[:-1], b"", i4(0, 1)]
+    message = batch_message(2, [(2, 0), (2, 0)], buffers, batch={"variadicBufferCounts": [0]})
+
+    assert [fault.rule for fault in read_batch(message, _schema("Utf8View")).faults] == [Rule.DATA_TOO_SMALL]

@@ -194,7 +194,8 @@ def _fixed(op: Op, contents: list[memoryview], shown: Any) -> dict[str, Any]:
 
 
 def _float(made: Type, raw: bytes) -> float | str:
-    value: float = struct.unpack({16: "<e", 32: "<f", 64: "<d"}[made.bit_width], raw)[0]
+    value: float
+    (value,) = struct.unpack({16: "<e", 32: "<f", 64: "<d"}[made.bit_width], raw)
     if math.isnan(value):
         return "NaN"
     return value if math.isfinite(value) else str(value)
@@ -202,8 +203,10 @@ def _float(made: Type, raw: bytes) -> float | str:
 
 def _interval(made: Type, raw: bytes) -> dict[str, Any]:
     if made.unit == "day-time":
-        return dict(zip(("days", "milliseconds"), struct.unpack("<ii", raw), strict=True))
-    return dict(zip(("months", "days", "nanoseconds"), struct.unpack("<iiq", raw), strict=True))
+        days, milliseconds = struct.unpack("<ii", raw)
+        return {"days": days, "milliseconds": milliseconds}
+    months, days, nanoseconds = struct.unpack("<iiq", raw)
+    return {"months": months, "days": days, "nanoseconds": nanoseconds}
 
 
 _SPELLED: Final[dict[TypeKind, Callable[[Type, bytes], Any]]] = {
