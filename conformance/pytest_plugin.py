@@ -159,7 +159,7 @@ class _Suite:
 
 
 class TargetFile(pytest.File):
-    """The target's file, whose tests are the clauses."""
+    """The target file as a pytest collector: it has one test for each clause, and one for the whole run."""
 
     def __init__(self, *, suite: _Suite, **arguments: Any) -> None:
         super().__init__(**arguments)

@@ -43,7 +43,7 @@ def _dataclasses() -> Iterator[type]:
 
 
 def test_values_are_frozen() -> None:
-    """Whoever gets a value may keep it, hash it and hand it to another thread."""
+    """Code that gets a value may keep it, hash it and hand it to another thread."""
     changeable = {
         f"{kind.__module__}.{kind.__name__}" for kind in _dataclasses() if not vars(kind)["__dataclass_params__"].frozen
     }

@@ -57,7 +57,7 @@ _FAILS: Final = "('fail', 'error', 'crash', 'hang', 'refused', 'unexpected-pass'
 
 
 def compare(session: SparkSession, first: RunFiles, second: RunFiles) -> Comparison:
-    """Join two runs, which may be in different directories and come from different machines."""
+    """Compare two runs case by case; they may be in different directories and come from different machines."""
     for name, layout in (("a", first), ("b", second)):
         frame_of(session, layout, Stage.JUDGE).createOrReplaceTempView(f"judge_{name}")
         frame_of(session, layout, Stage.VERDICTS).createOrReplaceTempView(f"verdicts_{name}")

@@ -134,7 +134,7 @@ class Child:
 
     @property
     def stdout(self) -> IO[bytes]:
-        """The pipe from a ``piped`` program."""
+        """The pipe from the standard output of a program that was started ``piped``."""
         assert self._process.stdout is not None
         return self._process.stdout
 

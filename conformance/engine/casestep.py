@@ -56,7 +56,7 @@ class Agreement(Protocol):
     """Decides without a reader that every reader would find the rows that the bytes contain."""
 
     def prepare(self, view: View) -> None:
-        """Do in advance the slow part of what :meth:`agree` needs of a view."""
+        """Compute the slow part of :meth:`agree` in advance and keep it in the view."""
         ...
 
     def agree(self, view: View) -> Sequence[Reading] | None:

@@ -127,7 +127,7 @@ def read_log(path: Path) -> Iterator[Event]:
     """The events of the log at ``path``.
 
     Raises:
-        LogError: a line is not an event, or the file does not begin with ``run-started``.
+        LogError: a line is not an event, the file does not begin with ``run-started``, or it contains no event.
         OSError: the file cannot be read.
     """
     suite = ""
@@ -137,6 +137,8 @@ def read_log(path: Path) -> Iterator[Event]:
             if len(line) > LONGEST:
                 raise LogError(f"{path}, line {number}: expected an event of at most {LONGEST >> 20} MiB, got more")
             if not line.endswith(b"\n"):
+                if number == 1:
+                    raise LogError(f"{path} contains no event: the run was cut short before it began")
                 return
             event = _read_line(line, f"{path}, line {number}", suite)
             if isinstance(event, RunStarted) != (number == 1):

@@ -146,8 +146,9 @@ def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]])
 
 
 def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
-    """The clauses that fail on the bytes that ``serializer`` makes of the light cases and of the samples of other
-    types.
+    """The clauses that fail on the output of ``serializer``, with their failures.
+
+    It serializes the cases with small tables, and samples of the types that BigQuery does not have.
     """
     failures: dict[str, tuple[str, ...]] = {}
     for tried in proof_fixture.light:

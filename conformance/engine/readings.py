@@ -141,7 +141,9 @@ class Inputs:
 
 
 def counted(data: bytes) -> Mapping[str, int]:
-    """The counts of a stream's parts, by :data:`~conformance.contract.ipc.expectation.STATISTICS`."""
+    """The number of messages, batches and dictionary batches of a stream, under the names in
+    :data:`~conformance.contract.ipc.expectation.STATISTICS`.
+    """
     reading = read_stream(data)
     seen: set[int] = set()
     replaced = 0

@@ -109,7 +109,7 @@ def draw_case(seed: int, index: int, *, profile: str) -> Case:
 
 
 def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:
-    """Return a case of a profile by the given choices."""
+    """Return the case that ``choices`` and ``profile`` determine."""
     return finished(choices, profile, draw_table(choices, profile), case_id=case_id)
 
 
@@ -157,7 +157,7 @@ def draw_columns(choices: Choices, profile: Profile) -> tuple[Column, ...]:
 
 
 class _Columns:
-    """A drawing of columns with a budget of leaves for the whole table, not for one record."""
+    """Draws the columns of a table; all of them, at every depth, share one budget of leaves."""
 
     __slots__ = ("choices", "leaves", "profile")
 

@@ -64,8 +64,8 @@ def _row_ids(rows: int) -> pa.Array:
 class _Choices:
     """The choices for a region: a row per node, a column per slot.
 
-    ``picked`` are indices into pools (0 if the slot is not visible) and lengths of lists. ``dead`` is True for the
-    slots that the null pattern hit, or a record around them; None if it hit no slot.
+    ``picked`` are indices into pools (0 if the slot is not visible) and lengths of lists. ``dead`` is True for each
+    slot that the null pattern makes NULL, itself or a record around it; ``dead`` is None if there is no such slot.
     """
 
     __slots__ = ("_counts", "_valid", "dead", "picked")
@@ -85,7 +85,7 @@ class _Choices:
 
 
 class _Synthesis:
-    """The recipe's choices, applied to one region after another."""
+    """Makes the values of a table by a recipe, one region of its outline after another."""
 
     __slots__ = ("_cell_bytes", "_lengths", "_seed", "_strike", "_values")
 

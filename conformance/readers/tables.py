@@ -114,7 +114,10 @@ def _relaxed(kind: pa.DataType) -> pa.DataType:
 
 
 def to_stream(table: pa.Table) -> pa.Buffer:
-    """A table as an Arrow IPC stream, written once to count and once to keep: a sink that grows copies what it has."""
+    """Return a table as an Arrow IPC stream.
+
+    The table is written twice, first only to learn the size: a sink that grows would copy its content again and again.
+    """
     counted = pa.MockOutputStream()
     _write(table, counted)
     buffer = pa.allocate_buffer(counted.size())

@@ -63,7 +63,7 @@ class RowReader:
         ]
 
     def __call__(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The value forms of a row."""
+        """The row, read as a value form for each column; see the class for the errors."""
         given = {key.lower(): value for key, value in row.items()}
         if self._known is not None and not given.keys() <= self._known:
             key = next(key for key in row if key.lower() not in self._known)
@@ -72,7 +72,7 @@ class RowReader:
 
 
 def _cell_reader(column: Column, path: str, *, ignore_unknown: bool) -> Callable[[Any], Any]:
-    """What reads a cell of the column; made once for all rows of a table."""
+    """Return the function that reads a cell of the column; it serves all rows of a table."""
     location = f"{path}{column.name}"
     value_of = _value_reader(column, location, ignore_unknown=ignore_unknown)
 
@@ -291,7 +291,7 @@ _READERS: Final[Mapping[BqType, Callable[[Any, Column], Any]]] = MappingProxyTyp
 
 
 def cell_writer(column: Column, *, int64_timestamps: bool = False) -> Callable[[Any], dict[str, Any]]:
-    """What makes cells of tabledata.list, of values as pyarrow's ``as_py`` gives them from the stored column."""
+    """Return the function that turns a stored value, as pyarrow's ``as_py`` gives it, into a cell of tabledata.list."""
     write = _value_writer(column, int64_timestamps=int64_timestamps)
     if column.mode is Mode.REPEATED:
         return lambda value: {"v": [{"v": None if item is None else write(item)} for item in value]}

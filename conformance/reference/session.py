@@ -50,7 +50,10 @@ class Session:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stream:
-    """A run of a session's rows, in stored form and with every column of the table; offsets count in it."""
+    """A stream of a session: its consecutive rows, in stored form and with every column of the table.
+
+    The offset of a ReadRows request counts these rows, from 0.
+    """
 
     name: str
     session: Session

@@ -51,7 +51,7 @@ class Substitution:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a type is replaced: ``arrow`` belongs there, inside the table's ``column``."""
+    """A place inside the table's ``column`` whose type is replaced; the right type there is ``arrow``."""
 
     path: str
     column: Column

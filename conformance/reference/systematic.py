@@ -215,7 +215,7 @@ def _repeated_edits(message: Any, field: Any, path: str) -> Iterator[Edit]:
 
 
 def _exchanged_fields(message: Any, path: str) -> Iterator[Edit]:
-    """Two singular scalar fields of one type, both set, with each other's values."""
+    """Edits that exchange the values of two singular scalar fields of one type; both are set."""
     fields = [
         field
         for field in message.DESCRIPTOR.fields

@@ -109,7 +109,7 @@ class Caller:
         return self._ended(call, done, (answer,), started=started, budget=budget)
 
     def stream(self, call: Call, *, routing: str, budget: CallBudget, take: int | None = None) -> Call:
-        """Make a server-streaming call like :meth:`unary`; it is cancelled on purpose after ``take`` responses."""
+        """Make a server-streaming call like :meth:`unary`; after ``take`` responses, if given, it cancels the call."""
         started = time.monotonic()
         stub = self._channel.unary_stream(proto.SERVICE + call.method, bytes, bytes)
         running: Any = stub(call.request, timeout=budget.seconds, metadata=_headers(routing))

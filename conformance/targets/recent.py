@@ -1,4 +1,4 @@
-"""What was made for the last few tables: neighbouring cases often have the same rows, some of them 20,000."""
+"""Keeps the results for the last few tables: neighbouring cases often have the same rows, some of them 20,000."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ def _check_time(until: float) -> None:
 def _requests(columns: Sequence[Column], rows: Sequence[Row], limit: int) -> Iterator[tuple[Sequence[Row], bytes]]:
     """``rows`` in runs of at most ``limit`` rows and :data:`REQUEST_BYTES`, at least one row each, and their insertAll.
 
-    The first row tells how many may go together; a run that is too large all the same is halved.
+    The size of the first row determines the length of the runs; a run that is still too large is halved.
     """
     step = max(1, min(limit, REQUEST_BYTES // len(_insert_all_body(columns, rows[:1]))))
     for start in range(0, len(rows), step):

@@ -136,7 +136,7 @@ def _case_text(kind: BqType, value: Any, instants: Instants) -> Hashable:
 def listed_cell(column: Column, value: Any) -> Any:
     """The ``tabledata.list`` cell of ``value`` of a case, as BigQuery writes most of them.
 
-    A cell that is equal to it holds the value; one that is not may hold it all the same, in another spelling.
+    A cell that is equal to it holds the value. A different cell may hold the same value in another spelling.
     """
     if column.mode is Mode.REPEATED:
         return {"v": [{"v": _written(column, item)} for item in value or ()]}

@@ -237,7 +237,7 @@ class _Decoder:
         return [pa.py_buffer(bitmap), pa.py_buffer(np.where(wrong, 0, indices).tobytes())]
 
     def union(self, op: Op, made: pa.DataType, length: int, buffers: list[Any]) -> pa.Array:
-        """A union; where the union itself is null, which V4 allows, the selected slot of the child becomes null."""
+        """Decode a union. V4 allows a union itself to be null: the selected slot of its child becomes null there."""
         if op.has_validity:
             bitmap, *buffers = buffers
             if bitmap is not None:

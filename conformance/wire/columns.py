@@ -172,7 +172,7 @@ def _fixed(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 
 
 def _binary(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """Bytes or text of variable size: offsets into a data buffer."""
+    """Check a column of bytes or text: offsets into one data buffer, and the text itself."""
     _validity(body, op, length, nulls, first)
     data = body.contents[first + 2]
     if data is None:

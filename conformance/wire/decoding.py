@@ -72,9 +72,10 @@ class _Dictionaries:
             states.append((generation, len(generation.messages)))
 
     def lookup(self, place: int, late: int, field: Field, made: pa.DataType) -> pa.Array | None:
-        """The dictionary of an encoded field before position ``place``, or before ``late`` if none was defined by then.
+        """The dictionary that an encoded field has at position ``place``.
 
-        None if no dictionary is defined before ``late`` either. Raises :class:`DecodingError` if decoding is unsafe.
+        If no dictionary is defined before ``place``, it is the one defined before ``late``, or None.
+        Raises :class:`DecodingError` if decoding is unsafe.
         """
         if field.dictionary is None:
             return None

@@ -38,7 +38,7 @@ class Row:
 
 
 def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Iterator[Row]:
-    """The rows of the dump, limited to the sections of the kinds ``only`` if there are any."""
+    """The rows of the dump; if ``only`` names kinds of sections, the rows of these sections."""
     sections = {section.start: section for section in dissection.chosen(only)}
     faults = _reported(dissection, only)
     path, last = "", 0

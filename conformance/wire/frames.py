@@ -38,7 +38,7 @@ class BadFrameError(Exception):
 
 
 def scan_lz4(frame: memoryview) -> Scan:
-    """Walks one LZ4 frame.
+    """Find the end of the LZ4 frame at the start of ``frame``, and an upper bound of its decompressed size.
 
     Raises:
         BadFrameError: there is none, or it is cut short.

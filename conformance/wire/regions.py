@@ -61,7 +61,7 @@ def _gap(start: int, end: int, data: memoryview) -> Region:
 
 
 def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Region]:
-    """The parts of a framed message."""
+    """The regions that the parts of a framed message claim: prefix, metadata and body."""
     message = frame.message
     claims = list(_prefix(data, message))
     if frame.verifier is not None:

@@ -142,7 +142,7 @@ class ChunkedCheck:
         return self._continues(whole, most) and self._follows(chunk, whole, most)
 
     def _continues(self, whole: Bytes8, most: int) -> bool:
-        """Whether bytes continue a character where one asks for them, and nowhere else."""
+        """Whether every leading byte has its continuation bytes, and no other byte is one."""
         size, asked, found = len(whole), self._asked, self._found
         end = (size + 10) & ~7
         asked[0] = False

@@ -1,4 +1,4 @@
-"""What a process may use from now on: each limit is set, and never above the hard one."""
+"""The limits that a process sets for itself: each counts from now, and none exceeds the hard limit."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def test_a_file_may_not_grow_beyond_its_limit() -> None:
 
 
 def test_processor_time_counts_from_now() -> None:
-    """What the process has used is its own: the seconds come on top, rounded up."""
+    """The limit is the time that the process has used, plus the seconds, rounded up."""
     soft, _ = limit_after("CPU", "limit_cpu(1000)")
 
     assert 1001 <= soft <= 1100
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a process maps")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports what a process maps")
 def test_memory_counts_from_what_is_mapped() -> None:
     """The headroom comes on top of what the process maps at that moment."""
     soft, _ = limit_after("AS", "limit_memory(1 << 40)")

@@ -1,4 +1,4 @@
-"""``python -m tests.contract``: the snapshots of every finding, written anew."""
+"""``python -m tests.contract``: write the snapshots of all findings again."""
 
 from __future__ import annotations
 

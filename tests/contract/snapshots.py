@@ -1,4 +1,4 @@
-"""What every clause says of what breaks it, word by word: of calls, of tables, of messages; and their register."""
+"""The text of every finding of every clause, on calls, tables and messages that break it; and the clause register."""
 
 from __future__ import annotations
 

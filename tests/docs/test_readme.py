@@ -49,7 +49,7 @@ def test_links_lead_somewhere(file: Path) -> None:
 
 
 def test_the_feature_table_is_complete() -> None:
-    """It has all 39 rows, the text above it counts the marks, and only a row in part says what is missing."""
+    """It has all 39 rows, the text above it counts the symbols, and only a row in part says what is missing."""
     page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
     rows = _ROW.findall(page)
     full, part = (sum(mark == each for _, mark, _ in rows) for each in "●◐")

@@ -29,8 +29,8 @@ def test_a_failure_of_the_expected_class_is_excused() -> None:
     assert resolution.problems == ()
 
 
-def test_what_was_not_judged_stands_in_the_way_of_nothing() -> None:
-    """A case that showed nothing comes first, and the failure after it is excused all the same."""
+def test_a_clause_that_was_not_judged_in_one_case_is_excused_in_another() -> None:
+    """A case that showed nothing comes first, and the failure after it is still excused."""
     unjudged = Verdict("a", FRAMING, Outcome.UNTESTABLE, reason="nothing shows it")
 
     resolution = resolve([unjudged, failing("b", FRAMING, "3 messages")], [ExpectedFailure(FRAMING, THREE)])

@@ -98,6 +98,16 @@ def test_what_is_no_log_is_refused_in_one_sentence(tmp_path: Path, text: str, me
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("content", [b"", b'{"event": "run-st'])
+def test_a_log_without_an_event_is_refused(tmp_path: Path, content: bytes) -> None:
+    """A run whose target does not start leaves an empty file, of which there is nothing to report."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content)
+
+    with pytest.raises(LogError, match="contains no event: the run was cut short before it began"):
+        list(read_log(path))
+
+
 def test_a_log_in_a_log_is_refused(tmp_path: Path) -> None:
     """Two runs that were written into one file are not one run."""
     path = written(tmp_path / "run.jsonl", [*EVENTS, *EVENTS])

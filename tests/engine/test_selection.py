@@ -30,7 +30,7 @@ def ids(chosen: tuple[Case, ...] | tuple[Clause, ...]) -> list[str]:
 
 
 def test_the_register_is_complete_in_a_new_process() -> None:
-    """Whoever asks first for the clauses gets every chapter, whatever has been imported."""
+    """The first request for the clauses gets every chapter, whatever has been imported."""
     program = "from conformance.engine.selection import all_clauses; print(*all_clauses())"
 
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

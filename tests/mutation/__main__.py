@@ -28,16 +28,16 @@ ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 REPORT = ROOT / "reports/mutation.json"
 PAGE = ROOT / "docs/mutation.md"
-# The tables of the page follow this line; what stands before it is written by hand.
+# The tables of the page follow this line; the text before it is written by hand.
 MARK = "<!-- the rest is written by python -m tests.mutation -->\n"
-# What the tests of one mutant may take together, as they were recorded.
+# The limit on the recorded seconds of all tests that are run on one mutant.
 SECONDS = 20.0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--mutants", type=int, default=1000, help="the size of the sample (1000)")
-    parser.add_argument("--seed", type=int, default=12, help="what the sample is drawn from (12)")
+    parser.add_argument("--seed", type=int, default=12, help="the seed of the sample (12)")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes at once (one for each core)")
     parser.add_argument("--folder", type=Path, default=ROOT / ".conformance/mutation", help="where work is kept")
     parser.add_argument("--resume", action="store_true", help="go on with the recorded tests, sample and results")
@@ -49,7 +49,7 @@ def _options() -> argparse.Namespace:
 
 
 class Kept:
-    """What a run keeps in its folder, so that an interrupted one can go on."""
+    """The files in the folder of a run; an interrupted run continues from them."""
 
     def __init__(self, folder: Path) -> None:
         self.record = folder / "record"
@@ -68,7 +68,7 @@ class Kept:
         self._about.write_text(json.dumps({**about, "mutants": [asdict(mutant) for mutant in mutants]}, indent=1))
 
     def sample(self) -> tuple[dict[str, Any], list[Mutant]]:
-        """What the run is about, and its mutants."""
+        """The facts about the run, and its mutants."""
         about = json.loads(self._about.read_text())
         return about, [Mutant.of(row) for row in about.pop("mutants")]
 
@@ -103,7 +103,7 @@ def _jobs(mutants: Iterable[Mutant], recording: Recording, without: AbstractSet[
 
 
 def _recorded(kept: Kept, options: argparse.Namespace) -> Recording:
-    """The recorded tests: those of last time for a run that goes on, else of now."""
+    """The recorded tests: recorded now, or, with ``--resume``, by the interrupted run."""
     if not (options.resume and kept.record.exists()):
         shutil.rmtree(kept.record, ignore_errors=True)
         copy = options.folder / "recorded"

@@ -36,7 +36,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """What names the mutant in every file that the tool writes."""
+        """The name of the mutant in every file that the tool writes."""
         return f"{self.path}:{self.line}:{self.operator}:{' '.join(' '.join(self.new).split())}"
 
     def found(self, source: str) -> int | None:

@@ -31,7 +31,7 @@ class RemoveStatement(Operator):
 
     @classmethod
     def examples(cls) -> Iterable[Example]:
-        """What cosmic-ray shows of an operator."""
+        """The examples that cosmic-ray prints for this operator."""
         return (Example("f(x)\n", "pass\n"), Example("x += 1\n", "pass\n"), Example("raise x\n", "pass\n"))
 
 

@@ -1,4 +1,4 @@
-"""What the tests reach: one run of the whole suite under coverage, and the tests chosen from it for a mutant."""
+"""Records the lines that each test reaches, in one run of all tests, and chooses the tests for a mutant from it."""
 
 import ast
 import json
@@ -19,7 +19,8 @@ from tests.mutation.recorder import FOLDER
 
 # The tests that apply changes to a copy of the checkout, or drive the built adapters, take minutes each.
 NOT_USED = ("tests/docs", "tests/adapters", "tests/hostile", "tests/mutation")
-# What one file of tests may use of a mutant's budget, at first and in all; the one that mirrors the module, all of it.
+# The seconds of a mutant's budget that one file of tests may use, at first and in all. The file that mirrors the module
+# may use the full budget.
 FIRST_SECONDS = 0.4
 FILE_SECONDS = 5.0
 
@@ -116,7 +117,8 @@ class Choice:
         self._path = path
         self._lines = recording.lines(path)
         package = f"tests/{PurePosixPath(path).parts[1]}/"
-        # What runs at import may be seen by a test that calls nothing of the module: by one that lists all clauses.
+        # A change of code that runs at import may fail a test that calls nothing of the module, such as a test that
+        # lists all clauses.
         self._every = frozenset().union(
             *self._lines.values(),
             (test.name for test in self._tests.values() if test.file.startswith(package) or test.file.count("/") == 1),
@@ -127,8 +129,8 @@ class Choice:
     def tests(self, mutant: Mutant, seconds: float) -> list[str]:
         """The tests to run, first those that mirror the module; together within `seconds`, or the cheapest one alone.
 
-        They are the tests that reach a changed line. What runs at import belongs to no test: there they are the tests
-        that reach anything of the module, those of its package, and those of no package.
+        They are the tests that reach a changed line. Code that runs at import belongs to no single test: for it, they
+        are the tests that reach any line of the module, the tests of its package, and those of no package.
         """
         reaching = self._reaching(mutant)
         return _within([self._tests[name] for name in (reaching or self._every)], self._path, seconds)

@@ -28,7 +28,7 @@ class Job:
     tests: Mapping[str, float]
 
     def line(self) -> str:
-        """What the worker reads."""
+        """The line of JSON that the worker reads."""
         document = {
             "mutant": None if self.mutant is None else asdict(self.mutant),
             "tests": list(self.tests),
@@ -120,7 +120,7 @@ def _finished(command: Sequence[str], copy: Path) -> None:
 
 
 def run(jobs: Sequence[Job], among: Sequence[Worker], tell: Callable[[Job, dict[str, Any]], None]) -> None:
-    """Hands out the jobs, and tells of each answer as it comes, one at a time."""
+    """Give the jobs to the workers, and call ``tell`` with each answer as it arrives, one at a time."""
     left: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
         left.put(job)

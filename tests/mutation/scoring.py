@@ -10,7 +10,7 @@ from typing import Any
 from tests.mutation.mutants import LEFT_OUT, PACKAGES, Mutant, family
 
 KILLED = frozenset({"killed", "timeout"})
-# What a row of the page holds, in the order of its columns.
+# The columns of a row of the page, in their order.
 COLUMNS = ("mutants", "killed", "timeout", "survived", "equivalent")
 
 # Characters of a line of code that the page shows; the report has all of them.
@@ -54,7 +54,7 @@ class Entry:
 
 
 def entries(path: Path) -> list[Entry]:
-    """The entries of a TOML file beside this module."""
+    """The entries of a TOML file."""
     return [Entry(**row) for row in tomllib.loads(path.read_text())["mutant"]]
 
 

@@ -32,7 +32,7 @@ def test_a_change_makes_the_mutated_source_again(changed: str) -> None:
 
 
 def test_the_nearest_of_equal_lines_is_changed() -> None:
-    """A line may stand in a file twice; code above may have moved both."""
+    """A file may contain a line twice; code above may have moved both."""
     mutant = Mutant("x.py", 6, "NumberReplacer", ("b = 2",), ("b = 3",))
 
     assert mutant.applied("b = 2\n\n\nb = 2\n") == "b = 2\n\n\nb = 3\n"

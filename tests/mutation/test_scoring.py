@@ -67,7 +67,7 @@ def test_a_killed_mutant_is_not_equivalent() -> None:
 
 
 def test_the_report_holds_every_mutant() -> None:
-    """Whoever doubts the score can make each mutant again."""
+    """A reader who doubts the score can make each mutant again."""
     made = document(RESULTS, [], ABOUT)
 
     assert made["score"] == 50.0

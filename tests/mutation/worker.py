@@ -32,7 +32,7 @@ LIBRARIES = (
 # A test that hangs is ended after so many seconds, or after so many times its usual ones.
 HANGS_SECONDS = 60.0
 HANGS_FACTOR = 10.0
-# What a mutant may allocate: one that never ends fails before the machine does.
+# Bytes that a mutant may allocate: a mutant that allocates without end fails before the machine does.
 MEMORY = 12 << 30
 # How often the processes are reaped that outlive their parent.
 REAP_SECONDS = 0.05
@@ -94,7 +94,7 @@ def _run(tests: list[str], slowest: float, log: Path, out: int) -> None:
 
 
 def _forked(job: dict[str, Any], log: Path) -> dict[str, Any]:
-    """What the fork wrote; if it wrote nothing until the limit, it hangs, and if it ended before, it crashed."""
+    """The answer that the fork wrote: a hang if it wrote none until the limit, a crash if it ended without one."""
     mine, its = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,4 +1,4 @@
-"""``python -m tests.report``: the snapshot of every report, written anew."""
+"""``python -m tests.report``: write the snapshot of all reports again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every report says of one run, of two runs side by side, of a drift and of a proof, character by character."""
+"""The full text of every report: of one run, of two runs side by side, of a drift and of a proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m tests.wire``: the snapshots of places, words and values, written anew."""
+"""``python -m tests.wire``: write the snapshots of faults and dumps again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the suite says of bytes, word by word: of those that break each rule, and of every layout and file structure."""
+"""The full text of faults, on bytes that break each rule, and of dumps, of every layout and file structure."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_an_end_of_stream_is_no_schema() -> None:
 
 @pytest.mark.parametrize(("letters", "shown"), [(64, "l" * 64), (65, "l" * 61 + "...")])
 def test_long_names_are_cut_where_they_are_shown(letters: int, shown: str) -> None:
-    """A hostile name may have a million letters, and stands in every path below it."""
+    """A hostile name may have a million letters, and is a part of every path below it."""
     schema = read_schema(schema_message(field("x", "Struct_", [INT | {"name": "l" * letters}]))).schema
 
     assert schema is not None

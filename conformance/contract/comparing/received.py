@@ -325,7 +325,7 @@ class ValueAspect:
     """The aspect of the values of an exchange; clean if every value is correct and in its place."""
 
     def state(self, view: View) -> ShownValues | None:
-        """Return the contents of the comparisons if all are clean, else None."""
+        """Return the types whose values the exchange shows if all values are correct, else None."""
         return view.once(ValueAspect, lambda: self._state(view))
 
     def _state(self, view: View) -> ShownValues | None:
@@ -367,7 +367,7 @@ class Counts:
     aspect = Values.aspect
 
     def __call__(self, view: View) -> Sequence[Serialized]:
-        """Return each serializer's batches."""
+        """Return the outputs of serializers in the exchange; none if the target is a server."""
         return serialized(view)
 
     def shown_by(self, state: ShownValues) -> bool:

@@ -1,6 +1,7 @@
-"""Loose batches: batches of files, or of reads that were cut short, for which no expected values are known.
+"""Selects loose batches: batches of files, or of reads that were cut short, for which no expected values are known.
 
-The values of a case are a stricter requirement than any limit; without a case, BigQuery's own limits still apply.
+The clauses on BigQuery's own limits examine only these batches: where the expected values are known, comparing with
+them is stricter than any limit.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ _SHOULD: Final = (
 LEVEL_OF: Final = {
     each: Level.MUST if each in _MUST else Level.SHOULD if each in _SHOULD else Level.MAY for each in Feature
 }
-"""How binding support for each feature is."""
+"""The level of the requirement to support each feature."""
 
 _NEWER: Final = frozenset(
     {

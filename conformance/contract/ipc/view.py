@@ -147,7 +147,7 @@ class IpcView(View):
 
     @remembered_property
     def batches(self) -> list[BatchBytes]:
-        """The later messages of a stream or file."""
+        """All messages of a stream or file after its schema: batches and dictionary batches, broken ones included."""
         if self.tensor is not None:
             return []
         dictionaries, batches = self.read

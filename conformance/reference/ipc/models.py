@@ -91,7 +91,7 @@ class FileModel:
     layout: TableLayout = UNSHARED
 
     def complete(self) -> tuple[bytes, dict[str, Any]]:
-        """Everything before the Footer, and the Footer's tree, blocks filled in."""
+        """Return all bytes before the Footer, and the Footer as a tree with its blocks filled in."""
         out = bytearray(self.lead)
         blocks: dict[int, list[tuple[int, int, int]]] = {_DICTIONARY: [], _BATCH: []}
         for message in self.stream.messages:

@@ -50,7 +50,7 @@ def service_class(name: str | None) -> type[Service]:
     if name in FAULTY_SERVERS:
         return FAULTY_SERVERS[name]
     if name not in MUTANTS:
-        raise KeyError(f"expected a mutant out of {', '.join(sorted([*MUTANTS, *FAULTY_SERVERS]))}, got {name!r}")
+        raise KeyError(f"no mutant is called {name!r}; `conformance serve --mutants` lists them all")
     mutant = MUTANTS[name]
     if mutant.service is not None:
         return mutant.service

@@ -44,7 +44,7 @@ session_mutant: Final = decorator(_of_sessions)
 
 
 class ChangedResponse(Service, abc.ABC):
-    """A service whose ReadRowsResponse is changed once it is made."""
+    """A service that changes each ReadRowsResponse after the reference has made it."""
 
     @abc.abstractmethod
     def change(self, answer: Any, *, first: bool, start: int) -> None:

@@ -58,7 +58,7 @@ class _ManyRows(Service):
     """A service that fails on tables of more than 8 MiB of small rows."""
 
     def is_many(self, rows: pa.Table) -> bool:
-        """Whether these are such rows."""
+        """True if ``rows`` is such a table."""
         return bool(rows.nbytes > 2 * _FOUR_MIB and rows.nbytes / rows.num_rows < _FOUR_MIB / 8)
 
 

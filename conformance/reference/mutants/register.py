@@ -156,7 +156,7 @@ rows_mutant: Final = decorator(_reshaping)
 
 
 def in_fields(reported: Change) -> dict[str, Any]:
-    """The fields of a mutant that changes fields."""
+    """Return the arguments for :class:`Mutant` that apply ``reported`` to each field of what the mutant sends."""
     return _reshaping(lambda batch: change_fields(batch, reported))
 
 

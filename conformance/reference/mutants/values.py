@@ -65,7 +65,7 @@ def _words(test: Test, change: Callable[[Any], Any], *, dtype: str = "<i8") -> C
 
 
 def _texts(test: Test, change: Callable[[Any], Any]) -> Change:
-    """Each text or bytes value of the fields that pass ``test`` changed."""
+    """Return the change that applies ``change`` to each value of the fields that pass ``test``."""
 
     def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
         if not test(field):

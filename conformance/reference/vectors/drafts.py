@@ -112,7 +112,7 @@ def _sentence(reported: Mapping[str, object]) -> str:
 
 
 def variations() -> Iterator[Draft]:
-    """Every legal variation."""
+    """Drafts of every legal variation, each on a few samples."""
     for each in IPC_VARIATIONS.values():
         for made in _few(list(each.make())):
             schema = SAMPLES[made.sample].schema if made.sample in SAMPLES else None
@@ -130,7 +130,7 @@ def variations() -> Iterator[Draft]:
 
 
 def mutants() -> Iterator[Draft]:
-    """Every mutant."""
+    """Drafts of every mutant, each on a few samples."""
     for each in IPC_MUTANTS.values():
         for made in _few(list(each.make())):
             yield Draft(

@@ -58,12 +58,12 @@ class Metadata(bytearray):
 
     @property
     def root(self) -> int:
-        """The root table."""
+        """The position of the root table."""
         return self.follow(0)
 
     @property
     def header(self) -> int:
-        """The header table of a message."""
+        """The position of a message's header table."""
         return self.follow(self.slot(self.root, _HEADER))
 
     @property

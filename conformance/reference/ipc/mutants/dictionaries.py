@@ -32,7 +32,7 @@ def _without(number: int) -> Change:
 
 
 def _header(number: int, **slots: int) -> Change:
-    """A dictionary batch whose header has other values."""
+    """Return the change that writes ``slots`` into the header of dictionary batch ``number``."""
     return lambda model: model.dictionaries[number].header.update(slots)
 
 

@@ -253,7 +253,7 @@ def index_missing(model: TensorModel) -> None:
 
 @mutant("sparse.axis-unknown", Rule.FLATBUF_ENUM_UNKNOWN, kind="tensor", on=_CSX)
 def axis_unknown(model: TensorModel) -> None:
-    """Neither rows nor columns are compressed."""
+    """The compressed axis is 2, which means neither rows nor columns."""
     model.index["compressedAxis"] = 2
 
 

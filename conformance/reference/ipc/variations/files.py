@@ -78,7 +78,7 @@ def compressed(_: FileModel) -> None:
 
 @variation("file.metadata", METADATA, kind="file", choices={"message_metadata": _PAIRS, "opening_metadata": _PAIRS})
 def metadata(_: FileModel) -> None:
-    """Messages carry metadata, and the Footer has that of the first."""
+    """Messages carry metadata, and the Footer repeats the metadata of the first message."""
 
 
 @variation("file.metadata-of-one", METADATA, kind="file", on=("rows.several",))

@@ -144,7 +144,7 @@ def key_absent(model: StreamModel) -> None:
 
 @variation("schema.metadata-reserved", METADATA, on=("rows.several",))
 def reserved(model: StreamModel) -> None:
-    """Metadata with a namespace, and with the reserved prefix, that no reader knows."""
+    """Metadata keys that no reader knows: one with a namespace, one with the reserved prefix ``ARROW:``."""
     model.schema.header["custom_metadata"] = [{"key": "ARROW:conformance", "value": ""}, {"key": "a:b:c", "value": "d"}]
 
 

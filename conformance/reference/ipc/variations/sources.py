@@ -1,4 +1,4 @@
-"""Where the format permits what the variations do."""
+"""The URLs of the texts that permit the variations."""
 
 from __future__ import annotations
 
