@@ -264,13 +264,13 @@ def test_coordinates_are_read_by_their_strides() -> None:
 
 def test_a_fault_of_an_entry_spans_the_entry() -> None:
     """A wrong index is shown at its own 8 bytes, behind the buffers before it."""
-    reading = read_tensor(sparse_message([2, 3], [5, 6, 7], csx([0, 1, 3], [1, 0, 9])))
+    reading = read_tensor(sparse_message([1, 20], range(9), csx([0, 9], [*range(8), 99])))
 
     (fault,) = reading.faults
     assert fault.rule is Rule.SPARSE_INDEX_RANGE
-    assert fault.observed == "9 in dimension 1 of 3, entry 2 (1 such entries)"
+    assert fault.observed == "99 in dimension 1 of 20, entry 8 (1 such entries)"
     assert reading.message is not None
-    start = reading.message.body_start + 64 + 2 * 8
+    start = reading.message.body_start + 64 + 8 * 8
     assert (fault.start, fault.end) == (start, start + 8)
 
 
