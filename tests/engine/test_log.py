@@ -165,9 +165,9 @@ def test_a_full_disk_ends_the_log_and_not_the_run(fits: int, tmp_path: Path, mon
             with pytest.raises(DiskError) as raised:
                 next(log.copy(EVENTS))
             assert raised.value is full
-        else:
-            assert list(log.copy(EVENTS)) == EVENTS[: fits + 1]
-            assert log.failure is full
+            return
+        assert list(log.copy(EVENTS)) == EVENTS[: fits + 1]
+        assert log.failure is full
 
     assert list(read_log(tmp_path / "run.jsonl")) == EVENTS[:fits]
 
