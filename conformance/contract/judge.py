@@ -112,7 +112,8 @@ class Judge:
         raised: dict[Aspect, str] = {}
         for side in self._sides:
             if side.aspect is None:
-                open_ += side.clauses if served or named else ()
+                # Without calls to a server they have no subject, and only those that the case names get a verdict.
+                open_ += side.clauses if served else _named(side, named)
             elif (state := unjudged.state_of(view, side.aspect, raised)) is None:
                 open_ += side.clauses
             else:
@@ -166,9 +167,14 @@ def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple
     A clause without subjects has to be run if the case names it: its verdict then gives the reason.
     """
     shown = [clause for clause in side.clauses if cast(AspectSelector, clause.over).shown_by(state)]
-    rest = [clause for clause in side.clauses if clause not in shown] if named else []
-    hidden = [clause for clause in rest if unjudged.is_named(named, clause.id)]
+    hidden = [clause for clause in _named(side, named) if clause not in shown]
     return tuple([clause.id for clause in shown]), tuple(hidden)
+
+
+@functools.lru_cache(maxsize=4096)
+def _named(side: Side, named: tuple[str, ...]) -> tuple[Clause, ...]:
+    """Return the clauses of a side that the case names."""
+    return tuple([clause for clause in side.clauses if unjudged.is_named(named, clause.id)])
 
 
 def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:

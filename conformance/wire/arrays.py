@@ -48,7 +48,7 @@ def batch_to_arrow(batch: BatchMessage, lookup: Lookup = no_dictionaries) -> pa.
     schema, decoder, length = schema_to_arrow(batch.schema), _Decoder(body, lookup), batch.length or 0
     try:
         tops = [op for op in body.plan.ops if op.parent is None]
-        columns = [decoder.array(op, schema.types[number], length) for number, op in enumerate(tops)]
+        columns = [decoder.array(op, made, length) for op, made in zip(tops, schema.types, strict=True)]
         if not columns:
             return _without_columns(length)
         made = pa.Array.from_buffers(schema_to_struct(batch.schema), length, [None], 0, 0, columns)

@@ -301,7 +301,9 @@ class TestShrinker:
 
         assert [event.TAG for event in events] == ["run-started", "case-judged", "suite-broke", "run-ended"]
         (broke,) = (event for event in events if isinstance(event, SuiteBroke))
-        assert (broke.case_id, str(error) in broke.traceback.rstrip().rpartition("\n")[2]) == ("a", True)
+        assert broke.case_id == "a"
+        # Hypothesis may add notes behind the error.
+        assert f"{type(error).__name__}: {error}" in broke.traceback
         assert outcomes(events) == {"a": [("calls.ok", Outcome.FAIL)]}
         assert list(tmp_path.iterdir()) == []
 
