@@ -49,6 +49,12 @@ def _files() -> frozenset[Path]:
     return frozenset(found)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no default test download a package; slow campaigns create environments of their own."""
+    if config.option.markexpr == "not slow":
+        os.environ["PIP_NO_INDEX"] = "1"
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Note which files there are; under xdist in the process that starts the workers."""
     if not hasattr(session.config, "workerinput"):
