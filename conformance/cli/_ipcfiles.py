@@ -101,6 +101,7 @@ class Checked:
                 for line in annotate(self.data, finding.start, max(finding.end or 0, finding.start + 1)):
                     yield f"  {line}"
             yield f"  source    {clause.source}"
+            yield f"  evidence  {clause.evidence_in_words}"
             if clause.breaks:
                 yield f"  breaks    {clause.breaks}"
             yield ""

@@ -126,6 +126,7 @@ def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[byte
             yield f"{verdict.clause}  [{clause.level.upper()}]"
             yield from _finding(finding, files, contents)
             yield f"  source    {clause.source}"
+            yield f"  evidence  {clause.evidence_in_words}"
             if clause.breaks:
                 yield f"  breaks    {clause.breaks}"
             yield ""

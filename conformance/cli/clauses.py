@@ -44,6 +44,8 @@ def facts(clause: Clause) -> dict[str, object]:
         "level": clause.level.value,
         "explanation": clause.explanation,
         "source": clause.source,
+        "also": list(clause.also),
+        "evidence": [kind.value for kind in clause.evidence],
         "breaks": clause.breaks,
         "profiles": list(clause.profiles),
         "role": clause.role.value,

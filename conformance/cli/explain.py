@@ -24,6 +24,9 @@ def command(*, clause_id: str, as_json: bool) -> None:
     click.secho(f"{clause.id}  [{clause.level.upper()}]", bold=True)
     click.echo(f"\n{clause.explanation}\n")
     click.echo(f"source    {clause.source}")
+    for address in clause.also:
+        click.echo(f"also      {address}")
+    click.echo(f"evidence  {clause.evidence_in_words}")
     click.echo(f"breaks    {clause.breaks or 'no public client is known to break'}")
     click.echo(f"applies   to {', '.join(clause.profiles)}")
     click.echo(f"judge it  {_judged_by(clause)}")

@@ -15,10 +15,13 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
+from conformance.contract.closed import EvidenceKind
+from conformance.contract.sources import Sources, evidence_of
 from conformance.records import Level
 from conformance.wire import Rule
 
@@ -29,6 +32,7 @@ __all__ = [
     "ANY_BATCH",
     "ANY_MESSAGE",
     "CLAUSES",
+    "CLIENT_BASIS",
     "IPC",
     "MAX_FINDINGS",
     "MESSAGES",
@@ -42,6 +46,7 @@ __all__ = [
     "Subject",
     "Violation",
     "clause",
+    "evidence_for",
     "load_chapters",
 ]
 
@@ -144,6 +149,8 @@ class Clause:
     """One requirement: permanent id, level, explanation, source, affected software, and the function that checks it.
 
     ``id`` is dotted: chapter, then the requirement; it is never reused and never renamed.
+    ``source`` is the address that states it, ``also`` are addresses of further evidence, and ``evidence`` are the
+    kinds of evidence of all of them and of ``breaks``, strongest first.
     ``breaks`` names the public client that fails and how; empty if no such client is known.
     ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one subject.
     ``role`` is the party that the clause binds; ``rules`` are the wire rules whose faults the clause reports.
@@ -159,11 +166,18 @@ class Clause:
     check: Check[Any]
     role: Role = Role.BYTES
     rules: tuple[Rule, ...] = ()
+    also: tuple[str, ...] = ()
+    evidence: tuple[EvidenceKind, ...] = ()
 
     @property
     def chapter(self) -> str:
         """The first part of the id."""
         return self.id.partition(".")[0]
+
+    @property
+    def evidence_in_words(self) -> str:
+        """The kinds of evidence, as reports name them."""
+        return ", ".join(kind.words for kind in self.evidence)
 
     @property
     def on_messages(self) -> bool:
@@ -177,11 +191,27 @@ CLAUSES: Final[Mapping[str, Clause]] = MappingProxyType(_REGISTER)
 """Every clause by id, in chapter order; complete after :func:`load_chapters`."""
 
 
+CLIENT_BASIS: Final = re.compile(r"\b[0-9]+\.[0-9]+|from (?:its|their) source|https://")
+"""What says how it is known that a client breaks: the version that was run, its source, or a public report."""
+
+
+def evidence_for(sources: tuple[str, ...], breaks: str) -> tuple[EvidenceKind, ...]:
+    """Return the kinds of evidence of a requirement, strongest first.
+
+    Raises:
+        ValueError: a source is of no known kind.
+    """
+    found = {evidence_of(address) for address in sources}
+    if CLIENT_BASIS.search(breaks):
+        found.add(EvidenceKind.CLIENT)
+    return tuple(kind for kind in EvidenceKind if kind in found)
+
+
 def clause(
     clause_id: str,
     *,
     over: Selector[S],
-    source: str,
+    source: Sources,
     level: Level = Level.MUST,
     breaks: str = "",
     profiles: tuple[str, ...] = PROFILES[:1],
@@ -191,11 +221,11 @@ def clause(
 ) -> Callable[[Check[S]], Check[S]]:
     """Register the decorated function as the clause ``clause_id``; its docstring becomes the explanation.
 
-    ``says`` is the explanation if several clauses share one function. ``rules`` are the wire rules whose faults the
-    function reports.
+    ``source`` is one address or several: that of the requirement, and those of further evidence. ``says`` is the
+    explanation if several clauses share one function. ``rules`` are the wire rules whose faults the function reports.
 
     Raises:
-        ValueError: the id is taken, a profile is unknown, or the explanation is missing.
+        ValueError: the id is taken, a profile is unknown, the explanation is missing, or a source is of no known kind.
     """
 
     def register(check: Check[S]) -> Check[S]:
@@ -206,7 +236,11 @@ def clause(
             raise ValueError(f"clause {clause_id}: the id is taken; ids are never reused")
         if unknown := set(profiles) - set(PROFILES):
             raise ValueError(f"clause {clause_id}: expected profiles out of {PROFILES}, got {sorted(unknown)}")
-        _REGISTER[clause_id] = Clause(clause_id, level, explanation, source, breaks, profiles, over, check, role, rules)
+        first, *also = sources = (source,) if isinstance(source, str) else source
+        _REGISTER[clause_id] = Clause(
+            clause_id, level, explanation, str(first), breaks, profiles, over, check, role, rules,
+            also=tuple(map(str, also)), evidence=evidence_for(sources, breaks),
+        )  # fmt: skip
         return check
 
     return register

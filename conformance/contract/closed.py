@@ -1,10 +1,42 @@
-"""The closed sets that choose which clauses apply: features of a request, and the format's judgement of input."""
+"""The closed sets of the contract: evidence for a clause, features of a request, the format's judgement of input."""
 
 from __future__ import annotations
 
 import enum
+from typing import Self
 
-__all__ = ["Feature", "Form", "OffsetPlace", "Paths", "Tier", "Validity"]
+__all__ = ["EvidenceKind", "Feature", "Form", "OffsetPlace", "Paths", "Tier", "Validity"]
+
+
+class EvidenceKind(enum.StrEnum):
+    """The kind of evidence that a requirement rests on, strongest first.
+
+    ``words`` names it in reports. Only with ``carries_must`` is it enough for a MUST.
+    """
+
+    words: str
+    carries_must: bool
+
+    def __new__(cls, value: str, words: str, carries_must: bool) -> Self:  # noqa: FBT001  # the columns of a table
+        """Make a member from its row: value, words, and whether it is enough for a MUST."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.words = words
+        member.carries_must = carries_must
+        return member
+
+    RECORDED = "recorded", "recorded from the service", True
+    """Bytes or texts of the service that somebody published, or an assertion of a test against the service."""
+    MEASURED = "measured", "measured on the service", True
+    """Somebody measured the service and published the result with its date."""
+    NORMATIVE = "normative", "normative text", True
+    """A specification says it: Arrow, FlatBuffers, protobuf, gRPC."""
+    CLIENT = "client", "client behaviour", True
+    """A public client fails without it, or checks it: run, reported in public, or read in its source."""
+    DOCUMENTATION = "documentation", "documentation", False
+    """The service's own documentation says it, comments in its proto files included."""
+    INFERRED = "inferred", "inferred", False
+    """No text says it; it follows from what the source says."""
 
 
 class Feature(enum.StrEnum):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.contract.clause import Selector, Violation, clause
+from conformance.contract.sources import Sources
 from conformance.contract.subjects import refused, served
 from conformance.contract.view import CallView, ReadView
 from conformance.records import Level
@@ -27,7 +28,7 @@ class Ending:
         self,
         clause_id: str,
         over: Selector[Any],
-        source: str,
+        source: Sources,
         request: str | Callable[[Any], str],
         says: str,
         *,

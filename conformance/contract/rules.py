@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from conformance.contract.clause import Role, Selector, Subject, Violation, clause
+from conformance.contract.sources import Sources
 from conformance.records import Level
 from conformance.wire import Fault, Rule, Severity
 
@@ -60,7 +61,7 @@ class RuleRow:
     rules: tuple[Rule, ...]
     breaks: str
     says: str
-    source: str
+    source: Sources
     unless: frozenset[Rule]
     unless_there: frozenset[Rule]
     over: Selector[Any] | None
@@ -89,7 +90,7 @@ def _row(
     breaks: str = "",
     says: str = "",
     *,
-    source: str = "",
+    source: Sources = "",
     unless: Collection[Rule] = (),
     unless_there: Collection[Rule] = (),
     over: Selector[Any] | None = None,

@@ -1,8 +1,26 @@
-"""The public texts that clauses rest on: each address once, with a description of its content."""
+"""The public texts that clauses rest on: each address once, with its content and the kind of evidence that it is.
+
+A source states a requirement, or shows that the service meets it. A report on one emulator does neither: it shows who
+breaks, so its address belongs into a clause's ``breaks``.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from conformance.contract.closed import EvidenceKind
+
+Sources: TypeAlias = str | tuple[str, ...]
+"""The address that states a requirement, or a tuple of it and the addresses of further evidence."""
+
+
+class Inferred(str):
+    """An address from whose text a requirement follows, although the text does not say it."""
+
+    __slots__ = ()
+
 
 STORAGE_PROTO: Final = (
     "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/storage.proto"
@@ -52,6 +70,9 @@ NODE_LIVE_TEST: Final = (
 )
 """Reads of the live service, and the text of its refusal of an unknown column."""
 
+SESSION_NAMES: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/333"
+"""A log with the names of three sessions of one program."""
+
 STRICT_CLIENT: Final = "https://github.com/acuitymd/silk-chiffon"
 """A reader that checks the service's statements about a session and each response before it uses them."""
 
@@ -61,22 +82,29 @@ BEAM_SOURCE: Final = (
 )
 """A reader that splits streams, and checks counts and progress."""
 
-OFFSETS: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
-"""Offsets 0, 3, 5 and 100 of a five-row stream, measured on the service and on an emulator."""
+SERVICE_TESTS: Final = "https://github.com/flink-gcp/flink-connector-gcp"
+"""Tests of a connector against the service: a stream read from an offset, and from its number of rows; JSON texts."""
 
 PERMANENT_AS_UNKNOWN: Final = "https://github.com/googleapis/python-bigquery-storage/pull/263"
 """The reason why a reader treats UNKNOWN in mid-stream as a lost connection and reads on."""
 
-EMULATOR_HANDLERS: Final = (
-    "https://github.com/goccy/bigquery-emulator/blob/cb8555bee739c794343337e8c3242b59d5d7470a/server/storage_handler.go"
-)
-"""Handlers that return plain errors, answer with one response, and append columns by position."""
+RPC_CODES: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto"
+"""The status codes, and which of them a client may answer with a retry."""
 
-EMULATOR_SERVICER: Final = (
-    "https://github.com/jjviscomi/bqemulator/blob/a8fcd56f5676b232d18ec611eb8fb7963a18a6b8/"
-    "src/bqemulator/grpc_api/read_servicer.py"
-)
-"""A servicer that never looks at the offset, refuses words inside literals and does not apply compression."""
+ERROR_GUIDE: Final = "https://google.aip.dev/193"
+"""The errors of Google's APIs: their codes, and messages that help people."""
+
+GRPC: Final = "https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md"
+"""gRPC over HTTP/2: a server ends every call with trailers that have a status."""
+
+PROTOBUF: Final = "https://protobuf.dev/programming-guides/encoding/"
+"""The encoding of protobuf messages, as gRPC carries them."""
+
+TIMESTAMP_MESSAGE: Final = "https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp"
+"""The message of a point in time, and the range of its fields."""
+
+ENDLESS_READ: Final = "https://github.com/googleapis/google-cloud-go/issues/8660"
+"""A read without a deadline that hung for ever in its client."""
 
 PAYLOAD_CODEC: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1222"
 """A connector that learns to decompress whole payloads."""
@@ -99,8 +127,8 @@ LONG_FILTER: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-conn
 PREFERRED_STREAMS: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/908"
 """The preferred minimum of streams above the maximum, and how the service refuses it."""
 
-INVENTING_HANDLER: Final = "https://github.com/vantaboard/bigquery-emulator/blob/73f58d84a21edc6cf072619befec1b30fc7abb4a/gateway/handlers/bqstorage/read_server.go"
-"""A handler that invents columns for a session that it does not know."""
+EXPIRED_SESSION: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1316"
+"""A read of a stream whose session is gone: the stream's full name, and how the service refuses it."""
 
 IPC_FILE: Final = "https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format"
 """The IPC file format."""
@@ -110,15 +138,6 @@ ENCAPSULATION: Final = "https://arrow.apache.org/docs/format/Columnar.html#encap
 
 ARROW_GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#arrow_schema_details"
 """How columns of BigQuery appear as Arrow fields."""
-
-WHOLE_STREAM: Final = "https://github.com/goccy/bigquery-emulator/issues/398"
-"""An emulator that sent a whole stream where the schema message belongs."""
-
-SCHEMA_AND_BATCH: Final = "https://github.com/goccy/bigquery-emulator/issues/493"
-"""An emulator that sent the schema message again before each batch."""
-
-TRAILING_MARKER: Final = "https://github.com/jjviscomi/bqemulator/pull/31"
-"""An emulator that sent an end-of-stream marker behind a message."""
 
 COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 """The columnar format and its messages."""
@@ -154,9 +173,6 @@ IPC_FORMAT: Final = (
 LARGE_RESPONSES: Final = "https://github.com/googleapis/python-bigquery-storage/issues/78"
 """Responses above gRPC's default limit of 4 MiB."""
 
-FILTERS_AND_PARENTS: Final = "https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2"
-"""A change to an emulator: the filters that it parses, and parents in another project than the table's."""
-
 ROW_COUNTERS: Final = "https://github.com/googleapis/python-bigquery-storage/pull/424"
 """A client that moved to another counter of rows."""
 
@@ -170,19 +186,10 @@ NO_RESPONSE: Final = "https://github.com/googleapis/python-bigquery-storage/issu
 """A read that ends without a response."""
 
 CAPTURED: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/tree/master/spark-bigquery-connector-common/src/test/resources"
-"""Schemas captured from the service, with columns of every mode and most types."""
+"""Schemas and batches captured from the service, with columns of every mode and most types."""
 
 LIVE_TEST: Final = "https://github.com/googleapis/python-bigquery/blob/main/tests/system/test_arrow.py"
 """Assertions on field metadata that run against the service."""
-
-NO_STREAMS: Final = "https://github.com/goccy/bigquery-emulator/issues/409"
-"""An emulator that answered a session without streams."""
-
-NO_OPTIONS: Final = "https://github.com/goccy/bigquery-emulator/issues/382"
-"""An emulator that failed on a session without read options."""
-
-ONE_STREAM_ONLY: Final = "https://github.com/goccy/bigquery-emulator/issues/29"
-"""An emulator that served one stream, however many the request asked for."""
 
 ENDLESS_SPLITS: Final = "https://github.com/apache/beam/issues/20155"
 """A reader that splits streams without end."""
@@ -196,17 +203,61 @@ MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.f
 FORWARD_COMPATIBILITY: Final = "https://arrow.apache.org/docs/format/Versioning.html#forward-compatibility"
 """The duties of a reader on a newer version's messages."""
 
-FLATTENING_HANDLER: Final = "https://github.com/vantaboard/bigquery-emulator/blob/73f58d84a21edc6cf072619befec1b30fc7abb4a/gateway/handlers/bqstorage/arrow.go"
-"""A handler that flattens types."""
-
 SQL_TYPES: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types"
 """The data types of GoogleSQL and their ranges."""
 
-INSERTED_VALUES: Final = "https://github.com/Recidiviz/bigquery-emulator/pull/45"
-"""A change to an emulator: values of inserted rows."""
+BIGNUMERIC_TYPE: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#bignumeric_type"
+"""BIGNUMERIC, whose 77th digit is partial."""
 
-EMPTY_ARRAYS: Final = "https://github.com/goccy/bigquery-emulator/pull/496"
-"""A change to an emulator: empty arrays."""
+SQL_KEYWORDS: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#reserved_keywords"
+"""The words that cannot be names unless they are quoted."""
+
+READ_STATS: Final = "https://arrow.apache.org/docs/python/generated/pyarrow.ipc.ReadStats.html"
+"""The counts that a reader of pyarrow reports for a stream."""
+
+LZ4_FRAME: Final = "https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md"
+"""The frames in which LZ4-compressed buffers arrive."""
+
+OBSERVED_TYPES: Final = "https://github.com/airbytehq/airbyte"
+"""A decoder whose tests have the Arrow types that the service returned in September 2026."""
 
 LIVE_TESTS: Final = "https://github.com/abdolence/bigquery-rs/tree/main/tests"
-"""Values written and read back through the service."""
+"""Tests against the service: values of every type and mode, projections, restrictions, streams."""
+
+_BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
+    {
+        EvidenceKind.RECORDED: (
+            BAD_FILTER, BAD_PARENT, CAPTURED, EXPIRED_SESSION, JAVA_LIVE_TEST, LARGE_RESPONSES, LIVE_TEST, LIVE_TESTS,
+            LONG_FILTER, MISSING_TABLE, NODE_LIVE_TEST, OBSERVED_TYPES, PREFERRED_STREAMS, RECORDED, SERVICE_TESTS,
+            SESSION_NAMES, UNSPECIFIED_FORMAT,
+        ),
+        EvidenceKind.MEASURED: (MEASURED, NO_RESPONSE, RUST_CLIENT),
+        EvidenceKind.NORMATIVE: (
+            "https://arrow.apache.org/docs/format/", "https://github.com/apache/arrow/blob/main/format/",
+            "https://flatbuffers.dev/", "https://protobuf.dev/", GRPC, LZ4_FRAME,
+        ),
+        EvidenceKind.CLIENT: (
+            BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, NESTED_PRUNING, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN,
+            PYTHON_CLIENT, ROWS_LOST, ROW_COUNTERS, STREAMS_BUNDLED, STRICT_CLIENT,
+        ),
+        EvidenceKind.DOCUMENTATION: (
+            ERROR_GUIDE, READ_STATS, "https://cloud.google.com/bigquery/",
+            "https://github.com/googleapis/googleapis/blob/master/",
+        ),
+    }
+)  # fmt: skip
+"""The kind of evidence of the addresses that begin so; the longest beginning decides."""
+
+
+def evidence_of(address: str) -> EvidenceKind:
+    """Return the kind of evidence that an address is.
+
+    Raises:
+        ValueError: the table has no beginning of the address.
+    """
+    if isinstance(address, Inferred):
+        return EvidenceKind.INFERRED
+    kinds = {start: kind for kind, starts in _BEGINNINGS.items() for start in starts if address.startswith(start)}
+    if not kinds:
+        raise ValueError(f"expected the address of a known kind of evidence, got {address!r}")
+    return kinds[max(kinds, key=len)]

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from conformance._jsonschema import json_schema
 from conformance.contract.clause import CLAUSES
+from conformance.contract.closed import EvidenceKind
 from conformance.disk.files import write_whole
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
@@ -30,13 +31,17 @@ SCHEMA_VERSION: Final = 1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClauseResult:
-    """The result of one clause over all cases: its worst outcome, and the number of verdicts with each outcome."""
+    """The result of one clause over all cases: its worst outcome, and the number of verdicts with each outcome.
+
+    ``evidence`` are the kinds of evidence that the requirement rests on, strongest first.
+    """
 
     id: str
     level: Level
     outcome: Outcome
     verdicts: tuple[OutcomeCount, ...]
     source: str = ""
+    evidence: tuple[EvidenceKind, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -126,13 +131,14 @@ def document(result: Result) -> Report:
 
 
 def _clause(result: Result, clause_id: str) -> ClauseResult:
-    counts = result.by_clause[clause_id]
+    counts, clause = result.by_clause[clause_id], CLAUSES.get(clause_id)
     return ClauseResult(
         id=clause_id,
         level=level_of(clause_id),
         outcome=result.worst[clause_id],
         verdicts=tuple(OutcomeCount(outcome, count) for outcome, count in sorted(counts.items())),
-        source=CLAUSES[clause_id].source if clause_id in CLAUSES else "",
+        source=clause.source if clause else "",
+        evidence=clause.evidence if clause else (),
     )
 
 

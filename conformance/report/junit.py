@@ -55,7 +55,7 @@ def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
     case = ET.SubElement(suite, "testcase", classname=chapter, name=clause_id)
     clause = CLAUSES.get(clause_id)
     properties = {"clause": clause_id, "level": level_of(clause_id).value}
-    _properties(case, properties | ({"source": clause.source} if clause else {}))
+    _properties(case, properties | ({"source": clause.source, "evidence": clause.evidence_in_words} if clause else {}))
     if clause_id not in result.by_clause:
         ET.SubElement(case, "skipped", type="not-observed", message="no case of this run had anything to judge")
         return "skipped"

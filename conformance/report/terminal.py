@@ -110,6 +110,7 @@ def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
     yield "observed", deviation.text
     if clause is not None:
         yield "source", clause.source
+        yield "evidence", clause.evidence_in_words
         if clause.breaks:
             yield "breaks", clause.breaks
     if finding is not None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.contract.clause import MESSAGES, Clause, Role
+from conformance.contract.closed import EvidenceKind
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
@@ -31,6 +32,12 @@ Ids are permanent ([stability](stability.md)). *Breaks* says what goes wrong for
 *Mutants* are implementations on which the clause must fail (`conformance prove`).
 `conformance explain ID` prints the same.
 
+Each clause says what kinds of [evidence](terms.md#evidence) it rests on, strongest first. A clause with several kinds
+counts once for each:
+
+| evidence | MUST | SHOULD | MAY |
+|---|---|---|---|
+{evidence}
 | chapter | clauses |
 |---|---|
 """
@@ -43,7 +50,8 @@ def text() -> str:
     chapters = [(name, list(members)) for name, members in itertools.groupby(clauses, lambda each: each.chapter)]
     counts = {level.value: sum(each.level is level for each in clauses) for level in Level}
     lines = [f"| [{name}](#{name}) | {len(members)} |\n" for name, members in chapters]
-    parts = [_HEAD.format(count=len(clauses), chapters=len(chapters), **counts), *lines]
+    evidence = "".join(_counts(clauses))
+    parts = [_HEAD.format(count=len(clauses), chapters=len(chapters), evidence=evidence, **counts), *lines]
     for name, members in chapters:
         parts.append(f"\n## {name}\n")
         parts += [line for each in members for line in _entry(each, cases)]
@@ -53,7 +61,7 @@ def text() -> str:
 def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
     yield f"\n### {clause.id}\n\n"
     applies = "" if clause.profiles == MESSAGES[:1] else f" · {_whom(clause)} ({', '.join(clause.profiles)})"
-    yield f"**{clause.level.upper()}**{applies} · [source]({clause.source})\n\n"
+    yield f"**{clause.level.upper()}**{applies} · {_evidence(clause)}\n\n"
     yield clause.explanation.strip() + "\n\n"
     if clause.breaks:
         yield f"- *Breaks:* {clause.breaks}\n"
@@ -62,6 +70,19 @@ def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
         yield f"- *Cases:* {', '.join(f'`{case}`' for case in named[:SHOWN])}{more}\n"
     if killers := [mutant.name for mutant in MUTANTS.values() if clause.id in mutant.kills]:
         yield f"- *Mutants:* {', '.join(f'`{name}`' for name in sorted(killers))}\n"
+
+
+def _evidence(clause: Clause) -> str:
+    """The kinds of evidence for a clause, and the addresses that are this evidence."""
+    also = "".join(f" [{number}]({address})" for number, address in enumerate(clause.also, 2))
+    return f"{clause.evidence_in_words} · [source]({clause.source}){also}"
+
+
+def _counts(clauses: Sequence[Clause]) -> Iterator[str]:
+    for kind in EvidenceKind:
+        having = [clause for clause in clauses if kind in clause.evidence]
+        numbers = " | ".join(str(sum(clause.level is level for clause in having)) for level in Level)
+        yield f"| {kind.words} | {numbers} |\n"
 
 
 def _whom(clause: Clause) -> str:

@@ -204,6 +204,15 @@ class TestWords:
         assert {clause["level"] for clause in listed} == {"should"}
         assert len(listed) < len(all_clauses())
 
+    def test_a_clause_is_explained_with_all_its_sources_and_its_evidence(self) -> None:
+        """Further sources follow the first one; the JSON form names the kinds by their short names."""
+        output = conformance_("explain", "offsets.end-is-served").output
+        facts = json.loads(conformance_("explain", "offsets.end-is-served", "--json").output)
+
+        assert all(f"also      {address}\n" in output for address in facts["also"])
+        assert "evidence  recorded from the service, measured on the service\n" in output
+        assert facts["evidence"] == ["recorded", "measured"]
+
     def test_a_clause_is_explained_with_its_source(self) -> None:
         """What, by whose word, who breaks."""
         clause = next(iter(all_clauses().values()))

@@ -49,7 +49,8 @@ def _messages() -> Iterator[str]:
 
 def _register() -> Iterator[str]:
     for clause in CLAUSES.values():
-        yield f"{clause.id}: {clause.level}, {', '.join(clause.profiles)}, {clause.source}"
+        sources = " ".join((clause.source, *clause.also))
+        yield f"{clause.id}: {clause.level}, {', '.join(clause.profiles)}, {clause.evidence_in_words}: {sources}"
 
 
 PARTS: Mapping[str, Callable[[], Iterator[str]]] = {

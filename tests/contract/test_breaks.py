@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.contract.clause import CLAUSES, CLIENT_BASIS, load_chapters
 
 load_chapters()
 
@@ -15,9 +15,6 @@ SOFTWARE: Final = re.compile(
     r"\b(ADBC|apache-arrow|arro3|Arrow C\+\+|arrow-rs|Beam|Dataflow|DuckDB|duckdb-bigquery|Flink|Go|google-cloud-\w+"
     r"|Java|JavaScript|nanoarrow|\.NET|Node|pandas|Polars|pyarrow|python-bigquery\w*|R|Rust|Spark|Trino)\b"
 )
-MEASURED: Final = re.compile(r"\b[0-9]+\.[0-9]+")
-REPORTED: Final = re.compile(r"https://")
-READ: Final = re.compile(r"from (its|their) source")
 
 
 @pytest.mark.parametrize("clause", [one.id for one in CLAUSES.values() if SOFTWARE.search(one.breaks)])
@@ -25,4 +22,4 @@ def test_what_is_said_of_software_was_measured(clause: str) -> None:
     """Software is named with the version that was run, with the public report of it, or as known from its source."""
     breaks = CLAUSES[clause].breaks
 
-    assert any(basis.search(breaks) for basis in (MEASURED, REPORTED, READ)), breaks
+    assert CLIENT_BASIS.search(breaks), breaks

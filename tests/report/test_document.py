@@ -82,3 +82,15 @@ def test_each_list_of_the_run_is_in_the_report() -> None:
 def test_a_deviation_carries_its_replay() -> None:
     """One line that shows it again."""
     assert document(full_result()).deviations[0].replay == "conformance replay a --target fake.toml"
+
+
+def test_a_clause_has_the_evidence_of_its_requirement() -> None:
+    """A clause that this version of the suite does not know has none."""
+    start = started("rows.row-count-is-true", "rows.once")
+    result = fold(
+        [start, judged("a", passing("a", "rows.row-count-is-true"), passing("a", "rows.once")), RunEnded(2.0)]
+    )
+
+    evidence = {clause["id"]: clause.get("evidence") for clause in to_json(document(result))["clauses"]}
+
+    assert evidence == {"rows.row-count-is-true": ["recorded", "client", "documentation"], "rows.once": None}

@@ -96,6 +96,15 @@ def test_a_clause_is_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert page.count('<a href="#clause--framing.x">') == 1
 
 
+def test_the_evidence_for_a_requirement_is_shown() -> None:
+    """A reader sees beside the source how it is known that the service requires this."""
+    clause = all_clauses()["offsets.end-is-served"]
+    verdict = Verdict("a", clause.id, Outcome.FAIL, (dataclasses.replace(FINDING, clause=clause.id),))
+    run = fold([started(clause.id), CaseJudged("a", "Case a", "a", (verdict,), ()), RunEnded(2.0)])
+
+    assert "<dt>evidence</dt><dd>recorded from the service, measured on the service</dd>" in html(document(run))
+
+
 def test_the_line_at_fault_is_marked() -> None:
     """Only that one."""
     assert html(failed_run()).count('<tr class="marked">') == 1

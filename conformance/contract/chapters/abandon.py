@@ -13,11 +13,13 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import exactly
-from conformance.contract.sources import STORAGE_PROTO
+from conformance.contract.sources import JAVA_LIVE_TEST, STORAGE_PROTO, Inferred
 from conformance.contract.subjects import after_abandoned, is_child, once_per_view, read_feature, served, valid_reads
 from conformance.contract.view import CallView, ReadView, View
 from conformance.records import CallEnd
 
+SOURCES: Final = (Inferred(STORAGE_PROTO), JAVA_LIVE_TEST)
+"""The test leaves a read of the service after some responses, and then reads the rest of the stream."""
 BREAKS: Final = "every client of a server that others use: its capacity is used up by reads that nobody waits for"
 
 
@@ -26,14 +28,14 @@ def _later(view: View) -> list[CallView]:
     return [call for call in view.calls if after_abandoned(call) and call.raw.end is not CallEnd.CANCELLED]
 
 
-@clause("abandon.later-calls-end-in-time", over=_later, source=STORAGE_PROTO, breaks=BREAKS)
+@clause("abandon.later-calls-end-in-time", over=_later, source=SOURCES, breaks=BREAKS)
 def later_calls_end_in_time(call: CallView) -> Iterator[Violation]:
     """After reads were abandoned, calls end within their deadline: no thread, slot or lock stays occupied."""
     if call.raw.end is CallEnd.DEADLINE:
         yield Violation("a status", f"none by the deadline, after {len(call.raw.responses)} responses")
 
 
-@clause("abandon.server-lives-on", over=_later, source=STORAGE_PROTO, breaks=BREAKS)
+@clause("abandon.server-lives-on", over=_later, source=SOURCES, breaks=BREAKS)
 def server_lives_on(call: CallView) -> Iterator[Violation]:
     """After reads were abandoned, the server still runs: a cancelled call does not end the process."""
     if call.raw.end is CallEnd.CRASH:
@@ -47,7 +49,7 @@ def server_lives_on(call: CallView) -> Iterator[Violation]:
         for read in valid_reads(view)
         if read.offset == 0 and not is_child(read) and read_feature(read) is Feature.ABANDONED
     ],
-    source=STORAGE_PROTO,
+    source=SOURCES,
     breaks=BREAKS,
 )
 def later_read_is_served(read: ReadView) -> Iterator[Violation]:
@@ -58,7 +60,7 @@ def later_read_is_served(read: ReadView) -> Iterator[Violation]:
 @clause(
     "abandon.later-read-is-whole",
     over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.ABANDONED],
-    source=STORAGE_PROTO,
+    source=SOURCES,
     breaks=BREAKS,
 )
 def later_read_is_whole(whole: SessionRead) -> Iterator[Violation]:

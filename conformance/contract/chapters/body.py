@@ -10,6 +10,7 @@ from __future__ import annotations
 from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE
 from conformance.contract.messages import bodies, written
 from conformance.contract.rules import ANY_VIOLATION, must, rule_clauses, should
+from conformance.contract.sources import BIGNUMERIC_TYPE, SCHEMA_FBS
 from conformance.wire import Rule
 
 # A table, one row per clause: id, rules, affected software, and an explanation if it says more than the rules.
@@ -112,7 +113,7 @@ rule_clauses(bodies, ANY_BATCH,
       """A decimal has no more digits than its type's precision; decimal256(76, 38) may hold BIGNUMERIC's 77 digits.
 
       The extremes of BIGNUMERIC are excepted in :func:`conformance.contract.bytefields.without_extremes`.
-      """, source="https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#bignumeric_type"),
+      """, source=(SCHEMA_FBS, BIGNUMERIC_TYPE)),
     must("body.times-within-day", Rule.TIME_RANGE,
       "pandas through pyarrow 26.0.1: `ValueError: hour must be in 0..23`; in a Python list midnight, without an error",
       """A time is at least 0 and less than a day.

@@ -18,11 +18,13 @@ from conformance.contract.comparing.violations import exactly
 from conformance.contract.endings import refuses, serves
 from conformance.contract.sources import (
     ARROW_PROTO,
-    EMULATOR_SERVICER,
+    CAPTURED,
+    MEASURED,
     PAYLOAD_CODEC,
     RECORDED,
     STORAGE_PROTO,
     STREAM_PROTO,
+    Sources,
 )
 from conformance.contract.subjects import feature, once_per_view, read_feature, refused_as, valid_reads, valid_sessions
 from conformance.contract.view import CallView, ReadView, ResponseView, SessionView, View
@@ -87,7 +89,7 @@ def _batches(view: View) -> list[Asked]:
     return found
 
 
-def _is_applied(clause_id: str, codec: str) -> None:
+def _is_applied(clause_id: str, codec: str, source: Sources) -> None:
     """Register the clause that one codec is applied if it was requested."""
 
     def select(view: View) -> list[Asked]:
@@ -102,21 +104,21 @@ def _is_applied(clause_id: str, codec: str) -> None:
     clause(
         clause_id,
         over=select,
-        source=EMULATOR_SERVICER,
+        source=source,
         level=Level.SHOULD,
         breaks="tests of a client's decompression: they test nothing",
         says=f"If {codec} was requested, a record batch of more than 1 KiB is compressed.",
     )(check)
 
 
-_is_applied("compression.lz4-frame-is-applied", "LZ4_FRAME")
-_is_applied("compression.zstd-is-applied", "ZSTD")
+_is_applied("compression.lz4-frame-is-applied", "LZ4_FRAME", (ARROW_PROTO, MEASURED))
+_is_applied("compression.zstd-is-applied", "ZSTD", ARROW_PROTO)
 
 
 @clause(
     "compression.codec-is-the-one-asked-for",
     over=lambda view: [batch for batch in _batches(view) if batch.asked and batch.codec],
-    source=ARROW_PROTO,
+    source=(ARROW_PROTO, MEASURED),
     breaks="clients that support one codec",
 )
 def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
@@ -128,7 +130,7 @@ def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
 @clause(
     "compression.none-without-asking",
     over=lambda view: [batch for batch in _batches(view) if not batch.asked],
-    source=ARROW_PROTO,
+    source=(ARROW_PROTO, CAPTURED),
     breaks="clients without a codec, such as JavaScript (from its source)",
 )
 def none_without_asking(batch: Asked) -> Iterator[Violation]:
@@ -137,7 +139,7 @@ def none_without_asking(batch: Asked) -> Iterator[Violation]:
         yield Violation("no compression", batch.codec, field="RecordBatch.compression")
 
 
-def _rows_are_the_same(clause_id: str, name: Feature, source: str, says: str, breaks: str) -> None:
+def _rows_are_the_same(clause_id: str, name: Feature, source: Sources, says: str, breaks: str) -> None:
     """Register the clause that one kind of compression changes no row."""
 
     def select(view: View) -> list[SessionRead]:
@@ -147,13 +149,13 @@ def _rows_are_the_same(clause_id: str, name: Feature, source: str, says: str, br
 
 
 # fmt: off
-_rows_are_the_same("compression.rows-are-the-same", Feature.BODY_CODEC, ARROW_PROTO,
+_rows_are_the_same("compression.rows-are-the-same", Feature.BODY_CODEC, (ARROW_PROTO, MEASURED),
   "The rows of a session with compressed buffers are those of the table, once each.",
-  "every client that requests compression")
+  "python-bigquery, which always requests LZ4_FRAME (from its source)")
 
 # --- the whole payload ----------------------------------------------------------------------------
 
-serves("compression.payload-request-is-served", _with_feature(Feature.RESPONSE_CODEC), PAYLOAD_CODEC,
+serves("compression.payload-request-is-served", _with_feature(Feature.RESPONSE_CODEC), (STREAM_PROTO, PAYLOAD_CODEC),
   lambda call: f"response_compression_codec {_session(call).step.response_compression}",
   "A session that requests LZ4 payloads, and a read of it, end in OK.",
   breaks="the Spark connector with response compression (from its source)")
@@ -187,7 +189,7 @@ def payload_size_is_set(response: ResponseView) -> Iterator[Violation]:
         yield Violation("a size, or -1 for a payload left as it is", "none", field="uncompressed_byte_size")
 
 
-@clause("compression.payload-size-is-positive-or-minus-one", over=_sized, source=STORAGE_PROTO)
+@clause("compression.payload-size-is-positive-or-minus-one", over=_sized, source=STORAGE_PROTO, level=Level.SHOULD)
 def payload_size_is_positive_or_minus_one(response: ResponseView) -> Iterator[Violation]:
     """``uncompressed_byte_size`` is the size after decompression, or -1 if compression would not have helped."""
     size = response.message.uncompressed_byte_size

@@ -17,17 +17,20 @@ from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     BAD_FILTER,
     BAD_PARENT,
-    EMULATOR_HANDLERS,
-    INVENTING_HANDLER,
+    ERROR_GUIDE,
+    EXPIRED_SESSION,
     LONG_FILTER,
     MEASURED,
     MISSING_TABLE,
     NODE_LIVE_TEST,
     PERMANENT_AS_UNKNOWN,
     PREFERRED_STREAMS,
+    RPC_CODES,
     STORAGE_PROTO,
     STREAM_PROTO,
     UNSPECIFIED_FORMAT,
+    Inferred,
+    Sources,
 )
 from conformance.contract.subjects import answered, once_per_view, refused_as, to_refuse
 from conformance.contract.view import CallView, ReadView, SessionView, View
@@ -64,7 +67,7 @@ def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
 @clause(
     "errors.permanent-one-is-not-retryable",
     over=_refusals,
-    source=EMULATOR_HANDLERS,
+    source=RPC_CODES,
     breaks="Go, Node and Java clients retry until their deadline of minutes or hours (from their source)",
 )
 def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
@@ -73,7 +76,7 @@ def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
         yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
 
 
-@clause("errors.message-says-something", over=_refusals, source=STORAGE_PROTO, level=Level.SHOULD)
+@clause("errors.message-says-something", over=_refusals, source=ERROR_GUIDE, level=Level.SHOULD)
 def message_says_something(call: CallView) -> Iterator[Violation]:
     """A refusal has a message for people: a bare code does not show them what was wrong."""
     if not call.raw.details.strip():
@@ -83,7 +86,7 @@ def message_says_something(call: CallView) -> Iterator[Violation]:
 @clause(
     "errors.refused-read-has-no-rows",
     over=lambda view: [call for call in _refusals(view) if isinstance(call, ReadView)],
-    source=STORAGE_PROTO,
+    source=(Inferred(STORAGE_PROTO), MEASURED),
     breaks="clients that pass on rows as they arrive",
 )
 def refused_read_has_no_rows(call: CallView) -> Iterator[Violation]:
@@ -114,7 +117,8 @@ refuses("errors.bad-parent-is-refused", refused_as("bad-parent"), BAD_PARENT,
   """)
 refuses("errors.malformed-table-is-refused", refused_as("malformed-table"), STREAM_PROTO,
   lambda call: f"table {_table(call)!r}",
-  "A table that is not ``projects/*/datasets/*/tables/*`` is refused, even if a server could guess its meaning.")
+  "A table that is not ``projects/*/datasets/*/tables/*`` is refused, even if a server could guess its meaning.",
+  level=Level.SHOULD)
 refuses("errors.missing-table-is-refused", refused_as("missing-table"), MISSING_TABLE,
   lambda call: f"the table {_table(call)!r}, which does not exist",
   "A table that does not exist is refused: a session without streams would look like an empty table.",
@@ -127,23 +131,26 @@ refuses("errors.preferred-above-maximum-is-refused", refused_as("preferred-excee
   "A ``preferred_min_stream_count`` above ``max_stream_count`` is refused.")
 refuses("errors.negative-stream-count-is-refused", refused_as("negative-stream-count"), STORAGE_PROTO,
   lambda call: f"max_stream_count {call.request.max_stream_count}",
-  "A negative ``max_stream_count`` is refused: the value has to be non-negative.")
+  """A negative ``max_stream_count`` is refused: the value has to be non-negative.
+
+  The answer of the service is not recorded, and no client is known that sends one.
+  """, level=Level.SHOULD)
 refuses("errors.long-trace-id-is-refused", refused_as("long-trace-id"), STREAM_PROTO,
   lambda call: f"a trace_id of {len(call.request.read_session.trace_id)} characters",
   "A ``trace_id`` of more than 256 bytes is refused: the proto sets that limit.", level=Level.SHOULD)
-refuses("errors.unknown-stream-is-refused", refused_as("unknown-stream"), STORAGE_PROTO,
+refuses("errors.unknown-stream-is-refused", refused_as("unknown-stream"), (Inferred(STORAGE_PROTO), EXPIRED_SESSION),
   lambda call: f"the stream {_stream(call)!r}, which its session does not have",
   "A stream that its session does not have is refused: an empty answer would look like the end of the stream.",
   breaks="clients read nothing, or the rows of another stream")
-refuses("errors.unknown-session-is-refused", refused_as("unknown-session"), INVENTING_HANDLER,
+refuses("errors.unknown-session-is-refused", refused_as("unknown-session"), (Inferred(STORAGE_PROTO), EXPIRED_SESSION),
   lambda call: f"the stream {_stream(call)!r} of no session",
   "A stream of a session that never existed is refused; above all, the server does not invent a schema.")
 refuses("errors.malformed-stream-is-refused", refused_as("malformed-stream"), STORAGE_PROTO,
   lambda call: f"the stream {_stream(call)!r}",
-  "A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` is refused.")
-refuses("errors.split-of-unknown-stream-is-refused", refused_as("split-unknown-stream"), STORAGE_PROTO,
+  "A stream name that is not ``projects/*/locations/*/sessions/*/streams/*`` is refused.", level=Level.SHOULD)
+refuses("errors.split-of-unknown-stream-is-refused", refused_as("split-unknown-stream"), Inferred(STORAGE_PROTO),
   lambda call: f"a split of {call.request.name!r}, which does not exist",
-  "A split of a stream that does not exist is refused, and gives no children.")
+  "A split of a stream that does not exist is refused, and gives no children.", level=Level.SHOULD)
 # fmt: on
 
 
@@ -167,7 +174,7 @@ def _classified(*reasons: str) -> Callable[[View], list[CallView]]:
 
 
 def _has_its_code(
-    clause_id: str, reasons: Sequence[str], source: str, says: str, *, breaks: str = "", level: Level = Level.MUST
+    clause_id: str, reasons: Sequence[str], source: Sources, says: str, *, breaks: str = "", level: Level = Level.MUST
 ) -> None:
     """Register the clause that refusals for one of ``reasons`` have a code that the contract permits."""
 
@@ -207,7 +214,7 @@ _has_its_code("errors.snapshot-outside-window-has-its-code", ["snapshot-outside-
   level=Level.SHOULD)
 _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
   ["malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session", "malformed-stream",
-   "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset"], STORAGE_PROTO,
+   "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset"], Inferred(STORAGE_PROTO),
   """A bad request whose refusal by the service is not publicly recorded is refused with a fitting code.
 
   INVALID_ARGUMENT, NOT_FOUND and similar codes fit; UNIMPLEMENTED and UNAUTHENTICATED mean something else.

@@ -24,17 +24,12 @@ from conformance.contract.messages import (
     written_schemas,
 )
 from conformance.contract.rules import ANY_VIOLATION, broken, must, rule_clauses, should
-from conformance.contract.sources import (
-    ARROW_GUIDE,
-    ARROW_PROTO,
-    ENCAPSULATION,
-    SCHEMA_AND_BATCH,
-    TRAILING_MARKER,
-    WHOLE_STREAM,
-)
+from conformance.contract.sources import ARROW_GUIDE, ARROW_PROTO, CAPTURED, ENCAPSULATION
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.wire import Header, Rule
 
+BARE: Final = (ARROW_PROTO, CAPTURED)
+"""Each byte field is one message, says the proto; the captured fields are."""
 LENGTH: Final = "every client reads the first bytes of the metadata as a length"
 NEXT: Final = "readers of schema and batches as one stream read the bytes as the next message"
 
@@ -54,14 +49,14 @@ rule_clauses(schemas, ANY,
 
       A response without a schema leaves the whole `arrow_schema` field unset; a set field without bytes is neither a
       schema nor a missing one.
-      """, source=ARROW_PROTO),
+      """, source=BARE),
     must("framing.batch-not-empty", Rule.PREFIX_EMPTY,
       "google-cloud-bigquery-storage 2.43.0 (Python): `EOFError: End of Arrow stream`; pyarrow 26.0.1,"
       " nanoarrow 0.9.0 and arro3 0.9.1, reading a stream, give no rows and no error",
       """`serialized_record_batch` is not empty.
 
       For no rows there is no response, or a RecordBatch message of length 0; a set field without bytes is neither.
-      """, source=ARROW_PROTO, over=batches),
+      """, source=BARE, over=batches),
 )
 # fmt: on
 
@@ -97,7 +92,7 @@ def _is_legacy(message: Message) -> bool:
 @clause(
     "framing.not-legacy",
     over=written,
-    source=ARROW_GUIDE,
+    source=(ARROW_GUIDE, CAPTURED),
     breaks=(
         "nanoarrow 0.9.0: `Expected prefix 8 prefix header bytes but found 4` for such a batch after a modern schema"
     ),
@@ -137,7 +132,7 @@ rule_clauses(prefixed, ANY_MESSAGE,
 rule_clauses(written_schemas, ANY,
     must("framing.schema-header-kind", Rule.MESSAGE_HEADER_KIND,
       "pyarrow 26.0.1 and the Python clients on it: `Expected IPC message of type schema but got record batch`",
-      "The message in `serialized_schema` has a Schema header.", source=ARROW_PROTO),
+      "The message in `serialized_schema` has a Schema header.", source=BARE),
 )
 # fmt: on
 _KIND: Final = (Rule.MESSAGE_HEADER_KIND,)
@@ -146,10 +141,11 @@ _KIND: Final = (Rule.MESSAGE_HEADER_KIND,)
 @clause(
     "framing.batch-without-schema",
     over=written_batches,
-    source=WHOLE_STREAM,
+    source=BARE,
     breaks=(
         "google-cloud-bigquery-storage 2.43.0 (Python): `Expected IPC message of type record batch but got"
-        " schema`; the Go sample decodes an empty table (from its source)"
+        " schema`; the Go sample decodes an empty table (from its source):"
+        " https://github.com/goccy/bigquery-emulator/issues/398"
     ),
     profiles=ANY,
     rules=_KIND,
@@ -166,7 +162,7 @@ def batch_without_schema(batch: BatchBytes) -> Iterator[Violation]:
 @clause(
     "framing.batch-without-dictionary",
     over=written_batches,
-    source=ARROW_PROTO,
+    source=BARE,
     breaks="every client: no field carries a dictionary, so the indices have no values",
     profiles=ANY,
     rules=_KIND,
@@ -182,7 +178,7 @@ def batch_without_dictionary(batch: BatchBytes) -> Iterator[Violation]:
 @clause(
     "framing.batch-header-kind",
     over=written_batches,
-    source=ARROW_PROTO,
+    source=BARE,
     breaks="every client",
     profiles=ANY,
     rules=_KIND,
@@ -201,9 +197,10 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
 @clause(
     "framing.schema-without-batch",
     over=written_schemas,
-    source=SCHEMA_AND_BATCH,
+    source=BARE,
     breaks=(
-        "Go: `RowIterator` reads the batch after the schema first, then stops before the real ones (from its source)"
+        "Go: `RowIterator` reads the batch after the schema first, then stops before the real ones (from its source):"
+        " https://github.com/goccy/bigquery-emulator/issues/493"
     ),
     profiles=ANY,
     rules=(Rule.MESSAGE_SECOND_MESSAGE,),
@@ -238,15 +235,15 @@ rule_clauses(written_batches, ANY,
     must("framing.batch-single-message", Rule.MESSAGE_SECOND_MESSAGE,
       "google-cloud-bigquery-storage 2.43.0 (Python) reads the first message only, and so do Java and Trino (from"
       " their source): the rows of the others are lost without an error",
-      "`serialized_record_batch` contains one message, and no second one after it.", source=WHOLE_STREAM),
+      "`serialized_record_batch` contains one message, and no second one after it.", source=BARE),
     must("framing.schema-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
       "pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1, Polars 2.1.0 and Go (from its source), which read schema and"
-      " batches as one stream, give no rows and no error",
+      " batches as one stream, give no rows and no error: https://github.com/jjviscomi/bqemulator/pull/31",
       """No end-of-stream marker follows the schema.
 
       The marker (FF FF FF FF 00 00 00 00) ends a stream. A client that appends the batches to the schema and reads a
       stream finds the end before the first row. `pyarrow.ipc.read_schema` ignores the marker, which hides the defect.
-      """, source=TRAILING_MARKER, over=written_schemas),
+      """, source=BARE, over=written_schemas),
     must("framing.batch-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
       "Spark and ADBC join all batches of a stream and stop after the first one, without an error (from their"
       " source)",
@@ -264,7 +261,7 @@ rule_clauses(written_batches, ANY,
 @clause(
     "framing.schema-without-dictionary",
     over=legible_schemas,
-    source="https://github.com/jjviscomi/bqemulator/blob/main/docs/adr/0033-storage-read-arrow-ipc-bare-message-contract.md",
+    source=BARE,
     breaks="pyarrow 26.0.1: `Dictionary field not found`, because no field carries dictionaries",
 )
 @per_schema

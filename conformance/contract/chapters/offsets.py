@@ -18,12 +18,15 @@ from conformance.contract.closed import OffsetPlace
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import first_read, responses_with_schema, schema_differs
 from conformance.contract.endings import beyond_its_end
-from conformance.contract.sources import JAVA_LIVE_TEST, OFFSETS, STORAGE_PROTO
+from conformance.contract.sources import JAVA_LIVE_TEST, MEASURED, SERVICE_TESTS, STORAGE_PROTO, Inferred, Sources
 from conformance.contract.subjects import answered, full_reads, is_child, once_per_view, refused, refused_as, served
 from conformance.contract.view import CallView, ReadView, ResponseView, View
 from conformance.records import Level
 
-REPEATS: Final = "every client that resumes after a lost connection repeats or loses rows"
+REPEATS: Final = (
+    "every client that resumes after a lost connection repeats or loses rows:"
+    " https://github.com/goccy/bigquery-emulator/issues/507"
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,24 +93,24 @@ def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
     yield from served(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
 
 
-def _continues(clause_id: str, place: OffsetPlace, source: str, says: str) -> None:
+def _continues(clause_id: str, place: OffsetPlace, source: Sources, says: str) -> None:
     """Register the clause that a read from such a place delivers exactly the rows from there on."""
     clause(clause_id, over=_ok_at(place), source=source, breaks=REPEATS, says=inspect.cleandoc(says))(_is_suffix)
 
 
 # A table, one row per clause: id, place, source, explanation.
 # fmt: off
-_continues("offsets.inside-a-response", OffsetPlace.INSIDE, JAVA_LIVE_TEST,
+_continues("offsets.inside-a-response", OffsetPlace.INSIDE, (JAVA_LIVE_TEST, MEASURED),
   """A read from a row inside a response of the full read delivers exactly the rows from there on, in order.
 
   The server may divide them into other responses, but does not send any row before the offset again.
   """)
-_continues("offsets.between-responses", OffsetPlace.BOUNDARY, OFFSETS,
+_continues("offsets.between-responses", OffsetPlace.BOUNDARY, (SERVICE_TESTS, MEASURED),
   """A read from the first row of a later response delivers exactly the rows from there on, in order.
 
   A client that lost its connection after a response resumes here.
   """)
-_continues("offsets.last-row", OffsetPlace.LAST, OFFSETS,
+_continues("offsets.last-row", OffsetPlace.LAST, (SERVICE_TESTS, MEASURED),
   "A read from the last row of the stream delivers that row and no other.")
 # fmt: on
 
@@ -115,7 +118,7 @@ _continues("offsets.last-row", OffsetPlace.LAST, OFFSETS,
 @clause(
     "offsets.end-is-served",
     over=_at(OffsetPlace.END),
-    source=OFFSETS,
+    source=(SERVICE_TESTS, MEASURED),
     breaks="clients that lose the connection after the last response: they resume at exactly this offset",
 )
 def end_is_served(resume: Resumed) -> Iterator[Violation]:
@@ -123,7 +126,7 @@ def end_is_served(resume: Resumed) -> Iterator[Violation]:
     yield from served(resume.read, f"offset {resume.read.offset}, the number of rows")
 
 
-@clause("offsets.end-yields-nothing", over=_ok_at(OffsetPlace.END), source=OFFSETS, breaks=REPEATS)
+@clause("offsets.end-yields-nothing", over=_ok_at(OffsetPlace.END), source=(SERVICE_TESTS, MEASURED), breaks=REPEATS)
 def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
     """A read from the offset that is the number of rows delivers no response."""
     if resume.read.raw.responses:
@@ -135,7 +138,7 @@ def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
 @clause(
     "offsets.beyond-the-end-is-refused",
     over=_at(OffsetPlace.BEYOND),
-    source=OFFSETS,
+    source=MEASURED,
     breaks="Beam, which learns from the refusal that a split had no effect (from its source)",
 )
 def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
@@ -150,7 +153,7 @@ def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
 @clause(
     "offsets.beyond-the-end-has-its-code",
     over=lambda view: [resume for resume in _at(OffsetPlace.BEYOND)(view) if not resume.read.ok],
-    source=OFFSETS,
+    source=MEASURED,
     level=Level.SHOULD,
     breaks="Beam, which expects exactly this code: with another one it fails the read (from its source)",
 )
@@ -159,12 +162,17 @@ def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
     yield from beyond_its_end(resume.read)
 
 
-@clause("offsets.negative-is-refused", over=refused_as("negative-offset"), source=STORAGE_PROTO)
+@clause(
+    "offsets.negative-is-refused",
+    over=refused_as("negative-offset"),
+    source=Inferred(STORAGE_PROTO),
+    level=Level.SHOULD,
+)
 def negative_is_refused(call: CallView) -> Iterator[Violation]:
     """A read from a negative offset is refused.
 
-    The service's code for it is not recorded. A server that treats the offset as 0 repeats rows to a client that has
-    miscounted.
+    The answer of the service is not recorded, and no client is known that sends one. A server that treats the offset
+    as 0 repeats rows to a client that has miscounted.
     """
     yield from refused(call, "a negative offset")
 
@@ -173,6 +181,7 @@ def negative_is_refused(call: CallView) -> Iterator[Violation]:
     "offsets.resumed-schema-is-the-sessions",
     over=lambda view: responses_with_schema(view, resumed=True),
     source=STORAGE_PROTO,
+    breaks="google-cloud-bigquery-storage (Python), which decodes such a read by its first schema (from its source)",
 )
 def resumed_schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
     """A schema in a response of a resumed read is equal to the session's; such a read may also have no schema."""

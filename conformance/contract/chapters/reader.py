@@ -19,6 +19,7 @@ from conformance.contract.sources import (
     ARROW_SECURITY,
     COLUMNAR,
     FORWARD_COMPATIBILITY,
+    READ_STATS,
     SCHEMA_FBS,
     TENSOR_FORMAT,
     VERSIONING,
@@ -82,7 +83,7 @@ def rows_true(read: Read) -> Iterator[Violation]:
 @_clause(
     "reader.statistics",
     over=Counted("rows"),
-    source="https://arrow.apache.org/docs/python/generated/pyarrow.ipc.ReadStats.html",
+    source=READ_STATS,
     level=Level.SHOULD,
     breaks="programs that monitor a pipeline by them: deltas or replaced dictionaries are missed, or reported wrongly",
 )

@@ -20,18 +20,26 @@ from conformance.contract.comparing.sessions import SessionRead, whole_or_refuse
 from conformance.contract.comparing.violations import selection_differs, unwanted_rows
 from conformance.contract.endings import refuses
 from conformance.contract.sources import (
-    EMULATOR_SERVICER,
+    BAD_FILTER,
     GUIDE,
+    LIVE_TESTS,
+    LONG_FILTER,
     QUOTAS,
+    RECORDED,
+    RUST_CLIENT,
+    SQL_KEYWORDS,
     SQL_LITERALS,
     SQL_OPERATORS,
     SQL_WHERE,
     STREAM_PROTO,
+    Sources,
 )
 from conformance.contract.subjects import once_per_view, refused_as, served
 from conformance.contract.view import CallView, ReadView, SessionView, View
 from conformance.records import Level
 
+INVALID: Final = (STREAM_PROTO, BAD_FILTER)
+"""The proto says which restrictions are valid; the service was recorded refusing one that is not."""
 BREAKS: Final = "Spark, Trino and Flink (from their source): filters that they push down fail or lose rows"
 
 
@@ -121,20 +129,22 @@ def _with_null(session: SessionView) -> set[int]:
     return (found & set(visible_rows(view, session))) - set(expected_rows(view, session))
 
 
-def _selected_by(clause_id: str, form: Form, source: str, says: str, *, breaks: str = BREAKS) -> None:
+def _selected_by(
+    clause_id: str, form: Form, source: Sources, says: str, *, breaks: str = BREAKS, level: Level = Level.MUST
+) -> None:
     """Register the clause that restrictions of one form select exactly the rows for which they are TRUE."""
-    clause(clause_id, over=_of_form(form), source=source, breaks=breaks, says=says)(_selects)
+    clause(clause_id, over=_of_form(form), source=source, level=level, breaks=breaks, says=says)(_selects)
 
 
 # A table, one row per clause: id, form, source, explanation, affected software.
 # fmt: off
-_selected_by("restriction.comparison", Form.COMPARISON, STREAM_PROTO,
+_selected_by("restriction.comparison", Form.COMPARISON, (STREAM_PROTO, RECORDED, LIVE_TESTS),
   "A comparison of a column with a literal selects exactly the rows for which it is TRUE.")
-_selected_by("restriction.and-or", Form.LOGIC, SQL_OPERATORS,
+_selected_by("restriction.and-or", Form.LOGIC, (SQL_OPERATORS, LIVE_TESTS),
   "AND binds tighter than OR, parentheses bind tightest, and the rows are those for which the whole is TRUE.")
 _selected_by("restriction.not", Form.NOT, SQL_OPERATORS,
   "NOT selects only the rows for which its operand is FALSE: NULL stays NULL.")
-_selected_by("restriction.in-list", Form.IN, SQL_OPERATORS,
+_selected_by("restriction.in-list", Form.IN, (SQL_OPERATORS, RECORDED),
   "IN selects the rows whose value is in the list, NOT IN the rows whose value is not NULL and not in the list.")
 _selected_by("restriction.between", Form.BETWEEN, STREAM_PROTO,
   "BETWEEN selects the rows whose value is between the bounds, both included.")
@@ -148,14 +158,14 @@ _selected_by("restriction.temporal-literal", Form.TEMPORAL, STREAM_PROTO,
   "Dates and timestamps compare with DATE and TIMESTAMP literals as instants, not as texts.")
 _selected_by("restriction.nested-field", Form.NESTED_FIELD, SQL_OPERATORS,
   "A field of a record is named by its path; in a row whose record is NULL it is NULL.")
-_selected_by("restriction.keyword-inside-a-literal", Form.KEYWORD_LITERAL, EMULATOR_SERVICER,
+_selected_by("restriction.keyword-inside-a-literal", Form.KEYWORD_LITERAL, SQL_LITERALS,
   "Words inside a string literal are data: they neither cause a refusal nor change the meaning of a restriction.",
-  breaks="every client that filters on text: valid filters are refused because of a word in the text")
-_selected_by("restriction.keyword-as-a-name", Form.KEYWORD_NAME, EMULATOR_SERVICER,
+  breaks="Spark and Trino, which push down filters on text (from their source): a word in it is refused")
+_selected_by("restriction.keyword-as-a-name", Form.KEYWORD_NAME, SQL_KEYWORDS,
   """A column may be named like a statement (``update``, ``merge``): words that are not reserved are names.
 
   A restriction on such a column is not refused because of its name.
-  """, breaks="every client of a table with such a column")
+  """, breaks="every client of a table with such a column", level=Level.SHOULD)
 _selected_by("restriction.nothing-selected", Form.NOTHING, SQL_WHERE,
   "A restriction that is TRUE for no row is served, and yields no row.")
 # fmt: on
@@ -169,7 +179,7 @@ def _with_nulls_outside(view: View) -> list[SessionRead]:
 @clause(
     "restriction.null-is-not-true",
     over=_with_nulls_outside,
-    source=SQL_WHERE,
+    source=(SQL_WHERE, RUST_CLIENT),
     breaks="every client: it gets rows that its filter excludes",
 )
 def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
@@ -190,7 +200,7 @@ def _text(call: CallView) -> str:
 
 # A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
-refuses("restriction.malformed-is-refused", refused_as("malformed-restriction"), STREAM_PROTO, _text,
+refuses("restriction.malformed-is-refused", refused_as("malformed-restriction"), INVALID, _text,
   "A restriction that is not an SQL expression is refused, even if a query that contains it would run.",
   breaks="clients with a mistake in their filter")
 # fmt: on
@@ -215,7 +225,7 @@ def _read_under_bad_restrictions(view: View) -> list[SessionView]:
 @clause(
     "restriction.bad-one-yields-no-rows",
     over=_read_under_bad_restrictions,
-    source=GUIDE,
+    source=(GUIDE, BAD_FILTER),
     breaks="every client: it treats unfiltered rows as filtered",
 )
 def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
@@ -227,19 +237,19 @@ def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
 
 
 # fmt: off
-refuses("restriction.too-long-is-refused", refused_as("restriction-too-long"), QUOTAS,
+refuses("restriction.too-long-is-refused", refused_as("restriction-too-long"), (QUOTAS, LONG_FILTER),
   lambda call: f"a restriction of {len(call.request.read_session.read_options.row_restriction)} characters",
   "A restriction of more than 1,048,576 bytes is refused: that is the limit of the service.")
-refuses("restriction.unknown-column-is-refused", refused_as("restriction-unknown-column"), STREAM_PROTO, _text,
+refuses("restriction.unknown-column-is-refused", refused_as("restriction-unknown-column"), INVALID, _text,
   "A restriction on a column that the table does not have is refused: it cannot be TRUE for any row.")
-refuses("restriction.aggregate-is-refused", refused_as("restriction-aggregate"), STREAM_PROTO, _text,
+refuses("restriction.aggregate-is-refused", refused_as("restriction-aggregate"), INVALID, _text,
   "A restriction with an aggregate function is refused: aggregates are not supported.")
 refuses("restriction.subquery-is-refused", refused_as("restriction-subquery"), STREAM_PROTO, _text,
   "A restriction with a subquery is refused: a restriction is one expression over the columns of the table.",
   level=Level.SHOULD)
-refuses("restriction.second-statement-is-refused", refused_as("restriction-statement"), STREAM_PROTO, _text,
+refuses("restriction.second-statement-is-refused", refused_as("restriction-statement"), INVALID, _text,
   "A restriction that ends its expression and begins a statement, or comments out the rest, is refused.",
   breaks="every user of the server: a filter becomes a way to run SQL")
-refuses("restriction.not-boolean-is-refused", refused_as("restriction-not-boolean"), STREAM_PROTO, _text,
+refuses("restriction.not-boolean-is-refused", refused_as("restriction-not-boolean"), INVALID, _text,
   "A restriction that is an expression of another type than BOOL is refused.")
 # fmt: on

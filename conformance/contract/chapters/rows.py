@@ -17,9 +17,11 @@ from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import first_read, responses_with_schema, rows_differ, schema_differs
 from conformance.contract.sources import (
     BEAM_SOURCE,
+    LIVE_TESTS,
     MEASURED,
     NO_RESPONSE,
-    OFFSETS,
+    PROTOBUF,
+    RECORDED,
     ROW_COUNTERS,
     ROWS_LOST,
     STORAGE_PROTO,
@@ -51,7 +53,7 @@ def _is_plain(read: ReadView) -> bool:
 @clause(
     "rows.read-is-served",
     over=lambda view: [read for read in valid_reads(view) if read.offset == 0 and _is_plain(read)],
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, RECORDED),
     breaks="every client",
 )
 def read_is_served(read: ReadView) -> Iterator[Violation]:
@@ -78,7 +80,7 @@ def _with_rows(view: View) -> list[ResponseView]:
     return [r for r in _decoded(view) if r.batch is not None and r.batch.arrow() is not None]
 
 
-@clause("rows.response-is-a-message", over=_responses, source=STORAGE_PROTO)
+@clause("rows.response-is-a-message", over=_responses, source=(PROTOBUF, STORAGE_PROTO))
 def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
     """Every response is a ReadRowsResponse message, encoded as protobuf."""
     if response.message is None:
@@ -88,7 +90,7 @@ def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
 @clause(
     "rows.every-response-has-a-payload",
     over=_decoded,
-    source=NO_RESPONSE,
+    source=(STORAGE_PROTO, NO_RESPONSE),
     breaks="google-cloud-bigquery-storage 2.43.0 (Python): `EOFError: End of Arrow stream`",
 )
 def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
@@ -107,7 +109,7 @@ def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
         for response in _decoded(view)
         if response.message.WhichOneof("rows") is not None and response.read.session is not None
     ],
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, RECORDED),
 )
 def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
     """The rows of a response are in the data format of the session, whatever other formats the server supports."""
@@ -135,7 +137,7 @@ def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
 @clause(
     "rows.row-count-is-true",
     over=_with_rows,
-    source=ROW_COUNTERS,
+    source=(STORAGE_PROTO, RECORDED, ROW_COUNTERS),
     breaks=(
         "every client that resumes by summed counts repeats or skips rows; Go skips responses with a count of 0 (from"
         " its source)"
@@ -152,7 +154,7 @@ def row_count_is_true(response: ResponseView) -> Iterator[Violation]:
         yield Violation(f"row_count {batch.num_rows}", f"row_count {response.row_count}", field="row_count")
 
 
-@clause("rows.deprecated-count-is-zero-or-true", over=_with_rows, source=STRICT_CLIENT)
+@clause("rows.deprecated-count-is-zero-or-true", over=_with_rows, source=(RECORDED, STRICT_CLIENT))
 def deprecated_count_is_zero_or_true(response: ResponseView) -> Iterator[Violation]:
     """The deprecated ``arrow_record_batch.row_count`` is 0, as the service sends it, or the number of rows."""
     assert response.batch is not None
@@ -166,7 +168,7 @@ def deprecated_count_is_zero_or_true(response: ResponseView) -> Iterator[Violati
     over=lambda view: [
         r for r in _decoded(view) if r.read.session is not None and not r.read.session.step.response_compression
     ],
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, RECORDED, MEASURED),
     breaks=(
         "the Spark connector (from its source): `Missing a compression codec to decode a compressed ReadRowsResponse.`"
     ),
@@ -191,7 +193,7 @@ def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
         for read in view.reads
         if read.offset == 0 and read.responses and read.responses[0].message is not None
     ],
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, RECORDED),
     breaks=(
         "google-cloud-bigquery-storage 2.43.0 (Python) without a session: `Unsupported schema type in message: None`;"
         " ADBC and google-cloud-rust (from their source)"
@@ -206,7 +208,7 @@ def first_response_has_the_schema(response: ResponseView) -> Iterator[Violation]
 @clause(
     "rows.schema-is-the-sessions",
     over=lambda view: responses_with_schema(view, resumed=False),
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, RECORDED),
     breaks="clients differ in which of the two they use",
 )
 def schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
@@ -227,7 +229,12 @@ def _progress(response: ResponseView) -> tuple[float, float]:
     return float(progress.at_response_start), float(progress.at_response_end)
 
 
-@clause("rows.progress-is-a-fraction", over=_with_progress, source=BEAM_SOURCE, breaks="Beam throws (from its source)")
+@clause(
+    "rows.progress-is-a-fraction",
+    over=_with_progress,
+    source=(STORAGE_PROTO, BEAM_SOURCE),
+    breaks="Beam throws (from its source)",
+)
 def progress_is_a_fraction(response: ResponseView) -> Iterator[Violation]:
     """Progress at the start and at the end of a response is in 0 to 1."""
     for name, value in zip(("at_response_start", "at_response_end"), _progress(response), strict=True):
@@ -235,7 +242,7 @@ def progress_is_a_fraction(response: ResponseView) -> Iterator[Violation]:
             yield Violation("0 to 1", str(value), field=f"stats.progress.{name}")
 
 
-@clause("rows.progress-starts-before-it-ends", over=_with_progress, source=STORAGE_PROTO)
+@clause("rows.progress-starts-before-it-ends", over=_with_progress, source=STORAGE_PROTO, level=Level.SHOULD)
 def progress_starts_before_it_ends(response: ResponseView) -> Iterator[Violation]:
     """Progress at the start of a response is not above progress at its end."""
     start, end = _progress(response)
@@ -268,6 +275,7 @@ def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
     "rows.throttling-is-a-percentage",
     over=lambda view: [response for response in _decoded(view) if response.message.HasField("throttle_state")],
     source=STORAGE_PROTO,
+    level=Level.SHOULD,
 )
 def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
     """``throttle_percent``, the degree to which the server throttles this reader, is in 0 to 100."""
@@ -287,7 +295,7 @@ def _plain_sessions(view: View) -> list[SessionRead]:
 @clause(
     "rows.none-is-missing",
     over=_plain_sessions,
-    source=ROWS_LOST,
+    source=(STORAGE_PROTO, LIVE_TESTS, ROWS_LOST),
     breaks="every client: data is lost without an error",
 )
 def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
@@ -302,7 +310,7 @@ def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
 @clause(
     "rows.none-is-repeated",
     over=_plain_sessions,
-    source=OFFSETS,
+    source=(STORAGE_PROTO, LIVE_TESTS),
     breaks="every client: rows are counted twice",
 )
 def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
@@ -316,7 +324,7 @@ def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
 @clause(
     "rows.streams-are-disjoint",
     over=lambda view: [whole for whole in _plain_sessions(view) if len(whole.reads) > 1],
-    source=STREAMS_BUNDLED,
+    source=(STORAGE_PROTO, LIVE_TESTS, STREAMS_BUNDLED),
     breaks="Spark, Beam and Flink, which read the streams in parallel, count rows twice (from their source)",
 )
 def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
@@ -327,7 +335,12 @@ def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
         yield Violation(f"each row in one of the {len(whole.reads)} streams", observed)
 
 
-@clause("rows.none-is-foreign", over=_plain_sessions, source=STORAGE_PROTO, breaks="every client: data is invented")
+@clause(
+    "rows.none-is-foreign",
+    over=_plain_sessions,
+    source=(STORAGE_PROTO, LIVE_TESTS),
+    breaks="every client: data is invented",
+)
 def none_is_foreign(whole: SessionRead) -> Iterator[Violation]:
     """The streams of a session have only rows of the table, and no others."""
     if foreign := whole.match.foreign:

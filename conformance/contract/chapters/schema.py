@@ -15,7 +15,15 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.declarations import LISTS, ColumnPair, Declared, about_columns
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY, field_metadata
 from conformance.contract.messages import legible_schemas, per_schema
-from conformance.contract.sources import CAPTURED, LIVE_TEST, SCHEMA_FBS, STREAM_PROTO
+from conformance.contract.sources import (
+    CAPTURED,
+    LIVE_TEST,
+    OBSERVED_TYPES,
+    RUST_CLIENT,
+    SCHEMA_FBS,
+    STREAM_PROTO,
+    Sources,
+)
 from conformance.records import BqType, Mode
 
 MAX_LISTED: Final = 100
@@ -27,7 +35,9 @@ FIELD_METADATA_KEYS: Final = frozenset({EXTENSION_NAME, EXTENSION_METADATA, RANG
 # --- columns ----------------------------------------------------------------------------------------
 
 
-@about_columns("schema.columns-present", source=STREAM_PROTO, breaks="every client that gets the column by its name")
+@about_columns(
+    "schema.columns-present", source=(STREAM_PROTO, CAPTURED), breaks="every client that gets the column by its name"
+)
 def columns_present(declared: Declared) -> Iterator[Violation]:
     """Every column of the session, and every field of its RECORDs, is in the schema."""
     for layer in declared.unselected:
@@ -39,7 +49,9 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
 
 
 @about_columns(
-    "schema.columns-known", source=STREAM_PROTO, breaks="clients that get columns by position read the wrong ones"
+    "schema.columns-known",
+    source=(STREAM_PROTO, CAPTURED),
+    breaks="clients that get columns by position read the wrong ones",
 )
 def columns_known(declared: Declared) -> Iterator[Violation]:
     """Every field of the schema is a column of the session, or a field of its RECORD, and occurs once."""
@@ -51,7 +63,7 @@ def columns_known(declared: Declared) -> Iterator[Violation]:
                 yield Violation(f"no field beside {names}", str(field), _join(layer.path, field.name))
 
 
-@about_columns("schema.names", source=STREAM_PROTO, breaks="clients that get the column by its name")
+@about_columns("schema.names", source=(STREAM_PROTO, CAPTURED), breaks="clients that get the column by its name")
 def names(declared: Declared) -> Iterator[Violation]:
     """A field has its column's name in the table's own spelling and case, whatever spelling the request used."""
     for layer in declared.unselected:
@@ -62,7 +74,7 @@ def names(declared: Declared) -> Iterator[Violation]:
 
 @about_columns(
     "schema.order",
-    source=STREAM_PROTO,
+    source=(STREAM_PROTO, CAPTURED),
     breaks="Go and DuckDB map columns by their position in the table (from their source): values get other names",
 )
 def order(declared: Declared) -> Iterator[Violation]:
@@ -157,7 +169,7 @@ def _written(pairs: object) -> str:
     return f"metadata {pairs}" if pairs else "no metadata"
 
 
-def _marked(clause_id: str, kind: BqType, says: str, breaks: str, *, source: str = LIVE_TEST) -> None:
+def _marked(clause_id: str, kind: BqType, says: str, breaks: str, *, source: Sources = LIVE_TEST) -> None:
     """Register the clause on the field metadata of one type."""
 
     def check(declared: Declared) -> Iterator[Violation]:
@@ -182,16 +194,16 @@ _marked("schema.metadata-geography", BqType.GEOGRAPHY,
   """, "GEOGRAPHY cannot be distinguished from STRING: https://github.com/googleapis/python-bigquery/issues/894")
 _marked("schema.metadata-interval", BqType.INTERVAL,
   "The field metadata of INTERVAL is `ARROW:extension:name` = `google:sqlType:interval`, and nothing else.",
-  "clients that choose their type by the field metadata", source="https://github.com/airbytehq/airbyte")
+  "clients that choose their type by the field metadata", source=OBSERVED_TYPES)
 _marked("schema.metadata-range", BqType.RANGE,
   "The field metadata of RANGE is `google:sqlType` = `range`: a key of its own, and not an extension type.",
-  "a RANGE cannot be distinguished from a RECORD of start and end", source="https://github.com/airbytehq/airbyte")
+  "a RANGE cannot be distinguished from a RECORD of start and end", source=OBSERVED_TYPES)
 # fmt: on
 
 
 @about_columns(
     "schema.metadata-on-list",
-    source="https://github.com/abdolence/bigquery-rs",
+    source=RUST_CLIENT,
     breaks="ADBC and others look for the field metadata on the column: https://github.com/adbc-drivers/bigquery/pull/8",
 )
 def metadata_on_list(declared: Declared) -> Iterator[Violation]:

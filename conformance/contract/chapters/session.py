@@ -16,15 +16,15 @@ from conformance.contract.comparing.expected import expected_rows, has_columns
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.endings import serves
 from conformance.contract.sources import (
-    FILTERS_AND_PARENTS,
+    EXPIRED_SESSION,
     MEASURED,
-    NO_OPTIONS,
-    NO_STREAMS,
-    ONE_STREAM_ONLY,
+    PROTOBUF,
     RECORDED,
+    SESSION_NAMES,
     STORAGE_PROTO,
     STREAM_PROTO,
     STRICT_CLIENT,
+    TIMESTAMP_MESSAGE,
 )
 from conformance.contract.subjects import created, feature, once_per_view, valid_sessions
 from conformance.contract.view import SessionView, View
@@ -51,29 +51,30 @@ def _with_feature(*features: Feature) -> Any:
 # A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 serves("session.plain-request-is-served",
-  _with_feature(Feature.PLAIN, Feature.LARGE, Feature.ABANDONED, Feature.APPEND), STORAGE_PROTO,
+  _with_feature(Feature.PLAIN, Feature.LARGE, Feature.ABANDONED, Feature.APPEND), (STORAGE_PROTO, RECORDED),
   "a plain request for an existing table",
   """CreateReadSession for a table that exists, in a known format and without further options, ends in OK.
 
   The clause on an option (a restriction, a projection, several streams, ...) judges requests with this option.
   """, breaks="every client: it has nothing to read")
-serves("session.options-may-be-absent", _with_feature(Feature.NO_OPTIONS), NO_OPTIONS,
+serves("session.options-may-be-absent", _with_feature(Feature.NO_OPTIONS), (STREAM_PROTO, RECORDED),
   "a request without read_options",
   """A request without the ``read_options`` message is served like a request with an empty message.
 
   The field is optional: its absence means all columns, all rows and the default serialization.
-  """, breaks="clients that set no read options: in the report the server process died")
-serves("session.several-streams-may-be-asked", _with_feature(Feature.SEVERAL_STREAMS), ONE_STREAM_ONLY,
+  """, breaks="clients that set no read options (the server process died): https://github.com/goccy/bigquery-emulator/issues/382")
+serves("session.several-streams-may-be-asked", _with_feature(Feature.SEVERAL_STREAMS), (STORAGE_PROTO, RECORDED),
   lambda session: f"max_stream_count {session.step.max_stream_count}",
   "``max_stream_count`` above one is an upper bound: a server that offers fewer streams serves the request.",
-  breaks="the Spark connector, which requests up to 20,000 unless parallelism is forced to 1 (from its source)")
-serves("session.preferred-count-may-be-asked", _with_feature(Feature.PREFERRED_STREAMS), RECORDED,
+  breaks="the Spark connector, which requests up to 20,000 unless parallelism is forced to 1 (from its source):"
+  " https://github.com/goccy/bigquery-emulator/issues/29")
+serves("session.preferred-count-may-be-asked", _with_feature(Feature.PREFERRED_STREAMS), (STORAGE_PROTO, RECORDED),
   lambda session: f"preferred_min_stream_count {session.step.preferred_min_stream_count}",
   """``preferred_min_stream_count`` is a preference: a server that cannot offer so many streams serves the request.
 
   For a ten-row table and a preference of two streams, the service answered with one.
   """, breaks="the Spark, Go and Node clients, which always send such a preference (from their source)")
-serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PARENT), FILTERS_AND_PARENTS,
+serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PARENT), (STORAGE_PROTO, MEASURED),
   lambda session: f"parent {session.request.parent!r} and table {session.request.read_session.table!r}",
   "The session's parent, the project that is billed, need not be the project of the table.",
   breaks="every reader of a public dataset: it bills its own project")
@@ -85,7 +86,7 @@ def _granted(view: View) -> list[SessionView]:
     return [session for session in view.sessions if session.ok and "OK" in session.expected_codes]
 
 
-@clause("session.answer-is-a-session", over=_granted, source=STORAGE_PROTO)
+@clause("session.answer-is-a-session", over=_granted, source=(PROTOBUF, STORAGE_PROTO))
 def answer_is_a_session(session: SessionView) -> Iterator[Violation]:
     """A CreateReadSession call that ends in OK answers with one ReadSession message."""
     if session.session is None:
@@ -96,7 +97,12 @@ def answer_is_a_session(session: SessionView) -> Iterator[Violation]:
 # --- names ----------------------------------------------------------------------------------------
 
 
-@clause("session.name-has-the-pattern", over=created, source=STREAM_PROTO, breaks="clients that parse the location")
+@clause(
+    "session.name-has-the-pattern",
+    over=created,
+    source=(STREAM_PROTO, EXPIRED_SESSION),
+    breaks="clients that parse the location",
+)
 def name_has_the_pattern(session: SessionView) -> Iterator[Violation]:
     """The session's name is ``projects/{project}/locations/{location}/sessions/{session}``."""
     if not NAME.fullmatch(session.session.name):
@@ -121,7 +127,11 @@ def _several_sessions(view: View) -> list[SessionView]:
     return created(view)[1:]
 
 
-@clause("session.names-differ", over=_several_sessions, source=STREAM_PROTO, breaks="clients with two open reads")
+@clause(
+    "session.names-differ",
+    over=_several_sessions,
+    source=(STREAM_PROTO, SESSION_NAMES),
+)
 def names_differ(session: SessionView) -> Iterator[Violation]:
     """Every CreateReadSession call creates a session of its own: the name is its unique identifier."""
     for other in created(session.view):
@@ -134,7 +144,7 @@ def _with_streams(view: View) -> list[SessionView]:
     return [session for session in created(view) if session.session.streams]
 
 
-@clause("session.streams-are-below-it", over=_with_streams, source=STREAM_PROTO)
+@clause("session.streams-are-below-it", over=_with_streams, source=(STREAM_PROTO, EXPIRED_SESSION))
 def streams_are_below_it(session: SessionView) -> Iterator[Violation]:
     """A stream's name is its session's name followed by ``/streams/{stream}``."""
     prefix = session.session.name + "/streams/"
@@ -143,7 +153,12 @@ def streams_are_below_it(session: SessionView) -> Iterator[Violation]:
             yield Violation(prefix + "*", repr(stream.name), field=f"streams[{index}].name")
 
 
-@clause("session.stream-names-differ", over=_with_streams, source=STREAM_PROTO, breaks="every client reads rows twice")
+@clause(
+    "session.stream-names-differ",
+    over=_with_streams,
+    source=(STREAM_PROTO, STRICT_CLIENT),
+    breaks="every client reads rows twice",
+)
 def stream_names_differ(session: SessionView) -> Iterator[Violation]:
     """No two streams of a session have the same name: a client that reads each stream would read one of them twice."""
     for name, count in collections.Counter(stream.name for stream in session.session.streams).items():
@@ -154,7 +169,7 @@ def stream_names_differ(session: SessionView) -> Iterator[Violation]:
 # --- echoes ---------------------------------------------------------------------------------------
 
 
-@clause("session.table-is-echoed", over=created, source=RECORDED)
+@clause("session.table-is-echoed", over=created, source=(STREAM_PROTO, RECORDED))
 def table_is_echoed(session: SessionView) -> Iterator[Violation]:
     """The session has the table's resource name exactly as in the request."""
     asked = session.request.read_session.table
@@ -162,7 +177,7 @@ def table_is_echoed(session: SessionView) -> Iterator[Violation]:
         yield Violation(repr(asked), repr(session.session.table), field="table")
 
 
-@clause("session.data-format-is-echoed", over=created, source=RECORDED)
+@clause("session.data-format-is-echoed", over=created, source=(STREAM_PROTO, RECORDED))
 def data_format_is_echoed(session: SessionView) -> Iterator[Violation]:
     """The session has the requested data format; the field is immutable."""
     asked = session.request.read_session.data_format
@@ -222,7 +237,7 @@ def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
 @clause(
     "session.expire-time-is-set",
     over=created,
-    source=STREAM_PROTO,
+    source=(STREAM_PROTO, RECORDED),
     breaks="clients that renew a session before it expires",
 )
 def expire_time_is_set(session: SessionView) -> Iterator[Violation]:
@@ -241,7 +256,7 @@ def _expiring(view: View) -> list[SessionView]:
     return [session for session in created(view) if session.session.HasField("expire_time")]
 
 
-@clause("session.expire-time-is-ahead", over=_expiring, source=STREAM_PROTO)
+@clause("session.expire-time-is-ahead", over=_expiring, source=(STREAM_PROTO, MEASURED))
 def expire_time_is_ahead(session: SessionView) -> Iterator[Violation]:
     """A new session has not expired: its ``expire_time`` is in the future."""
     if _seconds_left(session) <= 0:
@@ -252,7 +267,7 @@ def expire_time_is_ahead(session: SessionView) -> Iterator[Violation]:
 @clause(
     "session.expire-time-is-six-hours-ahead",
     over=lambda view: [session for session in _expiring(view) if _seconds_left(session) > 0],
-    source=MEASURED,
+    source=(STORAGE_PROTO, MEASURED),
     level=Level.SHOULD,
 )
 def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
@@ -264,7 +279,7 @@ def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
 @clause(
     "session.expire-time-is-an-instant",
     over=_expiring,
-    source="https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp",
+    source=TIMESTAMP_MESSAGE,
     breaks="Go and Java, which refuse to convert such a timestamp (from their source)",
 )
 def expire_time_is_an_instant(session: SessionView) -> Iterator[Violation]:
@@ -274,7 +289,12 @@ def expire_time_is_an_instant(session: SessionView) -> Iterator[Violation]:
         yield Violation("0 to 999999999 ns", f"{nanos} ns", field="expire_time.nanos")
 
 
-@clause("session.estimates-are-not-negative", over=created, source=STREAM_PROTO, breaks="clients that size buffers")
+@clause(
+    "session.estimates-are-not-negative",
+    over=created,
+    source=(STREAM_PROTO, STRICT_CLIENT),
+    breaks="clients that size buffers",
+)
 def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
     """The estimates of bytes and rows are counts; an unknown one is 0."""
     for name in ("estimated_total_bytes_scanned", "estimated_row_count", "estimated_total_physical_file_size"):
@@ -288,7 +308,7 @@ def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
 @clause(
     "session.carries-a-schema",
     over=created,
-    source=STREAM_PROTO,
+    source=(STREAM_PROTO, RECORDED),
     breaks="Go, Node, Spark, Trino, Polars and DuckDB, which use the session's schema (from their source)",
 )
 def carries_a_schema(session: SessionView) -> Iterator[Violation]:
@@ -300,7 +320,7 @@ def carries_a_schema(session: SessionView) -> Iterator[Violation]:
 @clause(
     "session.schema-is-of-the-format",
     over=lambda view: [session for session in created(view) if session.session.WhichOneof("schema") is not None],
-    source=STREAM_PROTO,
+    source=(STREAM_PROTO, RECORDED),
 )
 def schema_is_of_the_format(session: SessionView) -> Iterator[Violation]:
     """The kind of the session's schema is that of the requested format: Arrow for ARROW, Avro for AVRO."""
@@ -315,7 +335,7 @@ def schema_is_of_the_format(session: SessionView) -> Iterator[Violation]:
 @clause(
     "session.streams-stay-below-the-maximum",
     over=lambda view: [session for session in created(view) if session.request.max_stream_count > 0],
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, MEASURED),
     breaks="python-bigquery, which requests one stream to keep the order of rows (from its source)",
 )
 def streams_stay_below_the_maximum(session: SessionView) -> Iterator[Violation]:
@@ -328,7 +348,7 @@ def streams_stay_below_the_maximum(session: SessionView) -> Iterator[Violation]:
 @clause(
     "session.streams-stay-below-a-thousand",
     over=lambda view: [session for session in created(view) if session.request.max_stream_count <= 0],
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, MEASURED),
 )
 def streams_stay_below_a_thousand(session: SessionView) -> Iterator[Violation]:
     """A session whose request sets no maximum has at most 1,000 streams, the limit of the system."""
@@ -344,10 +364,10 @@ def _with_rows(view: View) -> list[SessionView]:
 @clause(
     "session.rows-have-a-stream",
     over=_with_rows,
-    source=NO_STREAMS,
+    source=(STREAM_PROTO, RECORDED),
     breaks=(
         "google-cloud-bigquery 3.47.0 (Python) returns an empty table without an error; Java indexes streams[0] (from"
-        " its source)"
+        " its source); in an emulator: https://github.com/goccy/bigquery-emulator/issues/409"
     ),
 )
 def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:

@@ -78,7 +78,7 @@ def _later_rows_come(whole: SessionRead) -> Iterator[Violation]:
         yield Violation(f"only the {seen} rows of the snapshot", observed)
 
 
-@clause("snapshot.later-rows-stay-out", over=_made_before, source=GUIDE, breaks=BREAKS)
+@clause("snapshot.later-rows-stay-out", over=_made_before, source=(GUIDE, JAVA_LIVE_TEST), breaks=BREAKS)
 def later_rows_stay_out(whole: SessionRead) -> Iterator[Violation]:
     """Rows inserted after the session was created are not in its streams, whenever these are read."""
     yield from _later_rows_come(whole)
@@ -127,7 +127,7 @@ def rereading_repeats(read: ReadView) -> Iterator[Violation]:
 @clause(
     "snapshot.time-is-served",
     over=lambda view: [session for session in valid_sessions(view) if feature(session) is Feature.SNAPSHOT],
-    source=STREAM_PROTO,
+    source=(STREAM_PROTO, JAVA_LIVE_TEST),
     breaks="Spark, which sets it for consistent reads of one table (from its source)",
 )
 def time_is_served(session: SessionView) -> Iterator[Violation]:

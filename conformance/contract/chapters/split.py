@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import rows_differ
 from conformance.contract.endings import beyond_its_end
-from conformance.contract.sources import BEAM_SOURCE, EMULATOR_HANDLERS, ENDLESS_SPLITS, STORAGE_PROTO
+from conformance.contract.sources import BEAM_SOURCE, ENDLESS_SPLITS, RECORDED, STORAGE_PROTO
 from conformance.contract.subjects import (
     answered,
     is_child,
@@ -28,6 +29,8 @@ from conformance.contract.subjects import (
 )
 from conformance.contract.view import CallView, ReadView, SplitView, View
 from conformance.records import Level
+
+GOES_ON: Final = "Beam, which goes on with the parent if its reader has passed the split point (from its source)"
 
 
 @once_per_view
@@ -54,7 +57,7 @@ def _divided(view: View) -> list[SplitView]:
 @clause(
     "split.request-is-served",
     over=_valid,
-    source=EMULATOR_HANDLERS,
+    source=(STORAGE_PROTO, RECORDED),
     breaks="Beam treats UNKNOWN as a lost connection (from its source)",
 )
 def request_is_served(split: SplitView) -> Iterator[Violation]:
@@ -75,7 +78,12 @@ def answer_has_two_children_or_none(split: SplitView) -> Iterator[Violation]:
         yield Violation("two names or none", f"primary {primary!r}, remainder {remainder!r}")
 
 
-@clause("split.children-have-names-of-their-own", over=_divided, source=STORAGE_PROTO)
+@clause(
+    "split.children-have-names-of-their-own",
+    over=_divided,
+    source=STORAGE_PROTO,
+    breaks="Beam, which reads the primary in place of its parent and gives the remainder away (from its source)",
+)
 def children_have_names_of_their_own(split: SplitView) -> Iterator[Violation]:
     """The two children are new streams, different from their parent and from each other: the parent does not change."""
     primary, remainder = children_of(split)
@@ -83,7 +91,7 @@ def children_have_names_of_their_own(split: SplitView) -> Iterator[Violation]:
         yield Violation("three different streams", f"{split.request.name!r} split into {primary!r} and {remainder!r}")
 
 
-@clause("split.children-are-below-the-session", over=_divided, source=STORAGE_PROTO)
+@clause("split.children-are-below-the-session", over=_divided, source=STORAGE_PROTO, level=Level.SHOULD)
 def children_are_below_the_session(split: SplitView) -> Iterator[Violation]:
     """The children's names are ``{session}/streams/{stream}``, below the session of their parent."""
     prefix = split.request.name.rpartition("/")[0] + "/"
@@ -148,6 +156,7 @@ def children_are_the_parent(family: Family) -> Iterator[Violation]:
     "split.parent-is-still-served",
     over=lambda view: [read for read in valid_reads(view) if read.offset == 0 and was_split(read)],
     source=STORAGE_PROTO,
+    breaks=GOES_ON,
 )
 def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
     """A stream that was split can still be read from its start: a split adds children and removes nothing."""
@@ -162,7 +171,7 @@ def parent_is_still_served(read: ReadView) -> Iterator[Violation]:
         if read.whole and was_split(read) and rows_of(read) is not None and _full_read_of(view, read.stream) is not read
     ],
     source=STORAGE_PROTO,
-    breaks="readers that continue with the parent while another reader splits it",
+    breaks=GOES_ON,
 )
 def parent_is_unchanged(read: ReadView) -> Iterator[Violation]:
     """A stream that was split gives all its rows, in the same order as before."""

@@ -13,7 +13,7 @@ from typing import Final
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.declarations import Declared, about_columns
 from conformance.contract.mapping import bounds_nullable, decimal_parameters, decimal_widths
-from conformance.contract.sources import ARROW_GUIDE, CAPTURED, FLATTENING_HANDLER
+from conformance.contract.sources import ARROW_GUIDE, CAPTURED, LIVE_TEST, LIVE_TESTS, OBSERVED_TYPES, Sources
 from conformance.records import BqType, Mode
 from conformance.wire import Field, Type, TypeKind
 
@@ -30,7 +30,13 @@ Check = Callable[[Declared, BqType], Iterator[Violation]]
 
 
 def _about(
-    clause_id: str, kind: BqType, check: Check, says: str, breaks: str = SPARK, *, source: str = ARROW_GUIDE
+    clause_id: str,
+    kind: BqType,
+    check: Check,
+    says: str,
+    breaks: str = SPARK,
+    *,
+    source: Sources = (ARROW_GUIDE, CAPTURED),
 ) -> None:
     """Register a clause on the columns of one type, with a check that several types share."""
 
@@ -142,20 +148,23 @@ WRONG_SCALE: Final = "values are wrong by powers of ten if a reader trusts the t
 _about("types.numeric", BqType.NUMERIC, _is_decimal, "NUMERIC is a decimal of 128 bits.", DIGITS_LOST)
 _about("types.numeric-parameters", BqType.NUMERIC, _has_parameters,
   "NUMERIC has precision 38 and scale 9; NUMERIC(P, S) of a base table has precision P and scale S.",
-  WRONG_SCALE, source="https://github.com/abdolence/bigquery-rs")
+  WRONG_SCALE, source=(ARROW_GUIDE, LIVE_TESTS))
 _about("types.bignumeric", BqType.BIGNUMERIC, _is_decimal,
-  "BIGNUMERIC is a decimal of 256 bits; it may have 128 bits if its precision fits into these.", DIGITS_LOST)
+  "BIGNUMERIC is a decimal of 256 bits; it may have 128 bits if its precision fits into these.", DIGITS_LOST,
+  source=(ARROW_GUIDE, LIVE_TESTS))
 _about("types.bignumeric-parameters", BqType.BIGNUMERIC, _has_parameters,
   "BIGNUMERIC has precision 76 and scale 38; BIGNUMERIC(P, S) of a base table has precision P and scale S.",
-  WRONG_SCALE)
+  WRONG_SCALE, source=(ARROW_GUIDE, LIVE_TEST))
 
 # --- types in the storage of another ----------------------------------------------------------------
 
-_about("types.json", BqType.JSON, _is(_TEXT), "JSON is utf8 with 32-bit offsets, with the JSON text.")
-_about("types.geography", BqType.GEOGRAPHY, _is(_TEXT), "GEOGRAPHY is utf8 with 32-bit offsets, with WKT.")
+_about("types.json", BqType.JSON, _is(_TEXT), "JSON is utf8 with 32-bit offsets, with the JSON text.",
+  source=(ARROW_GUIDE, OBSERVED_TYPES))
+_about("types.geography", BqType.GEOGRAPHY, _is(_TEXT), "GEOGRAPHY is utf8 with 32-bit offsets, with WKT.",
+  source=(ARROW_GUIDE, OBSERVED_TYPES))
 _about("types.interval", BqType.INTERVAL, _is(Type(TypeKind.INTERVAL, bit_width=128, unit="month-day-nano")),
   "INTERVAL is an interval of months, days and nanoseconds.",
-  "clients that read months, days and nanoseconds", source="https://github.com/airbytehq/airbyte")
+  "clients that read months, days and nanoseconds", source=OBSERVED_TYPES)
 # fmt: on
 
 
@@ -165,7 +174,7 @@ _about("types.interval", BqType.INTERVAL, _is(Type(TypeKind.INTERVAL, bit_width=
 @about_columns(
     "types.range",
     BqType.RANGE,
-    source="https://github.com/airbytehq/airbyte",
+    source=OBSERVED_TYPES,
     breaks="https://github.com/googleapis/google-cloud-go/pull/9795",
 )
 def range_(declared: Declared) -> Iterator[Violation]:
@@ -183,7 +192,9 @@ def range_(declared: Declared) -> Iterator[Violation]:
             yield Violation(f"a struct of start and end: {bound}, nullable", _shown(found), pair.path)
 
 
-@about_columns("types.record", BqType.RECORD, source=FLATTENING_HANDLER, breaks="clients get text instead of fields")
+@about_columns(
+    "types.record", BqType.RECORD, source=(ARROW_GUIDE, CAPTURED), breaks="clients get text instead of fields"
+)
 def record(declared: Declared) -> Iterator[Violation]:
     """RECORD is a struct. Its fields are judged as columns."""
     for pair in declared.of(BqType.RECORD):

@@ -16,7 +16,7 @@ from conformance.contract.comparing import cells, texts
 from conformance.contract.comparing.differences import ValueDifference, ValueDifferenceKind
 from conformance.contract.comparing.received import Compared, Counts, PathRole, Serialized, TablePath, Values, violation
 from conformance.contract.comparing.uncompared import Loose, leaves, outside
-from conformance.contract.sources import ARROW_GUIDE, EMPTY_ARRAYS, INSERTED_VALUES, LIVE_TESTS, SQL_TYPES
+from conformance.contract.sources import ARROW_GUIDE, CAPTURED, LIVE_TESTS, SERVICE_TESTS, SQL_TYPES, Sources
 from conformance.contract.view import BatchBytes
 from conformance.records import BqType, Level
 
@@ -25,7 +25,9 @@ def _of(kind: BqType) -> Values:
     return Values(lambda shown: kind in shown.types)
 
 
-def _arrives(clause_id: str, kind: BqType, says: str, breaks: str, *, source: str = SQL_TYPES) -> None:
+def _arrives(
+    clause_id: str, kind: BqType, says: str, breaks: str, *, source: Sources = (SQL_TYPES, LIVE_TESTS)
+) -> None:
     """Register the clause on the values of one type."""
     register = clause(clause_id, over=_of(kind), source=source, breaks=breaks, says=says)
     register(lambda one: _different(one, kind))
@@ -67,14 +69,14 @@ _arrives("values.string", BqType.STRING,
   "every client: wrong text without an error")
 _arrives("values.bytes", BqType.BYTES,
   "BYTES arrives as the bytes themselves, not as their base64 or hexadecimal text.",
-  "clients get base64 text where they expect the bytes", source=INSERTED_VALUES)
+  "clients get base64 text where they expect the bytes: https://github.com/Recidiviz/bigquery-emulator/pull/45")
 _arrives("values.date", BqType.DATE,
   "DATE arrives as days since 1970-01-01 in the proleptic Gregorian calendar, from year 1 to 9999.",
-  "days wrong by two before 1582, or by centuries if a day count was converted to nanoseconds",
-  source="https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1389")
+  "days wrong by two before 1582, or by centuries if a day count was converted to nanoseconds:"
+  " https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1389")
 _arrives("values.time", BqType.TIME,
   "TIME arrives as microseconds since midnight.",
-  "pandas with pyarrow 26.0.1: `ValueError: hour must be in 0..23`; others show a wrong time", source=INSERTED_VALUES)
+  "pandas with pyarrow 26.0.1: `ValueError: hour must be in 0..23`; others show a wrong time")
 _arrives("values.datetime", BqType.DATETIME,
   "DATETIME arrives as microseconds since 1970-01-01 00:00:00 on the same clock: no time zone shifts it.",
   "every client: times shifted by a time zone")
@@ -83,10 +85,10 @@ _arrives("values.timestamp", BqType.TIMESTAMP,
   "every client: other instants")
 _arrives("values.numeric", BqType.NUMERIC,
   "NUMERIC arrives with all digits: 38, of which 9 are after the point.",
-  "every client: digits lost without an error", source=INSERTED_VALUES)
+  "every client: digits lost without an error: https://github.com/Recidiviz/bigquery-emulator/pull/45")
 _arrives("values.bignumeric", BqType.BIGNUMERIC,
   "BIGNUMERIC arrives with all digits: 76, or 77 for the extremes, of which 38 are after the point.",
-  "every client: digits lost without an error", source=LIVE_TESTS)
+  "every client: digits lost without an error")
 
 # --- types in the storage of another ----------------------------------------------------------------
 
@@ -94,20 +96,20 @@ _arrives("values.json", BqType.JSON,
   """JSON arrives as a text of the same document; the JSON null is the text `null`, and not NULL.
 
   From a server, white space and the order of keys do not matter here. A serializer leaves the text as it is.
-  """, "clients parse a different document", source=LIVE_TESTS)
+  """, "clients parse a different document")
 _arrives("values.geography", BqType.GEOGRAPHY,
   """GEOGRAPHY arrives as WKT of the same shape, longitude first.
 
   From a server, spacing and spelling do not matter here. A serializer leaves the text as it is.
-  """, "clients show a different place", source=LIVE_TESTS)
+  """, "clients show a different place")
 _arrives("values.interval", BqType.INTERVAL,
   "INTERVAL arrives as its months, its days and its microseconds times 1000, each with its own sign.",
-  "clients add a different span", source=LIVE_TESTS)
+  "clients add a different span")
 _arrives("values.range", BqType.RANGE,
   """RANGE arrives with its bounds in their places; a bound that does not exist arrives as NULL.
 
   In a REQUIRED range the service sends a default for such a bound; any value is permitted there.
-  """, "clients see a different span, or no span", source=LIVE_TESTS)
+  """, "clients see a different span, or no span")
 # fmt: on
 
 
@@ -127,7 +129,7 @@ def _of_kind(one: Compared, kind: ValueDifferenceKind, role: PathRole) -> Iterat
 @clause(
     "values.nulls",
     over=_ANYTHING,
-    source=ARROW_GUIDE,
+    source=(ARROW_GUIDE, CAPTURED),
     breaks="every client: values in place of NULL, or the reverse",
 )
 def nulls(one: Compared) -> Iterator[Violation]:
@@ -140,7 +142,7 @@ def nulls(one: Compared) -> Iterator[Violation]:
 @clause(
     "values.record",
     over=_of(BqType.RECORD),
-    source=SQL_TYPES,
+    source=(SQL_TYPES, LIVE_TESTS),
     breaks="clients cannot distinguish a missing RECORD from one with NULL fields",
 )
 def record(one: Compared) -> Iterator[Violation]:
@@ -153,8 +155,8 @@ def record(one: Compared) -> Iterator[Violation]:
 @clause(
     "values.repeated",
     over=_LISTS,
-    source=EMPTY_ARRAYS,
-    breaks="Go (from its source): `panic: arrow/array: field has 6 rows. want=3`",
+    source=(SQL_TYPES, LIVE_TESTS),
+    breaks="Go (from its source): `panic: arrow/array: field has 6 rows. want=3`: https://github.com/goccy/bigquery-emulator/pull/496",
 )
 def repeated(one: Compared) -> Iterator[Violation]:
     """An array arrives with all its items, in their order, in a list of its own per row."""
@@ -167,7 +169,7 @@ def repeated(one: Compared) -> Iterator[Violation]:
 @clause(
     "values.repeated-not-null",
     over=_LISTS,
-    source=EMPTY_ARRAYS,
+    source=(ARROW_GUIDE, LIVE_TESTS),
     breaks=(
         "arro3 0.9.1 refuses the batch; Python programs that loop over the value: `'NoneType' object is not iterable`"
     ),
@@ -181,7 +183,7 @@ def repeated_not_null(one: Compared) -> Iterator[Violation]:
 @clause(
     "values.follow-names",
     over=_ANYTHING,
-    source="https://github.com/goccy/bigquery-emulator/blob/cb8555bee739c794343337e8c3242b59d5d7470a/server/storage_handler.go",
+    source=(ARROW_GUIDE, CAPTURED),
     breaks="every client: values of one column under the name of another, without an error if the types agree",
 )
 def follow_names(one: Compared) -> Iterator[Violation]:
@@ -193,7 +195,12 @@ def follow_names(one: Compared) -> Iterator[Violation]:
         yield Violation(f"the values of {name}", f"the values of {owner}", name)
 
 
-@clause("values.serialized-rows", over=Counts(), source=ARROW_GUIDE, breaks="every client: rows lost or invented")
+@clause(
+    "values.serialized-rows",
+    over=Counts(),
+    source=(ARROW_GUIDE, CAPTURED),
+    breaks="every client: rows lost or invented",
+)
 def serialized_rows(one: Serialized) -> Iterator[Violation]:
     """A serializer's batches have as many rows as the table that it was given."""
     if one.expected.num_rows != one.got.num_rows:
@@ -233,7 +240,7 @@ def _below(array: pa.Array, step: str) -> list[pa.Array]:
 @clause(
     "values.json-compact",
     over=Values(lambda shown: shown.from_server and BqType.JSON in shown.types),
-    source="https://github.com/flink-gcp/flink-connector-gcp",
+    source=SERVICE_TESTS,
     level=Level.SHOULD,
 )
 def json_compact(one: Compared) -> Iterator[Violation]:

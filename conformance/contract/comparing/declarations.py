@@ -16,6 +16,7 @@ from conformance import wire
 from conformance.contract.clause import MAX_FINDINGS, Violation, clause
 from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.raised import Raised, attempt, raise_or_give
+from conformance.contract.sources import Sources
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import SchemaBytes, View
 from conformance.records import BqType, Column, Level, Mode
@@ -267,7 +268,7 @@ def about_columns(
     clause_id: str,
     kind: BqType | None = None,
     *,
-    source: str,
+    source: Sources,
     breaks: str = "",
     level: Level = Level.MUST,
     says: str = "",
