@@ -24,6 +24,7 @@ __all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
 
 COMMANDS: Final[Mapping[str, str]] = {
     "run": "Judge a target and report what deviates.",
+    "init": "Write the target file of your implementation.",
     "list": "List the cases, the clauses or the readers.",
     "show": "Show one case: its table, its steps, its purpose.",
     "clauses": "List the clauses with their levels and first sentences.",
