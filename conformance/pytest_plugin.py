@@ -31,7 +31,11 @@ WHOLE_RUN: Final = "whole-run"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the suite; only the target is required."""
     group = parser.getgroup("conformance", "conformance of a BigQuery Storage Read implementation")
-    group.addoption("--conformance-target", metavar="TARGET", help="TOML file of the implementation, or name of a target of the suite: one test per clause")
+    group.addoption(
+        "--conformance-target",
+        metavar="TARGET",
+        help="TOML file of the implementation, or name of a target of the suite: one test per clause",
+    )
     group.addoption(
         "--conformance-select", metavar="GLOB", action="append", default=[], help="only cases whose id matches"
     )

@@ -18,6 +18,7 @@ from conformance.cli._options import FILE
 from conformance.disk.files import write_whole
 from conformance.targets.drafting import target_text
 from conformance.targets.spec import (
+    PROJECT,
     Endpoint,
     Ready,
     Seed,
@@ -29,6 +30,7 @@ from conformance.targets.spec import (
     parse_target,
 )
 
+KINDS: Final = [kind.value for kind in TargetKind]
 NONE: Final = "none"
 SEEDS: Final = {"rest": (SeedPath.REST,), "sql": (SeedPath.SQL,), "both": (SeedPath.REST, SeedPath.SQL), NONE: ()}
 """The ways in which a server takes rows, each with the paths of ``[seed]``."""
@@ -68,7 +70,7 @@ def _asked(ask: Callable[[], Any]) -> Any:
 @click.command()
 @click.argument("file", metavar="[FILE]", type=FILE, required=False)
 @click.option("--name", help="The target's name; by default that of the current directory.")
-@click.option("--kind", type=click.Choice([*TargetKind]), help="What is judged; a server by default.")
+@click.option("--kind", type=click.Choice(KINDS), help="What is judged; a server by default.")
 @click.option(
     "--command",
     "start",
@@ -121,8 +123,8 @@ def command(*, file: Path | None, force: bool, capability: tuple[str, ...], **gi
 
 def _spec(answers: Answers, capabilities: tuple[str, ...]) -> TargetSpec:
     entry = answers.given["entry"]
-    kind = TargetKind.SERIALIZER if entry is not None else TargetKind.SERVER
-    kind = TargetKind(answers.of("kind", "What is judged", kind, type=click.Choice([*TargetKind])))
+    likely = TargetKind.SERIALIZER if entry is not None else TargetKind.SERVER
+    kind = TargetKind(answers.of("kind", "What is judged", likely.value, type=click.Choice(KINDS)))
     common: dict[str, Any] = {"kind": kind}
     match kind:
         case TargetKind.SERIALIZER:
@@ -147,7 +149,7 @@ def _server(answers: Answers) -> dict[str, Any]:
     given = answers.given
     question = "Command that starts it, with {grpc_port} and {rest_port} for its ports; empty if it runs already"
     words = "" if given["grpc"] is not None and given["start"] is None else answers.of("start", question, "")
-    project = answers.of("project", "Project that the cases read from", TargetSpec.project)
+    project = answers.of("project", "Project that the cases read from", PROJECT)
     seed = answers.of("seed", "How it takes rows over REST", "rest", type=click.Choice([*SEEDS]))
     if seed == NONE:
         raise Unusable(WITHOUT_REST)

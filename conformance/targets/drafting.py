@@ -64,7 +64,11 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
         yield from ("", "# The server is ready when all of this has answered.", "[ready]")
         yield from (f"{key} = {quoted(value)}" for key, value in ready if value)
     if spec.seed.paths != default.seed.paths:
-        yield from ("", "# How rows get into a table, tried in this order: insertAll, INSERT through jobs.query.", "[seed]")
+        yield from (
+            "",
+            "# How rows get into a table, tried in this order: insertAll, INSERT through jobs.query.",
+            "[seed]",
+        )
         yield f"paths = {_array(spec.seed.paths)}"
 
 

@@ -48,9 +48,7 @@ class Target(Protocol):
 
 
 @contextlib.contextmanager
-def open_target(
-    spec: TargetSpec, *, multiplier: float = 1.0, alone: bool = False
-) -> Iterator[Target]:
+def open_target(spec: TargetSpec, *, multiplier: float = 1.0, alone: bool = False) -> Iterator[Target]:
     """Start (or connect to) the target that ``spec`` describes, and end it afterwards.
 
     ``multiplier`` stretches every deadline. With ``alone``, a Python serializer is called in this process and not in

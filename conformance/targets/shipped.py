@@ -6,6 +6,7 @@ file in the installed package.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def find_target(given: str | Path) -> Path:
         TargetError: it can only be a name, and no target has it.
     """
     path = Path(given)
-    if path.suffix == ".toml" or len(path.parts) != 1 or (path.exists() and not path.is_dir()):
+    if path.suffix == ".toml" or os.sep in str(given) or (path.exists() and not path.is_dir()):
         return path
     shipped = shipped_targets()
     if path.name not in shipped:

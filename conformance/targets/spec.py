@@ -52,6 +52,8 @@ PLACEHOLDERS: Final = {
 """The names that a command or an environment value may contain in braces."""
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+PROJECT: Final = "test-project"
+"""The project that the cases read from, if the file names no other."""
 _PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
 """Wider than BigQuery's own rule, because emulators take shorter names; it is one segment of a URL's path."""
 
@@ -260,7 +262,7 @@ class TargetSpec:
     homepage: str = ""
     version: str = ""
     version_command: tuple[str, ...] = ()
-    project: str = "test-project"
+    project: str = PROJECT
     capabilities: tuple[str, ...] = ()
     start: Start | None = None
     ready: Ready = Ready()
@@ -370,7 +372,9 @@ def _check_ports(spec: TargetSpec) -> None:
     texts = (*spec.start.command, *spec.start.environment.values())
     for side, event in (("grpc", spec.ready.grpc_event), ("rest", spec.ready.rest_event)):
         if not event and not any(f"{{{side}_port}}" in text for text in texts):
-            wanted = f"{{{side}_port}} in the command or its environment, or [ready] {side}_event, so that the port is known"
+            wanted = (
+                f"{{{side}_port}} in the command or its environment, or [ready] {side}_event, so that the port is known"
+            )
             raise RecordError("target.start.command", wanted, " ".join(spec.start.command))
 
 

@@ -46,6 +46,7 @@ class Rest(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def do_POST(self) -> None:
+        """Make a table or insert its rows; every dataset exists."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         place = self.path.split("?")[0].removeprefix("/bigquery/v2/")
         if place.endswith("/tables"):
@@ -64,11 +65,16 @@ class Rest(BaseHTTPRequestHandler):
         self._answer({})
 
     def do_GET(self) -> None:
-        schema, rows = TABLES.get(self.path.split("?")[0].removeprefix("/bigquery/v2/").removesuffix("/data"), ({}, []))
-        text = [[json.dumps(v) if isinstance(v, bool) else v if v is None else str(v) for v in r.values()] for r in rows]
+        """The rows of a table; any other path has none."""
+        place = self.path.split("?")[0].removeprefix("/bigquery/v2/").removesuffix("/data")
+        rows = TABLES[place][1] if place in TABLES else []
+        text = [
+            [json.dumps(v) if isinstance(v, bool) else v if v is None else str(v) for v in r.values()] for r in rows
+        ]
         self._answer({"totalRows": str(len(rows)), "rows": [{"f": [{"v": cell} for cell in row]} for row in text]})
 
     def do_DELETE(self) -> None:
+        """Forget a table."""
         TABLES.pop(self.path.removeprefix("/bigquery/v2/"), None)
         self._answer({})
 
