@@ -42,9 +42,9 @@ def program(path: Path, text: str) -> None:
 class Job:
     """A job that uses the action, in a folder of its own; ``python3`` and ``pip`` only note how they are called."""
 
-    def __init__(self, place: Path) -> None:
-        self.work = place / "work"
-        self.work.mkdir()
+    def __init__(self, place: Path, *, work: Path | None = None) -> None:
+        self.work = work or place / "work"
+        self.work.mkdir(parents=True, exist_ok=True)
         self._place = place
         called = place / "called"
         program(place / "bin" / "python3", f'#!/bin/sh\necho python3 "$@" >> {called}\n')
