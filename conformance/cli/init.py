@@ -166,15 +166,18 @@ def _server(answers: Answers) -> dict[str, Any]:
 
 def _ready(answers: Answers, words: str) -> Ready:
     """How the suite learns the ports of a started server, and that it serves."""
-    events = {}
-    for side in ("grpc", "rest"):
-        asks = answers.asking and f"{{{side}_port}}" not in words
-        question = f"The command has no {{{side}_port}}; event in which the server prints that port as JSON"
-        event = answers.of(f"{side}_event", question, f"{side}.listen") if asks else answers.given[f"{side}_event"]
-        events[f"{side}_event"] = event or ""
-    reported = bool(events["rest_event"])
-    path = answers.of("ready_path", "Path that answers 2xx once REST serves", "" if reported else LISTED)
-    return Ready(rest_path=path, **events)
+    rest_event = _event(answers, "rest", words)
+    path = answers.of("ready_path", "Path that answers 2xx once REST serves", "" if rest_event else LISTED)
+    return Ready(rest_path=path, grpc_event=_event(answers, "grpc", words), rest_event=rest_event)
+
+
+def _event(answers: Answers, side: str, words: str) -> str:
+    """The event that reports a port; none is needed if the command takes the port."""
+    default = f"{side}.listen" if answers.asking and f"{{{side}_port}}" not in words else ""
+    if not default:
+        return answers.given[f"{side}_event"] or ""
+    question = f"The command has no {{{side}_port}}; event in which the server prints that port as JSON"
+    return answers.of(f"{side}_event", question, default)
 
 
 def _words(text: str) -> tuple[str, ...]:
