@@ -174,6 +174,12 @@ class TestAction:
         assert job(target="pyarrow", arguments="--select '$(touch x)' ; touch y") == 2
         assert sorted(path.name for path in job.work.iterdir()) == ["bad.toml", "conformance-reports", "writer.py"]
 
+    def test_arguments_with_an_open_quote_are_refused(self, job: Job) -> None:
+        """A part of them would judge something else than was asked for."""
+        assert job(target="pyarrow", arguments="--no-readers --select 'types.int64") != 0
+        assert "quote" in job.said
+        assert not (job.work / "conformance-reports").exists()
+
 
 class TestContainer:
     """``Containerfile``."""

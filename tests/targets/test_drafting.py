@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets import TargetKind, TargetSpec
+from conformance.targets import TargetKind, TargetSpec, drafting
 from conformance.targets.drafting import quoted, target_text
 from conformance.targets.spec import Endpoint, Ready, Seed, SeedPath, SerializerSpec, Start, parse_target
 
@@ -47,6 +48,13 @@ def test_any_word_of_a_command_is_read_back(words: list[str]) -> None:
     spec = TargetSpec("a", TargetKind.PROGRAM, start=Start(tuple(words)))
 
     assert parse_target(target_text(spec), Path()).start == spec.start
+
+
+def test_the_example_is_true() -> None:
+    """The docstring shows a file."""
+    results = doctest.testmod(drafting)
+
+    assert (results.failed, results.attempted > 0) == (0, True)
 
 
 def test_the_one_character_that_json_leaves_is_escaped() -> None:
