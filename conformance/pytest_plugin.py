@@ -31,7 +31,11 @@ WHOLE_RUN: Final = "whole-run"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the suite; only the target is required."""
     group = parser.getgroup("conformance", "conformance of a BigQuery Storage Read implementation")
-    group.addoption("--conformance-target", metavar="FILE", help="TOML file of the implementation: one test per clause")
+    group.addoption(
+        "--conformance-target",
+        metavar="TARGET",
+        help="TOML file of the implementation, or name of a target of the suite: one test per clause",
+    )
     group.addoption(
         "--conformance-select", metavar="GLOB", action="append", default=[], help="only cases whose id matches"
     )
@@ -60,11 +64,11 @@ class _Suite:
         from conformance.targets import TargetError, load_target  # noqa: PLC0415  # pytest runs without a target stay fast
 
         self._config = config
-        self.path = Path(config.getoption("conformance_target"))
         try:
-            self.spec: TargetSpec = load_target(self.path)
+            self.spec: TargetSpec = load_target(config.getoption("conformance_target"))
         except TargetError as error:
             raise pytest.UsageError(str(error)) from error
+        self.path = Path(self.spec.file)
 
     def pytest_report_header(self) -> str:
         """The line about the target and the clauses above the tests."""

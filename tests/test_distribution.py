@@ -160,6 +160,7 @@ def test_installed_suite_is_the_one_that_runs(installed: Installed) -> None:
     [
         (("--help",), "Usage: conformance"),
         (("list", "readers"), "pyarrow.stream"),
+        (("list", "targets"), "goccy-bigquery-emulator  goccy/bigquery-emulator 0.7.0"),
         (("list", "cases"), "types.int64"),
         (("explain", "buffers.frame"), "buffers.frame  [MUST]"),
         (("show", "types.int64", "--yaml"), "types.int64"),
@@ -167,6 +168,7 @@ def test_installed_suite_is_the_one_that_runs(installed: Installed) -> None:
         (("freeze", "--check"), "clauses are as they were frozen"),
         (("golden", "--check", "--set", "bq-arrow"), "unchanged"),
         (("run", "--select", "types.int64", "--no-readers"), "PASSED: "),
+        (("run", "--target", "reference", "--select", "types.bool", "--no-readers"), "PASSED: "),
         (("read", "--reader", "pyarrow", "--select", "stream.types.int64"), "PASSED: "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

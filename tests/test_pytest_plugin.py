@@ -152,6 +152,17 @@ def test_a_wrong_target_file_is_a_usage_error(vendor: pytest.Pytester) -> None:
     result.stderr.fnmatch_lines(["ERROR: vendor.toml: *"])
 
 
+def test_a_target_of_the_suite_is_found_by_its_name(vendor: pytest.Pytester) -> None:
+    """As on the command line; an unknown name is refused with the nearest one."""
+    found = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=pyarrow", "-k", "framing")
+    lost = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=pyarow")
+
+    assert found.ret == pytest.ExitCode.OK
+    found.stdout.fnmatch_lines(["conformance: target pyarrow (*pyarrow.toml), *"])
+    assert lost.ret == pytest.ExitCode.USAGE_ERROR
+    lost.stderr.fnmatch_lines(["ERROR: no target is called 'pyarow'; did you mean pyarrow?"])
+
+
 def test_a_dead_target_fails_each_clause_with_the_reason(vendor: pytest.Pytester) -> None:
     """Nothing is judged, so nothing passes."""
     vendor.makefile(".toml", vendor=TARGET.replace("vendor:serializer", "absent:serializer"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from conformance.cli._help import missing
 from conformance.contain.limits import collect_seldom
 from conformance.contain.supervised import open_standard_streams
 
@@ -23,9 +24,6 @@ def main(arguments: list[str] | None = None) -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("conformance"):
             raise
-        sys.stderr.write(
-            f"Error: the command line needs {error.name}, which is not installed;"
-            " install it with: pip install 'arrow-conformance[run]'\n"
-        )
+        sys.stderr.write(f"Error: {missing('the command line', error.name)}\n")
         sys.exit(2)
     cli.main(args=arguments, prog_name="conformance")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli._group import Unusable
+from conformance.contain.text import unknown
 from conformance.disk.files import data_file
 
 if TYPE_CHECKING:
@@ -21,24 +20,15 @@ __all__ = [
     "find_case",
     "find_clause",
     "target_option",
-    "unknown",
 ]
-
-
-def _shown(path: Path) -> str:
-    """``path`` as a user would type it: relative if it is below the current directory."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
 
 
 target_option = click.option(
     "--target",
-    metavar="FILE",
-    default=lambda: _shown(data_file("targets", "reference.toml")),
-    show_default="the embedded reference server",
-    help="TOML file that describes the implementation to judge.",
+    metavar="TARGET",
+    default="reference",
+    show_default="reference, the suite's own server",
+    help="The implementation to judge: a TOML file that describes it, or a name of `conformance list targets`.",
 )
 
 corpus_option = click.option(
@@ -69,13 +59,3 @@ def find_case(name: str, corpus: Path) -> Case:
         return resolve_case(name, corpus)
     except KeyError:
         raise Unusable(unknown("case", name, load_corpus(corpus))) from None
-
-
-def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> str:
-    """The sentence about an unknown name, with the nearest known names; without one, ``hint`` says how to list them
-    all.
-    """
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    if near:
-        hint = f"did you mean {' or '.join(near)}?"
-    return f"no {kind} is called {name!r}; {hint or f'`conformance list {kind}s` lists them all'}"

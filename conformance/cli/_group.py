@@ -5,51 +5,23 @@ Therefore ``check``, ``dissect``, ``explain`` and ``clauses`` run without gRPC, 
 
 from __future__ import annotations
 
+import difflib
 import errno
 import importlib
 import os
 import sys
 import textwrap
 import traceback
-from collections.abc import Mapping
 from typing import Any, Final
 
 import click
 
 import conformance
+from conformance.cli._help import COMMANDS, GROUPS, missing, usage
 from conformance.cli._interrupts import Interrupted, orderly
 from conformance.contain.text import safe, safe_lines
 
 __all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
-
-COMMANDS: Final[Mapping[str, str]] = {
-    "run": "Judge a target and report what deviates.",
-    "list": "List the cases, the clauses or the readers.",
-    "show": "Show one case: its table, its steps, its purpose.",
-    "clauses": "List the clauses with their levels and first sentences.",
-    "explain": "Explain one clause: its requirement, its source, and which client breaks.",
-    "replay": "Run one case on a target and print every byte of the exchange.",
-    "extract": "Save the exchange of one case as files for other programs.",
-    "check": "Judge Arrow messages, streams, files and tensors, without any server.",
-    "read": "Judge readers of Arrow IPC in several languages.",
-    "write": "Judge writers of Arrow IPC over their options.",
-    "dissect": "Annotate every byte of Arrow data.",
-    "serve": "Start the embedded reference server.",
-    "prove": "Prove that every clause can fail, and that nothing legal fails.",
-    "golden": "Regenerate the golden message pairs and vectors, or check them.",
-    "campaign": "Judge millions of cases on Spark, with results in Parquet.",
-    "judge": "Judge the stored exchanges of a campaign again.",
-    "compare": "Compare two campaigns case by case.",
-    "prepare": "Make the environment in which a target runs.",
-    "expect": "Rewrite the expected failures of a target from a run.",
-    "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
-    "diff": "Compare two reports: regressions, repairs, new and gone deviations.",
-    "drift": "Compare versions of pyarrow on the same cases, written and read.",
-    "matrix": "Combine reports into one table: implementations by clauses.",
-    "freeze": "Freeze this version's clauses, or check them against the frozen ones.",
-    "cases": "Check case files, or print their JSON Schema.",
-}
-"""Each command with its line in the help; its module is ``conformance.cli.<name>`` (``list_`` for ``list``)."""
 
 EXIT_CODES: Final = """\
 \b
@@ -77,9 +49,6 @@ _UNUSABLE: Final = (
     ("conformance.generate.vectors", "VectorError"),
 )
 """Exceptions that say what is wrong with the user's input, by name: most commands need few of these modules."""
-
-_EXTRAS: Final = {"pyspark": "run,readers,spark"}
-"""The extras that provide a missing package, if they are not the extras of all other commands."""
 
 
 class Unusable(click.ClickException):
@@ -126,10 +95,30 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names; for an unknown one, the error names similar ones."""
+        if args[0] not in COMMANDS:
+            near = difflib.get_close_matches(args[0], COMMANDS)
+            raise Unusable(usage(f"no such command: {args[0]!r}", ctx.command_path, near=near))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # as above
-        """The list of commands, without importing one."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """The commands in groups, without importing one."""
+        width = max(map(len, COMMANDS))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:<{width}}", text) for name, text in commands.items()])
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Parse the options before the command; a wrong one ends in one sentence, as those of the commands do."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            raise _one_sentence(error, info_name or "conformance") from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error that the user can fix ends in one sentence and status 2, an interrupt ends in
@@ -143,11 +132,9 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             if error.name is None or error.name.startswith("conformance"):
                 raise
-            extras = _EXTRAS.get(error.name.partition(".")[0], "run,readers")
-            raise Unusable(
-                f"this command needs {error.name}, which is not installed;"
-                f" install it with: pip install 'arrow-conformance[{extras}]'"
-            ) from error
+            raise Unusable(missing("this command", error.name)) from error
+        except click.UsageError as error:
+            raise _one_sentence(error, f"{ctx.command_path} {ctx.invoked_subcommand or ''}".rstrip()) from error
         except click.ClickException as error:
             # The message may quote a file's name or a program's output.
             error.message = safe(error.message)  # type: ignore[misc]  # click has no other way to change a message
@@ -161,6 +148,15 @@ class LazyGroup(click.Group):
         finally:
             if sentence := _unprinted():
                 raise Unusable(sentence)
+
+
+def _one_sentence(error: click.UsageError, command: str) -> Unusable:
+    """A usage error of ``command`` without the lines that click prints above it (docs/exit-codes.md)."""
+    if isinstance(error, click.NoSuchOption):
+        return Unusable(
+            safe(usage(f"no such option: {error.option_name}", command, near=(error.possibilities or [])[:2]))
+        )
+    return Unusable(safe(usage(error.format_message(), command)))
 
 
 def _sentence(error: Exception) -> str:
@@ -190,6 +186,7 @@ def _unprinted() -> str:
 
 @click.group(
     cls=LazyGroup,
+    no_args_is_help=False,  # a script that passes no command by mistake must not read as help that was asked for
     epilog=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
@@ -200,6 +197,7 @@ def cli() -> None:
     \b
     Judge the embedded reference server, then yours:
       conformance run
+      conformance init
       conformance run --target mine.toml --html report.html
     Look at one failure, byte by byte:
       conformance explain framing.batch-single-message

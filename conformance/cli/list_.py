@@ -1,9 +1,12 @@
-"""``conformance list``: ids of cases, clauses or readers, one per line, for use in a pipe."""
+"""``conformance list``: the names that other commands take, one per line, for use in a pipe."""
 
 from __future__ import annotations
 
 import fnmatch
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -11,24 +14,36 @@ from conformance.cli._common import corpus_option
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.readers import READERS
+from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.targets import load_target
+from conformance.targets.shipped import shipped_targets
+
+_LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
+    "cases": lambda corpus: ((case.id, case.title) for case in load_corpus(corpus).values()),
+    "clauses": lambda _: ((clause.id, clause.level.value) for clause in all_clauses().values()),
+    "targets": lambda _: (
+        (spec.name, f"{spec.title} {spec.version}".strip()) for spec in map(load_target, shipped_targets())
+    ),
+    "readers": lambda _: itertools.chain(
+        ((reader.name, f"run: {reader.title}") for reader in READERS.values()),
+        ((reader.name, f"read: {reader.title}") for reader in IPC_READERS.values()),
+    ),
+    "writers": lambda _: ((writer.name, f"write: {writer.title}") for writer in IPC_WRITERS.values()),
+}
+"""Each list with its rows, made when they are asked for; readers and writers with the command that uses them."""
 
 
 @click.command(name="list")
-@click.argument("what", type=click.Choice(["cases", "clauses", "readers"]), default="cases")
+@click.argument("what", type=click.Choice([*_LISTS]), default="cases")
 @click.option("--select", metavar="GLOB", default="*", help="List only ids that match.")
 @corpus_option
 def command(*, what: str, select: str, corpus: Path) -> None:
-    """List the ids of the cases, clauses or readers, one per line, with their titles or levels.
+    """List the names of the cases, clauses, targets, readers or writers, one per line, with their titles or levels.
 
-    Exit status: 0, or 2 if nothing matches.
+    Readers and writers have the command in front that uses them: run, read or write.
+        Exit status: 0, or 2 if nothing matches.
     """
-    if what == "cases":
-        rows = [(case.id, case.title) for case in load_corpus(corpus).values()]
-    elif what == "readers":
-        rows = [(reader.name, reader.title) for reader in READERS.values()]
-    else:
-        rows = [(clause.id, clause.level.value) for clause in all_clauses().values()]
-    matching = [(name, text) for name, text in rows if fnmatch.fnmatchcase(name, select)]
+    matching = [(name, text) for name, text in _LISTS[what](corpus) if fnmatch.fnmatchcase(name, select)]
     if not matching:
         raise click.UsageError(f"no {what[:-1]} matches {select!r}")
     width = max(len(name) for name, _ in matching)

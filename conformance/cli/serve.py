@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from conformance.cli._common import unknown
 from conformance.cli._group import Unusable
+from conformance.contain.text import unknown
 from conformance.reference.__main__ import serve
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
 

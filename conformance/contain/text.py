@@ -7,11 +7,12 @@ command to the build service that runs the suite. :func:`safe` returns one line 
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-__all__ = ["LIMIT", "keep_safe", "safe", "safe_lines", "safe_values"]
+__all__ = ["LIMIT", "keep_safe", "safe", "safe_lines", "safe_values", "unknown"]
 
 LIMIT: Final = 2000
 """Characters of an untrusted text that are kept: enough for a traceback's last lines, not for a dump."""
@@ -143,3 +144,13 @@ def _escaped(found: re.Match[str]) -> str:
 def _broken_up(found: re.Match[str]) -> str:
     command = found.group()
     return f"{command[:-1]}\\x{ord(command[-1]):02x}"
+
+
+def unknown(kind: str, name: str, known: Iterable[str], hint: str = "") -> str:
+    """The sentence about an unknown name, with the nearest known names; without one, ``hint`` says how to list them
+    all.
+    """
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    if near:
+        hint = f"did you mean {' or '.join(near)}?"
+    return f"no {kind} is called {name!r}; {hint or f'`conformance list {kind}s` lists them all'}"

@@ -6,7 +6,6 @@ file; every other line stays as its owner wrote it, comments included. The writt
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from conformance.engine.expectations import glob_match
 from conformance.engine.result import Result
 from conformance.records import Outcome
 from conformance.targets import ExpectedFailure, TargetError
+from conformance.targets.drafting import quoted
 
 __all__ = ["describe_changes", "repaired", "rewrite"]
 
@@ -140,9 +140,5 @@ def _values(entry: ExpectedFailure) -> dict[str, str]:
 
 
 def _toml(entry: ExpectedFailure) -> str:
-    """One table. A JSON string is a TOML basic string, except that TOML requires DEL to be escaped."""
-    lines = [
-        f"{key} = {json.dumps(value, ensure_ascii=False).replace(chr(0x7F), chr(92) + 'u007f')}"
-        for key, value in _values(entry).items()
-    ]
+    lines = [f"{key} = {quoted(value)}" for key, value in _values(entry).items()]
     return f"[[{_TABLE}]]\n" + "\n".join(lines) + "\n"

@@ -48,9 +48,7 @@ class Target(Protocol):
 
 
 @contextlib.contextmanager
-def open_target(
-    spec: TargetSpec, *, project: str = "test-project", multiplier: float = 1.0, alone: bool = False
-) -> Iterator[Target]:
+def open_target(spec: TargetSpec, *, multiplier: float = 1.0, alone: bool = False) -> Iterator[Target]:
     """Start (or connect to) the target that ``spec`` describes, and end it afterwards.
 
     ``multiplier`` stretches every deadline. With ``alone``, a Python serializer is called in this process and not in
@@ -59,14 +57,14 @@ def open_target(
     Raises:
         TargetUnavailable: the target cannot run here, its environment has not been created, or it does not start.
     """
-    target = _open(spec, project=project, multiplier=multiplier, alone=alone)
+    target = _open(spec, multiplier=multiplier, alone=alone)
     try:
         yield target
     finally:
         target.close()
 
 
-def _open(spec: TargetSpec, *, project: str, multiplier: float, alone: bool) -> Target:
+def _open(spec: TargetSpec, *, multiplier: float, alone: bool) -> Target:
     """Open the target, importing only the modules of its kind: a serializer, for example, does not need grpcio."""
     found = environment.find(spec)
     with fresh_home(spec, found) as asked:
@@ -75,7 +73,7 @@ def _open(spec: TargetSpec, *, project: str, multiplier: float, alone: bool) -> 
         case TargetKind.SERVER:
             from conformance.targets.server import ServerTarget  # noqa: PLC0415
 
-            return ServerTarget(spec, found, project=project, multiplier=multiplier)
+            return ServerTarget(spec, found, multiplier=multiplier)
         case TargetKind.SERIALIZER:
             if alone:
                 from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415

@@ -90,17 +90,17 @@ class _RunningServer:
 class ServerTarget:
     """A server under test. One thread drives it at a time; :meth:`close` ends the started processes."""
 
-    def __init__(self, spec: TargetSpec, environment: Environment, *, project: str, multiplier: float) -> None:
+    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
         self.name = spec.name
         self.capabilities = frozenset(spec.capabilities)
         self.version = environment.version
         self.remarks: tuple[str, ...] = ()
         self._spec = spec
         self._environment = environment
-        self._project = project
+        self._project = spec.project
         self._deadlines = spec.deadlines.stretched(multiplier)
         self._probes = dataclasses.replace(
-            spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=project)
+            spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=spec.project)
         )
         self._rows: Recent[tuple[Any, ...]] = Recent()
         self._shared = Kept("server", self._open)

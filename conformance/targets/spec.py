@@ -2,7 +2,7 @@
 
 This module decides which keys exist and which go together; it starts nothing.
 The file is read strictly: an unknown key, a missing one or a wrong type is refused in one sentence, because a misspelt
-deadline must never be read as no deadline.
+deadline must never be read as no deadline. It is long because it describes every key of the file, in one place.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Final
 from conformance.contain.text import safe
 from conformance.records import RecordError, from_json
 from conformance.targets.errors import TargetError
+from conformance.targets.shipped import find_target
 
 __all__ = [
     "CopiedFile",
@@ -35,6 +36,7 @@ __all__ = [
     "TargetKind",
     "TargetSpec",
     "load_target",
+    "parse_target",
 ]
 
 PLACEHOLDERS: Final = {
@@ -50,6 +52,10 @@ PLACEHOLDERS: Final = {
 """The names that a command or an environment value may contain in braces."""
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+PROJECT: Final = "test-project"
+"""The project that the cases read from, if the file names no other."""
+_PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
+"""Wider than BigQuery's own rule, because emulators take shorter names; it is one segment of a URL's path."""
 
 LONGEST_FILE: Final = 4 << 20
 """The largest target file in bytes: enough for 10,000 expected failures."""
@@ -246,7 +252,8 @@ class ExpectedFailure:
 class TargetSpec:
     """One target file. ``file`` is its path; the classes of the other fields describe the file's tables.
 
-    ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it.
+    ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it. The tables of the cases
+    are made in ``project``, which is also the parent of every session.
     """
 
     name: str
@@ -255,6 +262,7 @@ class TargetSpec:
     homepage: str = ""
     version: str = ""
     version_command: tuple[str, ...] = ()
+    project: str = PROJECT
     capabilities: tuple[str, ...] = ()
     start: Start | None = None
     ready: Ready = Ready()
@@ -274,18 +282,29 @@ class TargetSpec:
 
 
 def load_target(path: str | Path) -> TargetSpec:
-    """Read the target file at ``path``; raises :class:`TargetError` with one sentence on anything unexpected."""
-    file = Path(path)
+    """Read the target file at ``path``, or the one that ships with the suite under that name.
+
+    Raises:
+        TargetError: anything is unexpected; one sentence.
+    """
+    file = find_target(path)
     try:
-        data = tomllib.loads(_text(file))
-    except RecursionError:
-        raise TargetError(f"{file}: expected TOML: it nests deeper than any target file") from None
+        text = _text(file)
     except OSError as error:
         raise TargetError(f"{file}: cannot read the target file: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise TargetError(
             f"{file}: expected UTF-8 text but byte {error.start} is {error.object[error.start]:#04x}"
         ) from None
+    return parse_target(text, file)
+
+
+def parse_target(text: str, file: Path) -> TargetSpec:
+    """The target that ``text`` describes, as the content of ``file``; raises :class:`TargetError` like load_target."""
+    try:
+        data = tomllib.loads(text)
+    except RecursionError:
+        raise TargetError(f"{file}: expected TOML: it nests deeper than any target file") from None
     except ValueError as error:  # from the parser, or from an integer with more digits than Python reads
         raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
@@ -312,6 +331,8 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
         raise RecordError("target.file", "no such key: it is where the file was read from", data["file"])
     if not _NAME.fullmatch(spec.name):
         raise RecordError("target.name", "lower-case letters, digits, '.', '_' and '-'", spec.name)
+    if not _PROJECT.fullmatch(spec.project):
+        raise RecordError("target.project", "letters, digits, '.', '_', ':' and '-'", spec.project)
     _check_kind(spec)
     for where, entries in _lists(spec):
         _check_list(where, entries)
@@ -321,6 +342,7 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
                 raise RecordError(where, "placeholders among " + ", ".join(PLACEHOLDERS), "{" + name + "}")
             if name == "env_bin" and spec.environment is None:
                 raise RecordError(where, "an [environment] where {env_bin} is used", text)
+    _check_ports(spec)
 
 
 def _check_kind(spec: TargetSpec) -> None:
@@ -341,6 +363,19 @@ def _check_kind(spec: TargetSpec) -> None:
         raise RecordError(
             "target.capabilities", "no list: a program says in its hello what it can do", spec.capabilities
         )
+
+
+def _check_ports(spec: TargetSpec) -> None:
+    """Refuse a server of which nobody could know a port: the suite would wait for it until the deadline."""
+    if spec.kind is not TargetKind.SERVER or spec.start is None:
+        return
+    texts = (*spec.start.command, *spec.start.environment.values())
+    for side, event in (("grpc", spec.ready.grpc_event), ("rest", spec.ready.rest_event)):
+        if not event and not any(f"{{{side}_port}}" in text for text in texts):
+            wanted = (
+                f"{{{side}_port}} in the command or its environment, or [ready] {side}_event, so that the port is known"
+            )
+            raise RecordError("target.start.command", wanted, " ".join(spec.start.command))
 
 
 def _lists(spec: TargetSpec) -> Iterable[tuple[str, Sequence[object]]]:

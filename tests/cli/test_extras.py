@@ -79,7 +79,7 @@ def test_without_click_the_extra_is_named() -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "Error: the command line needs click, which is not installed;"
-        " install it with: pip install 'arrow-conformance[run]'\n"
+        " install it with: pip install 'arrow-conformance[run]', or in a checkout: pip install '.[run]'\n"
     )
 
 
@@ -99,4 +99,5 @@ def test_a_campaign_without_spark_names_its_extra() -> None:
 
     assert done.returncode == 2
     assert "needs pyspark" in done.stderr
-    assert done.stderr.endswith("pip install 'arrow-conformance[run,readers,spark]'\n")
+    assert "pip install 'arrow-conformance[run,readers,spark]', or " in done.stderr
+    assert done.stderr.endswith("in a checkout: pip install '.[run,readers,spark]'\n")

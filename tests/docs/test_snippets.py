@@ -16,6 +16,7 @@ from conformance.reference.server import ReferenceServer
 from conformance.targets.program import PROTOCOL
 from tests.docs.snippets import GUIDES, Desk, blocks
 from tests.fixtures import ROOT
+from tests.test_integrations import ACTION, HOOK, Job
 
 NAMES = [path.relative_to(ROOT).as_posix() for path in GUIDES]
 
@@ -128,19 +129,30 @@ def _check_message(line: str, where: str) -> None:
 
 
 def test_the_workflow_of_a_vendor_runs(tmp_path: Path, endpoint: Mapping[str, str]) -> None:
-    """Each step of the workflow in the guide ends well: what it installs exists, what it runs passes."""
+    """The action of the repository ends well with the inputs of the guide, and leaves what the last step keeps."""
     guide = ROOT / "docs" / "implementers.md"
     desk = Desk(tmp_path, endpoint)
 
     for block in blocks(guide):
         if block.title:
             desk.put(block)
-    (workflow,) = (block for block in blocks(guide) if block.language == "yaml")
+    (workflow,) = (block for block in blocks(guide) if block.title.endswith("/conformance.yml"))
     (job,) = yaml.safe_load(workflow.text)["jobs"].values()
+    (given,) = (step["with"] for step in job["steps"] if step["uses"] == "./conformance-suite")
+    (kept,) = (step["with"]["path"] for step in job["steps"] if "upload-artifact" in step["uses"])
+    action = Job(tmp_path / "job", work=desk.work)
 
-    for command in (step["run"] for step in job["steps"] if "run" in step):
-        if "pip install" in command:
-            assert _is_install(command)
-        else:
-            status, printed = desk.run(command)
-            assert status == 0, printed
+    assert set(given) <= set(ACTION["inputs"])
+    assert action(**{name.replace("-", "_"): text for name, text in given.items()}) == 0, action.said
+    assert (desk.work / kept / "conformance.html").is_file()
+
+
+def test_the_hook_of_the_guide_is_the_hook_of_the_repository() -> None:
+    """Its id, and a version that was released."""
+    (block,) = (
+        block for block in blocks(ROOT / "docs" / "implementers.md") if block.title == ".pre-commit-config.yaml"
+    )
+    (repository,) = yaml.safe_load(block.text)["repos"]
+
+    assert repository["hooks"] == [{"id": HOOK["id"]}]
+    assert f"## {repository['rev'].removeprefix('v')} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

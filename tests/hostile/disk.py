@@ -166,7 +166,8 @@ def _target(name: str, expected: Expected = UNUSABLE, **rest: Any) -> Callable[[
 
 
 def _file(*, command: str = "true", start: str = "", more: str = "") -> str:
-    return f'name = "hostile"\nkind = "server"\n[start]\ncommand = ["{command}"]\n{start}\n{more}\n'
+    command = f'["{command}", "{{grpc_port}}", "{{rest_port}}"]'
+    return f'name = "hostile"\nkind = "server"\n[start]\ncommand = {command}\n{start}\n{more}\n'
 
 
 @_target("disk.deadline-nan")

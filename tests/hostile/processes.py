@@ -349,7 +349,7 @@ def version_command_hangs(place: Path, cookie: str) -> Command:
     script = f"{note}; setsid sh -c 'touch {place}/pids/$$; sleep 100' & sleep 100"
     (place / "target.toml").write_text(
         f'name = "hostile"\nkind = "server"\nversion_command = ["/bin/sh", "-c", "{script}"]\n'
-        f'[start]\ncommand = ["{sys.executable}", "-c", ""]\n',
+        f'[start]\ncommand = ["{sys.executable}", "-c", "", "{{grpc_port}}", "{{rest_port}}"]\n',
         encoding="utf-8",
     )
 

@@ -18,7 +18,7 @@ SERVER = """
 name = "x"
 kind = "server"
 [start]
-command = ["{env_bin}/tool"]
+command = ["{env_bin}/tool", "{grpc_port}", "{rest_port}"]
 environment = { HOME = "{home}", WHO = "{project} at {host}" }
 [environment]
 """

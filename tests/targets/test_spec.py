@@ -16,7 +16,7 @@ SERVER = """
 name = "x"
 kind = "server"
 [start]
-command = ["serve", "{grpc_port}"]
+command = ["serve", "{grpc_port}", "{rest_port}"]
 """
 
 
@@ -90,7 +90,7 @@ def test_a_full_file_becomes_a_record(target_file: Write) -> None:
             "target.start.command[0]: expected an [environment] where {env_bin}",
         ),
         (
-            SERVER.replace('"serve", "{grpc_port}"', ""),
+            SERVER.replace('"serve", "{grpc_port}", "{rest_port}"', ""),
             "target.start.command: expected a program and its arguments but got []",
         ),
         ('file = "y"\n' + SERVER, "target.file: expected no such key: it is where the file was read from but got 'y'"),
@@ -132,7 +132,7 @@ def test_a_number_that_means_nothing_is_refused(target_file: Write, key: str, nu
 @pytest.mark.parametrize("number", ["nan", "inf", "-0.1", "1e9"])
 def test_a_grace_that_means_nothing_is_refused(target_file: Write, number: str) -> None:
     """Zero is a grace: the process is killed at once."""
-    assert target_file(SERVER + "grace = 0").start == Start(("serve", "{grpc_port}"), grace=0.0)
+    assert target_file(SERVER + "grace = 0").start == Start(("serve", "{grpc_port}", "{rest_port}"), grace=0.0)
 
     with pytest.raises(TargetError, match=r"target\.start\.grace: expected seconds from 0 to 86400 but got "):
         target_file(f"{SERVER}grace = {number}")
@@ -222,3 +222,26 @@ def test_deadlines_are_stretched_together() -> None:
 def test_a_stretched_deadline_is_a_day_at_most() -> None:
     """No clock is asked to count further than clocks do."""
     assert Deadlines().stretched(1e9) == Deadlines(DAY, DAY, DAY, DAY)
+
+
+@pytest.mark.parametrize("side", ["grpc", "rest"])
+def test_a_started_server_without_a_known_port_is_refused(target_file: Write, side: str) -> None:
+    """The suite would wait until the deadline for a port that nobody can know."""
+    text = SERVER.replace(f"{{{side}_port}}", "9050")
+
+    with pytest.raises(TargetError) as raised:
+        target_file(text)
+
+    wanted = f"{{{side}_port}} in the command or its environment, or [ready] {side}_event, so that the port is known"
+    assert f"target.start.command: expected {wanted} but got 'serve " in str(raised.value)
+    assert target_file(f'{text}[ready]\n{side}_event = "listens"')
+    assert target_file(f'{text}environment = {{ PORT = "{{{side}_port}}" }}')
+
+
+def test_a_project_is_one_segment_of_a_path(target_file: Write) -> None:
+    """The cases read from it; without the key it has the suite's default name."""
+    with pytest.raises(TargetError, match=r"target\.project: expected letters, digits, .* but got 'a/b'"):
+        target_file('project = "a/b"' + SERVER)
+
+    assert target_file('project = "mine-1"' + SERVER).project == "mine-1"
+    assert target_file(SERVER).project == "test-project"

@@ -1,0 +1,81 @@
+"""The words of the command line about itself: the commands in groups, usage errors as one sentence, missing packages.
+
+It needs neither click nor any other package, because it also speaks where click is missing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+__all__ = ["COMMANDS", "GROUPS", "missing", "usage"]
+
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Judge a server, a serializer or a program": {
+        "init": "Write the target file of your implementation.",
+        "run": "Judge a target and report what deviates.",
+        "replay": "Run one case on a target and print every byte of the exchange.",
+        "extract": "Save the exchange of one case as files for other programs.",
+        "expect": "Rewrite the expected failures of a target from a run.",
+        "prepare": "Make the environment in which a target runs.",
+    },
+    "Judge bytes": {
+        "check": "Judge Arrow messages, streams, files and tensors, without any server.",
+        "dissect": "Annotate every byte of Arrow data.",
+    },
+    "Judge readers and writers": {
+        "read": "Judge readers of Arrow IPC in several languages.",
+        "write": "Judge writers of Arrow IPC over their options.",
+        "drift": "Compare versions of pyarrow on the same cases, written and read.",
+    },
+    "Look up what is judged": {
+        "list": "List the cases, the clauses, the targets, the readers or the writers.",
+        "show": "Show one case: its table, its steps, its purpose.",
+        "clauses": "List the clauses with their levels and first sentences.",
+        "explain": "Explain one clause: its requirement, its source, and which client breaks.",
+    },
+    "Make and compare reports": {
+        "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
+        "diff": "Compare two reports: regressions, repairs, new and gone deviations.",
+        "matrix": "Combine reports into one table: implementations by clauses.",
+    },
+    "Judge millions of cases": {
+        "campaign": "Judge millions of cases on Spark, with results in Parquet.",
+        "judge": "Judge the stored exchanges of a campaign again.",
+        "compare": "Compare two campaigns case by case.",
+    },
+    "Work on the suite": {
+        "cases": "Check case files, or print their JSON Schema.",
+        "serve": "Start the embedded reference server.",
+        "prove": "Prove that every clause can fail, and that nothing legal fails.",
+        "golden": "Regenerate the golden message pairs and vectors, or check them.",
+        "freeze": "Freeze this version's clauses, or check them against the frozen ones.",
+    },
+}
+"""The commands under their headings, each with its line in the help."""
+
+COMMANDS: Final[Mapping[str, str]] = dict(itertools.chain.from_iterable(group.items() for group in GROUPS.values()))
+"""Each command with its line; its module is ``conformance.cli.<name>`` (``list_`` for ``list``)."""
+
+_EXTRAS: Final = {"pyspark": "run,readers,spark", "click": "run"}
+"""The extras that provide a missing package, if they are not the extras of most commands."""
+
+
+def missing(what: str, package: str) -> str:
+    """The sentence about a ``package`` that ``what`` needs: how to install it, also where the suite is a checkout."""
+    extras = _EXTRAS.get(package.partition(".")[0], "run,readers")
+    return (
+        f"{what} needs {package}, which is not installed; install it with: pip install 'arrow-conformance[{extras}]',"
+        f" or in a checkout: pip install '.[{extras}]'"
+    )
+
+
+def usage(message: str, command: str, *, near: Iterable[str] = ()) -> str:
+    """A usage error of ``command`` as one sentence on one line, which says how to go on; ``near`` are similar names,
+    the nearest first.
+    """
+    said = " ".join(message.split()).rstrip(".")
+    if likely := " or ".join(near):
+        return f"{said}; did you mean {likely}?"
+    return said if "--help`" in said else f"{said}; see `{command} --help`"

@@ -1,0 +1,200 @@
+"""``conformance init``: write the target file of a new implementation, from options or by asking."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from conformance.cli._group import Unusable
+from conformance.cli._interrupts import Interrupted
+from conformance.cli._options import FILE
+from conformance.disk.files import write_whole
+from conformance.targets.drafting import target_text
+from conformance.targets.spec import (
+    PROJECT,
+    Endpoint,
+    Ready,
+    Seed,
+    SeedPath,
+    SerializerSpec,
+    Start,
+    TargetKind,
+    TargetSpec,
+    parse_target,
+)
+
+KINDS: Final = [kind.value for kind in TargetKind]
+NONE: Final = "none"
+SEEDS: Final = {"rest": (SeedPath.REST,), "sql": (SeedPath.SQL,), "both": (SeedPath.REST, SeedPath.SQL), NONE: ()}
+"""The ways in which a server takes rows, each with the paths of ``[seed]``."""
+
+WITHOUT_REST: Final = (
+    "expected a server with BigQuery's REST API, because the suite makes the table of each case through it;"
+    " without one, use --kind program, which judges the messages that your server would send (docs/implementers.md)"
+)
+LISTED: Final = "/bigquery/v2/projects/{project}/datasets"
+"""datasets.list, which every server with tables has: it answers as soon as REST serves."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answers:
+    """The values of the options; each that is missing is asked for, or has its default where nobody can be asked."""
+
+    given: dict[str, Any]
+    asking: bool
+
+    def of(self, option: str, question: str, default: str, **more: Any) -> str:
+        """The value of an option, the answer to its question, or the default."""
+        if self.given[option] is not None:
+            return str(self.given[option])
+        if not self.asking:
+            return default
+        return str(_asked(lambda: click.prompt(question, default=default, err=True, **more)))
+
+
+def _asked(ask: Callable[[], Any]) -> Any:
+    """The answer to a question; an interrupt there ends the command like one anywhere else."""
+    try:
+        return ask()
+    except click.Abort:
+        raise Interrupted("nothing was written") from None
+
+
+@click.command()
+@click.argument("file", metavar="[FILE]", type=FILE, required=False)
+@click.option("--name", help="The target's name; by default that of the current directory.")
+@click.option("--kind", type=click.Choice(KINDS), help="What is judged; a server by default.")
+@click.option(
+    "--command",
+    "start",
+    metavar="WORDS",
+    help="The command that starts it, as in a shell; {grpc_port} and {rest_port} stand for its ports.",
+)
+@click.option("--grpc", metavar="HOST:PORT", help="The gRPC address of a server that runs already.")
+@click.option("--rest", metavar="URL", help="The address of its REST API.")
+@click.option("--grpc-event", metavar="EVENT", help="The JSON event in which a started server reports its gRPC port.")
+@click.option("--rest-event", metavar="EVENT", help="The event that reports its REST port.")
+@click.option("--ready-path", metavar="PATH", help=f"A path that answers 2xx once REST serves; by default {LISTED}.")
+@click.option("--project", metavar="ID", help="The project that the cases read from; by default test-project.")
+@click.option(
+    "--seed",
+    type=click.Choice([*SEEDS]),
+    help="How it takes rows over REST: insertAll (rest, the default), INSERT through jobs.query (sql), both, none.",
+)
+@click.option("--entry", metavar="MODULE[:OBJECT]", help="The two functions of a serializer in Python.")
+@click.option("--capability", metavar="NAME", multiple=True, help="An optional capability; may be repeated.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+def command(*, file: Path | None, force: bool, capability: tuple[str, ...], **given: Any) -> None:
+    """Write the target file of your implementation, which every --target takes.
+
+    \b
+    conformance init                                                        asks
+    conformance init --command 'my-server --port {rest_port} --grpc {grpc_port}'
+    conformance init --grpc localhost:9060 --rest http://localhost:9050     a server that runs already
+    conformance init --kind program --command 'python adapter.py'
+    conformance init --entry my_module
+
+    With --command, --grpc or --entry it asks nothing, and each option that is missing has its default. FILE is
+    NAME.toml by default. Exit status: 0, or 2 if the answers make no target or FILE exists.
+    """  # noqa: D301  # click wants the character, not the escape
+    decided = any(given[option] is not None for option in ("start", "grpc", "entry"))
+    if not decided and not sys.stdin.isatty():
+        raise Unusable("expected --command, --grpc or --entry, because standard input is no terminal to ask at")
+    answers = Answers(given, asking=not decided)
+    spec = _spec(answers, capability)
+    file = file or Path(f"{spec.name}.toml")
+    text = target_text(spec)
+    parse_target(text.encode("utf-8", "backslashreplace").decode(), file)
+    if file.exists() and not force:
+        raise Unusable(f"{file}: expected a new file, but it exists; name another one, or replace it with --force")
+    write_whole(file, text)
+    shown = shlex.quote(str(file))
+    click.echo(f"{file} is written; judge the target with one case, then with all of them:")
+    click.echo(f"  conformance run --target {shown} --select types.int64")
+    click.echo(f"  conformance run --target {shown}")
+
+
+def _spec(answers: Answers, capabilities: tuple[str, ...]) -> TargetSpec:
+    entry = answers.given["entry"]
+    likely = TargetKind.SERIALIZER if entry is not None else TargetKind.SERVER
+    kind = TargetKind(answers.of("kind", "What is judged", likely.value, type=click.Choice(KINDS)))
+    common: dict[str, Any] = {"kind": kind}
+    match kind:
+        case TargetKind.SERIALIZER:
+            _refuse(answers, kind, "start", "grpc", "rest", "grpc_event", "rest_event", "ready_path", "project", "seed")
+            module = answers.of("entry", "Module with the two functions, or module:object", "serializer")
+            common["serializer"] = SerializerSpec(module, (".",))
+        case TargetKind.PROGRAM:
+            _refuse(answers, kind, "entry", "grpc", "rest", "grpc_event", "rest_event", "ready_path", "project", "seed")
+            common["start"] = Start(_words(answers.of("start", "Command that starts it", "")))
+        case TargetKind.SERVER:
+            _refuse(answers, kind, "entry")
+            common |= _server(answers)
+    if answers.asking and kind is not TargetKind.PROGRAM and not capabilities:
+        listed = _asked(lambda: click.prompt("Optional capabilities, for example zero-columns", default="", err=True))
+        capabilities = tuple(listed.replace(",", " ").split())
+    name = answers.of("name", "Name of the target", _name_of(Path.cwd()))
+    return TargetSpec(name, capabilities=capabilities, **common)
+
+
+def _server(answers: Answers) -> dict[str, Any]:
+    """The tables of a server: one that the suite starts, or one that runs already."""
+    given = answers.given
+    question = "Command that starts it, with {grpc_port} and {rest_port} for its ports; empty if it runs already"
+    words = "" if given["grpc"] is not None and given["start"] is None else answers.of("start", question, "")
+    project = answers.of("project", "Project that the cases read from", PROJECT)
+    seed = answers.of("seed", "How it takes rows over REST", "rest", type=click.Choice([*SEEDS]))
+    if seed == NONE:
+        raise Unusable(WITHOUT_REST)
+    tables: dict[str, Any] = {"project": project, "seed": Seed(SEEDS[seed])}
+    if words:
+        _refuse(answers, "server that the suite starts", "grpc", "rest")
+        return tables | {"start": Start(_words(words)), "ready": _ready(answers, words)}
+    _refuse(answers, "server that runs already", "grpc_event", "rest_event")
+    grpc = answers.of("grpc", "Its gRPC address", "localhost:9060")
+    rest = answers.of("rest", "The address of its REST API", "http://localhost:9050")
+    ready = Ready(rest_path=given["ready_path"] or "")
+    return tables | {"endpoint": Endpoint(grpc, rest), "ready": ready}
+
+
+def _ready(answers: Answers, words: str) -> Ready:
+    """How the suite learns the ports of a started server, and that it serves."""
+    rest_event = _event(answers, "rest", words)
+    path = answers.of("ready_path", "Path that answers 2xx once REST serves", "" if rest_event else LISTED)
+    return Ready(rest_path=path, grpc_event=_event(answers, "grpc", words), rest_event=rest_event)
+
+
+def _event(answers: Answers, side: str, words: str) -> str:
+    """The event that reports a port; none is needed if the command takes the port."""
+    default = f"{side}.listen" if answers.asking and f"{{{side}_port}}" not in words else ""
+    if not default:
+        return answers.given[f"{side}_event"] or ""
+    question = f"The command has no {{{side}_port}}; event in which the server prints that port as JSON"
+    return answers.of(f"{side}_event", question, default)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise Unusable(f"--command: expected words as in a shell, got {text!r}: {error}") from None
+
+
+def _refuse(answers: Answers, kind: str, *options: str) -> None:
+    """Refuse options that would change nothing for this kind of target."""
+    for option in options:
+        if answers.given[option] is not None:
+            shown = "command" if option == "start" else option.replace("_", "-")
+            raise Unusable(f"expected no --{shown} for a {kind}, got {answers.given[option]!r}")
+
+
+def _name_of(folder: Path) -> str:
+    """The name of a directory as the name of a target."""
+    return re.sub(r"[^a-z0-9._-]+", "-", folder.name.lower()).strip("._-")[:100] or "mine"

@@ -1,0 +1,76 @@
+"""The text of a target file: what ``conformance init`` writes for a new target.
+
+It holds the keys with which a target begins; docs/implementers.md explains the others, which the owner adds by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from conformance.targets.spec import TargetSpec
+
+__all__ = ["quoted", "target_text"]
+
+_HEAD = "# A target of the conformance suite: docs/implementers.md explains every key.\n"
+
+
+def quoted(text: str) -> str:
+    """``text`` as a TOML basic string: a JSON string, except that TOML requires DEL to be escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def target_text(spec: TargetSpec) -> str:
+    """The file that reads as ``spec``, as far as that consists of keys with which a target begins.
+
+    >>> from conformance.targets.spec import Endpoint, TargetKind
+    >>> endpoint = Endpoint("localhost:9060", "http://localhost:9050")
+    >>> print(target_text(TargetSpec("mine", TargetKind.SERVER, endpoint=endpoint)))
+    # A target of the conformance suite: docs/implementers.md explains every key.
+    name = "mine"
+    kind = "server"
+    <BLANKLINE>
+    # The server that runs already.
+    [endpoint]
+    grpc = "localhost:9060"
+    rest = "http://localhost:9050"
+    <BLANKLINE>
+    """
+    return _HEAD + "".join(f"{line}\n" for line in _lines(spec))
+
+
+def _lines(spec: TargetSpec) -> Iterator[str]:
+    default = TargetSpec(spec.name, spec.kind)
+    yield f"name = {quoted(spec.name)}"
+    yield f"kind = {quoted(spec.kind)}"
+    if spec.project != default.project:
+        yield f"project = {quoted(spec.project)}"
+    if spec.capabilities:
+        yield f"capabilities = {_array(spec.capabilities)}"
+    if spec.start is not None:
+        yield from ("", "# No shell: one word each. A relative path begins at the directory in which the suite runs;")
+        yield from ("# {here} is the directory of this file.", "[start]")
+        yield f"command = {_array(spec.start.command)}"
+    if spec.endpoint is not None:
+        yield from ("", "# The server that runs already.", "[endpoint]")
+        yield f"grpc = {quoted(spec.endpoint.grpc)}"
+        yield f"rest = {quoted(spec.endpoint.rest)}"
+    if spec.serializer is not None:
+        yield from ("", "# module:object, imported from the directories of `path` too.", "[serializer]")
+        yield f"entry = {quoted(spec.serializer.entry)}"
+        yield f"path = {_array(spec.serializer.path)}"
+    ready = [(key, getattr(spec.ready, key)) for key in ("rest_path", "grpc_event", "rest_event")]
+    if any(value for _, value in ready):
+        yield from ("", "# The server is ready when all of this has answered.", "[ready]")
+        yield from (f"{key} = {quoted(value)}" for key, value in ready if value)
+    if spec.seed.paths != default.seed.paths:
+        yield from (
+            "",
+            "# How rows get into a table, tried in this order: insertAll, INSERT through jobs.query.",
+            "[seed]",
+        )
+        yield f"paths = {_array(spec.seed.paths)}"
+
+
+def _array(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(quoted, texts))}]"

@@ -1,0 +1,83 @@
+"""The commands under their headings, and usage errors: one sentence each, with what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import conformance.cli
+from conformance.cli._help import COMMANDS, GROUPS
+from conformance.readers import READERS
+from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.targets.shipped import shipped_targets
+from tests.cli.typed import conformance_
+
+
+def test_every_command_is_in_one_group() -> None:
+    """Each module of a command is listed once; a forgotten one could not be called."""
+    modules = {path.stem.rstrip("_") for path in Path(conformance.cli.__path__[0]).glob("[a-z]*.py")}
+
+    assert set(COMMANDS) == modules
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+
+
+def test_the_help_shows_the_groups() -> None:
+    """A heading, its commands below it."""
+    shown = conformance_("--help").output
+
+    headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
+    assert headings[-len(GROUPS) :] == list(GROUPS)
+    listed = re.findall(r"^  ([a-z]+)  +[A-Z]", shown.partition(next(iter(GROUPS)))[2], re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Missing command; see `cli --help`"),
+        (("rnu",), "no such command: 'rnu'; did you mean run?"),
+        (("xyzzy",), "no such command: 'xyzzy'; see `cli --help`"),
+        (("\x1b[2J",), "no such command: '\\x1b[2J'; see `cli --help`"),
+        (("--verison",), "no such option: --verison; did you mean --version?"),
+        (("--xyzzy", "run"), "no such option: --xyzzy; see `cli --help`"),
+        (("run", "--selet", "x"), "no such option: --selet; did you mean --select or --seed?"),
+        (("run", "--xyzzy"), "no such option: --xyzzy; see `cli run --help`"),
+        (("run", "--select"), "Option '--select' requires an argument; see `cli run --help`"),
+        (
+            ("run", "--level", "mst"),
+            "Invalid value for '--level': 'mst' is not one of 'must', 'should', 'may'; see `cli run --help`",
+        ),
+        (("replay",), "Missing argument 'CASE'; see `cli replay --help`"),
+        (("run", "more"), "Got unexpected extra argument (more); see `cli run --help`"),
+        (("list", "cases", "--select", "xyzzy"), "no case matches 'xyzzy'; see `cli list --help`"),
+        (("check",), "expected a FILE, or --schema with a schema message; see `conformance check --help`"),
+        (("run", "--target", "reverence"), "no target is called 'reverence'; did you mean reference?"),
+    ],
+    ids=lambda value: " ".join(value).encode("unicode_escape").decode() if isinstance(value, tuple) else "",
+)
+def test_a_usage_error_is_one_sentence(arguments: Sequence[str], sentence: str) -> None:
+    """As docs/exit-codes.md says: status 2, one line on standard error, nothing else."""
+    result = conformance_(*arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"Error: {sentence}\n"
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("targets", [*shipped_targets()]),
+        ("readers", [*READERS, *IPC_READERS]),
+        ("writers", [*IPC_WRITERS]),
+    ],
+)
+def test_the_names_that_commands_take_are_listed(what: str, names: Sequence[str]) -> None:
+    """One per line, in front; each reader and writer says which command takes it."""
+    lines = conformance_("list", what).output.splitlines()
+
+    assert [line.split()[0] for line in lines] == list(names)
+    if what != "targets":
+        assert {line.split()[1] for line in lines} <= {"run:", "read:", "write:"}
