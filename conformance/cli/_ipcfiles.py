@@ -16,7 +16,18 @@ from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict
 from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
 
-__all__ = ["BINDING", "Checked", "Refused", "check_file", "counted", "refuse_foreign", "unjudged"]
+__all__ = [
+    "BINDING",
+    "Checked",
+    "Refused",
+    "check_file",
+    "counted",
+    "has_message",
+    "no_message",
+    "refuse_foreign",
+    "unjudged",
+    "values_of",
+]
 
 BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 _CONTINUATION: Final = b"\xff\xff\xff\xff"
@@ -62,27 +73,13 @@ class Checked:
 
     def to_json(self) -> dict[str, Any]:
         """The result for the file as plain values."""
-        clauses = all_clauses()
         return {
             "file": self.name,
             "kind": self.kind.value,
             "profile": self.profile,
             "passed": self.passed,
             "failed": self.failed,
-            "findings": [
-                {
-                    "file": self.name,
-                    "clause": finding.clause,
-                    "level": clauses[finding.clause].level.value,
-                    "field": finding.field,
-                    "start": finding.start,
-                    "end": finding.end,
-                    "required": finding.required,
-                    "observed": finding.observed,
-                    "source": clauses[finding.clause].source,
-                }
-                for finding in self.findings
-            ],
+            "findings": [{"file": self.name, **values_of(finding)} for finding in self.findings],
             "not_judged": {one.clause: one.reason for one in self.verdicts if one.reason},
         }
 
@@ -122,6 +119,21 @@ class Refused:
     def lines(self) -> Iterator[str]:
         """The refusal as text for people."""
         yield safe(self.sentence)
+
+
+def values_of(finding: Finding) -> dict[str, Any]:
+    """A finding as plain values, with the level and the source of its clause."""
+    clause = all_clauses()[finding.clause]
+    return {
+        "clause": clause.id,
+        "level": clause.level.value,
+        "field": finding.field,
+        "start": finding.start,
+        "end": finding.end,
+        "required": finding.required,
+        "observed": finding.observed,
+        "source": clause.source,
+    }
 
 
 def counted(failed: int, passed: int) -> str:
@@ -171,11 +183,20 @@ def refuse_foreign(path: Path, data: bytes) -> None:
     Raises:
         Unusable: the bytes contain no message.
     """
-    if data.startswith(_CONTINUATION) or not all(one.header in _NO_MESSAGE for one in read_messages(data)):
-        return
+    if not has_message(data):
+        raise Unusable(no_message(path, data))
+
+
+def has_message(data: bytes) -> bool:
+    """True if the bytes contain a message, or begin as one does."""
+    return data.startswith(_CONTINUATION) or any(one.header not in _NO_MESSAGE for one in read_messages(data))
+
+
+def no_message(path: Path, data: bytes) -> str:
+    """The sentence about bytes without any message."""
     found = recognise(data)
     got = f"{len(data)} bytes without a message" if found is None else f"{found.name}; {found.advice}"
-    raise Unusable(f"{path}: expected Arrow data, got {got}")
+    return f"{path}: expected Arrow data, got {got}"
 
 
 def _refuse_other(path: Path, data: bytes) -> None:
