@@ -9,18 +9,30 @@ from typing import Any, Final
 
 from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
-from conformance.contain.text import safe
+from conformance.contain.text import many, safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict
-from conformance.wire import Header, Kind, Rule, read_file, read_messages, sniff
-from conformance.wire.messages import read_frame
+from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
 
-__all__ = ["BINDING", "Checked", "check_file", "refuse_cut"]
+__all__ = [
+    "BINDING",
+    "Checked",
+    "Refused",
+    "check_file",
+    "counted",
+    "has_message",
+    "no_message",
+    "refuse_foreign",
+    "unjudged",
+    "values_of",
+]
 
 BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
-_CUT: Final = (Rule.PREFIX_TRUNCATED, Rule.METADATA_TRUNCATED, Rule.MESSAGE_BODY_TRUNCATED)
+_CONTINUATION: Final = b"\xff\xff\xff\xff"
+_HEAD: Final = 8
+"""The bytes of a file before its first message."""
 _NO_MESSAGE: Final = frozenset({Header.STRAY, Header.UNKNOWN})
 
 
@@ -61,27 +73,13 @@ class Checked:
 
     def to_json(self) -> dict[str, Any]:
         """The result for the file as plain values."""
-        clauses = all_clauses()
         return {
             "file": self.name,
             "kind": self.kind.value,
             "profile": self.profile,
             "passed": self.passed,
             "failed": self.failed,
-            "findings": [
-                {
-                    "file": self.name,
-                    "clause": finding.clause,
-                    "level": clauses[finding.clause].level.value,
-                    "field": finding.field,
-                    "start": finding.start,
-                    "end": finding.end,
-                    "required": finding.required,
-                    "observed": finding.observed,
-                    "source": clauses[finding.clause].source,
-                }
-                for finding in self.findings
-            ],
+            "findings": [{"file": self.name, **values_of(finding)} for finding in self.findings],
             "not_judged": {one.clause: one.reason for one in self.verdicts if one.reason},
         }
 
@@ -105,7 +103,43 @@ class Checked:
             if clause.breaks:
                 yield f"  breaks    {clause.breaks}"
             yield ""
-        yield f"{self.name}: {self.failed} clauses fail, {self.passed} pass ({self.kind}, {self.profile})"
+        yield f"{self.name}: {counted(self.failed, self.passed)} ({self.kind}, {self.profile})"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Refused:
+    """One of several files that cannot be judged; ``sentence`` names the file and says why."""
+
+    path: Path
+    sentence: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The refusal as plain values."""
+        return {"file": safe(str(self.path)), "unusable": safe(self.sentence)}
+
+    def lines(self) -> Iterator[str]:
+        """The refusal as text for people."""
+        yield safe(self.sentence)
+
+
+def values_of(finding: Finding) -> dict[str, Any]:
+    """A finding as plain values, with the level and the source of its clause."""
+    clause = all_clauses()[finding.clause]
+    return {
+        "clause": clause.id,
+        "level": clause.level.value,
+        "field": finding.field,
+        "start": finding.start,
+        "end": finding.end,
+        "required": finding.required,
+        "observed": finding.observed,
+        "source": clause.source,
+    }
+
+
+def counted(failed: int, passed: int) -> str:
+    """How many clauses fail and pass, in words."""
+    return f"{many(failed, 'clause fails', 'clauses fail')}, {many(passed, 'passes', 'pass')}"
 
 
 def unjudged(verdicts: Iterable[Verdict]) -> Iterator[str]:
@@ -126,8 +160,7 @@ def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, wri
     kind.
 
     Raises:
-        Unusable: the file is empty, contains no message, ends inside its first one, or is a batch without its
-        schema.
+        Unusable: the file is empty, contains no message, or is a batch without its schema.
     """
     data = read_named(path)
     if not data:
@@ -143,33 +176,34 @@ def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, wri
     return Checked(path, data, seems, profile, tuple(kept))
 
 
-def refuse_cut(path: Path, data: bytes) -> None:
-    """Refuse bytes that end inside their first message: most likely they were cut off when saved, so judging them
-    says nothing.
+def refuse_foreign(path: Path, data: bytes) -> None:
+    """Refuse bytes without any message, and name their format if it is a known one.
+
+    Bytes that begin as a message does, with the continuation word, are judged even if they cannot be followed.
 
     Raises:
-        Unusable: the bytes end inside their first message.
+        Unusable: the bytes contain no message.
     """
-    faults: list[Any] = []
-    frame = read_frame(memoryview(data), 0, faults, shallow=True)
-    cut = next((fault for fault in faults if fault.rule in _CUT), None)
-    if cut is not None and frame is not None and frame.message.end == len(data):
-        raise Unusable(
-            f"{path}: the file ends inside its first message ({cut.path}: {cut.observed});"
-            f" `conformance dissect {path}` shows what is there"
-        )
+    if not has_message(data):
+        raise Unusable(no_message(path, data))
 
 
-def _refuse_noise(path: Path, data: bytes) -> None:
-    refuse_cut(path, data)
-    if all(message.header in _NO_MESSAGE for message in read_messages(data)):
-        raise Unusable(f"{path}: expected Arrow data, got {len(data)} bytes without a message")
+def has_message(data: bytes) -> bool:
+    """True if the bytes contain a message, or begin as one does."""
+    return data.startswith(_CONTINUATION) or any(one.header not in _NO_MESSAGE for one in read_messages(data))
+
+
+def no_message(path: Path, data: bytes) -> str:
+    """The sentence about bytes without any message."""
+    found = recognise(data)
+    got = f"{len(data)} bytes without a message" if found is None else f"{found.name}; {found.advice}"
+    return f"{path}: expected Arrow data, got {got}"
 
 
 def _refuse_other(path: Path, data: bytes) -> None:
-    _refuse_noise(path, data)
+    refuse_foreign(path, data)
     first = read_messages(data, limit=2)[0]
-    if first.header is not Header.SCHEMA:
+    if first.header not in (Header.SCHEMA, *_NO_MESSAGE):
         raise Unusable(
             f"{path}: expected a stream, a file, a tensor or a schema message, got a {first.header} alone;"
             f" use --batch for it, together with --schema"
@@ -177,6 +211,8 @@ def _refuse_other(path: Path, data: bytes) -> None:
 
 
 def _refuse_empty_shell(path: Path, data: bytes) -> None:
+    if data.startswith(_CONTINUATION, _HEAD):
+        return
     reading = read_file(data)
     messages = [] if reading.stream is None else reading.stream.messages
     if reading.footer is None and all(message.header in _NO_MESSAGE for message in messages):
@@ -185,7 +221,7 @@ def _refuse_empty_shell(path: Path, data: bytes) -> None:
 
 _USABLE: Final[dict[Kind, Callable[[Path, bytes], None]]] = {
     Kind.MESSAGE: _refuse_other,
-    Kind.STREAM: _refuse_noise,
-    Kind.TENSOR: _refuse_noise,
+    Kind.STREAM: refuse_foreign,
+    Kind.TENSOR: refuse_foreign,
     Kind.FILE: _refuse_empty_shell,
 }

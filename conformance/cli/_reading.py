@@ -1,17 +1,22 @@
-"""Read a file that a user names; it may be a pipe, a device, or endless."""
+"""Find and read the files that a user names: directories, patterns, pipes, devices, standard input."""
 
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import select
 import stat
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from conformance.cli._group import Unusable
 
-__all__ = ["read_named"]
+__all__ = ["STANDARD_INPUT", "named_files", "read_named"]
+
+STANDARD_INPUT: Final = Path("-")
 
 FIRST_SECONDS: Final = 10.0
 """Seconds to wait for the first byte of a pipe, which never comes if nobody writes to the pipe."""
@@ -20,13 +25,48 @@ MOST: Final = 256 << 20
 CHUNK: Final = 1 << 20
 
 
+def named_files(names: Iterable[str]) -> list[Path]:
+    """The files that a user names, each once: files, directories with all files below them, patterns, and ``-``.
+
+    Files and directories whose names begin with a dot are left out of directories. A pattern is for systems whose
+    shell does not expand it, and may contain ``**``.
+
+    Raises:
+        Unusable: nothing has one of the names, or there is no file in a directory.
+    """
+    return list(dict.fromkeys(path for name in names for path in _named(name)))
+
+
+def _named(name: str) -> list[Path]:
+    path = Path(name)
+    if path == STANDARD_INPUT or (path.exists() and not path.is_dir()):
+        return [path]
+    if path.is_dir():
+        found = sorted(_below(path))
+    else:
+        matches = glob.glob(name, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern
+        found = sorted(Path(each) for each in matches if not Path(each).is_dir())
+    if not found:
+        raise Unusable(f"{name}: expected a file, a directory of files, a pattern or `-`, and found no file")
+    return found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        yield from (Path(parent, each) for each in files if not each.startswith("."))
+
+
 def read_named(path: Path) -> bytes:
-    """The bytes of the file at ``path``.
+    """The bytes of the file at ``path``; of standard input for :data:`STANDARD_INPUT`.
 
     Raises:
         Unusable: It is a pipe to which nobody writes, or not a regular file and longer than :data:`MOST` bytes.
         OSError: It cannot be read.
     """
+    if path == STANDARD_INPUT:
+        data = sys.stdin.buffer.read(MOST + 1)
+        return data if len(data) <= MOST else _too_long(path)
     # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -52,5 +92,9 @@ def _read(descriptor: int, path: Path, limit: int | None) -> bytes:
     while chunk := os.read(descriptor, CHUNK):
         data += chunk
         if limit is not None and len(data) > limit:
-            raise Unusable(f"{path}: expected at most {limit} bytes, because it is not a regular file, but got more")
+            _too_long(path)
     return bytes(data)
+
+
+def _too_long(path: Path) -> NoReturn:
+    raise Unusable(f"{path}: expected at most {MOST} bytes, because it is not a regular file, but got more")

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._ipcfiles import BINDING, check_file, refuse_cut, unjudged
+from conformance.cli._ipcfiles import BINDING, Checked, Refused, check_file, counted, refuse_foreign, unjudged
 from conformance.cli._options import EXISTING, json_flag, level_option
-from conformance.cli._reading import read_named
-from conformance.contain.text import safe
+from conformance.cli._reading import named_files, read_named
+from conformance.contain.text import many, safe
 from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.files import judge_bytes
 from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict, to_json
 from conformance.wire import Kind, read_schema
+from conformance.wire.foreign import MAGIC
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", type=EXISTING, nargs=-1)
+@click.argument("files", metavar="FILE...", nargs=-1)
 @click.option(
     "--schema",
     "schema_file",
@@ -49,7 +51,7 @@ from conformance.wire import Kind, read_schema
 @json_flag("Print JSON: findings by file; with --schema and --batch, the verdicts.")
 def command(
     *,
-    files: tuple[Path, ...],
+    files: tuple[str, ...],
     schema_file: Path | None,
     batch_files: tuple[Path, ...],
     kind: str | None,
@@ -60,12 +62,16 @@ def command(
 ) -> None:
     """Judge Arrow data from files: IPC streams, IPC files, tensors, or messages as a Storage Read client gets them.
 
+    FILE is a file, a directory, a pattern such as 'out/**/*.arrow', or `-` for standard input. With several files, each
+    has its line, a total follows, and the exit status is the worst of all.
+
     \b
     conformance check data.arrows data.arrow
+    gzip -dc data.arrows.gz | conformance check -
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
 
     \b
-    Exit status: 0 no findings, 1 findings or clauses that could not be judged, 2 a file holds no complete message.
+    Exit status: 0 no findings, 1 findings or clauses that could not be judged, 2 a file holds no message.
     """  # noqa: D301  # click wants the character, not the escape
     if files:
         if schema_file is not None or batch_files:
@@ -81,7 +87,7 @@ def command(
 
 
 def _check_files(
-    files: tuple[Path, ...], kind: str | None, profile: str | None, level: Level, *, writer: bool, as_json: bool
+    files: tuple[str, ...], kind: str | None, profile: str | None, level: Level, *, writer: bool, as_json: bool
 ) -> None:
     given = Kind(kind) if kind is not None else None
     if profile is not None:
@@ -89,13 +95,43 @@ def _check_files(
         if given not in (None, meant):
             raise click.UsageError(f"expected --kind {meant} with --profile {profile}, got --kind {given}")
         given = meant
-    checked = [check_file(path, given, profile or "", level, writer=writer) for path in files]
+    paths = named_files(files)
+    judge = functools.partial(check_file, kind=given, profile=profile or "", level=level, writer=writer)
+    if len(paths) == 1:
+        checked = judge(paths[0])
+        _show([checked], as_json=as_json)
+        sys.exit(0 if checked.clean else 1)
+    count = {"clean": 0, "with findings": 0, "not judged": 0}
+    _show(_counted(map(functools.partial(_attempted, judge), paths), count), as_json=as_json)
+    if not as_json:
+        click.echo(f"{len(paths)} files: {', '.join(f'{number} {state}' for state, number in count.items())}")
+    if count["not judged"]:
+        raise Unusable(f"{count['not judged']} of {len(paths)} files cannot be judged; standard output says why")
+    sys.exit(0 if count["clean"] == len(paths) else 1)
+
+
+def _attempted(judge: Callable[[Path], Checked], path: Path) -> Checked | Refused:
+    try:
+        return judge(path)
+    except Unusable as error:
+        return Refused(path, error.message)
+    except OSError as error:
+        return Refused(path, f"{path}: cannot be read: {error.strerror or error}")
+
+
+def _counted(results: Iterable[Checked | Refused], count: dict[str, int]) -> Iterator[Checked | Refused]:
+    """Pass on the results, one at a time because each holds its file, and count them in ``count``."""
+    for one in results:
+        count["not judged" if isinstance(one, Refused) else "clean" if one.clean else "with findings"] += 1
+        yield one
+
+
+def _show(results: Iterable[Checked | Refused], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([one.to_json() for one in checked], indent=1, ensure_ascii=False))
+        click.echo(json.dumps([one.to_json() for one in results], indent=1, ensure_ascii=False))
     else:
-        for line in (line for one in checked for line in one.lines()):
+        for line in (line for one in results for line in one.lines()):
             click.echo(line)
-    sys.exit(0 if all(one.clean for one in checked) else 1)
 
 
 # --- bare messages ------------------------------------------------------------------------------------
@@ -106,7 +142,8 @@ def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_j
     for path, data in zip(files, contents, strict=True):
         if not data:
             raise Unusable(f"{path}: expected an Arrow message, got an empty file")
-        refuse_cut(path, data)
+        if not data.startswith(MAGIC):  # a whole file in the place of a message is a defect of servers, and is judged
+            refuse_foreign(path, data)
     judged = judge_bytes(contents[0], contents[1:], profile=profile)
     verdicts = [one for one in judged if BINDING[all_clauses()[one.clause].level] <= BINDING[level]]
     if as_json:
@@ -114,6 +151,9 @@ def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_j
     else:
         for line in _lines(verdicts, files, contents):
             click.echo(line)
+        failed = sum(verdict.outcome is Outcome.FAIL for verdict in verdicts)
+        passed = sum(verdict.outcome is Outcome.PASS for verdict in verdicts)
+        click.echo(f"{counted(failed, passed)}, on {many(len(files), 'message')} ({profile})")
     sys.exit(1 if any(verdict.outcome is not Outcome.PASS for verdict in verdicts) else 0)
 
 
@@ -130,8 +170,6 @@ def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[byte
             if clause.breaks:
                 yield f"  breaks    {clause.breaks}"
             yield ""
-    passed = sum(verdict.outcome is Outcome.PASS for verdict in verdicts)
-    yield f"{len(failed)} clauses fail, {passed} pass, on {len(files)} messages"
 
 
 def _finding(finding: Finding, files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:

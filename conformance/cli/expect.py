@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._options import EXISTING
+from conformance.contain.text import many
 from conformance.engine.log import read_log
 from conformance.engine.repair import describe_changes, repaired, rewrite
 from conformance.engine.result import fold
@@ -52,7 +53,7 @@ def command(*, target: str, log: Path | None, write: bool) -> None:
     changes = describe_changes(spec.expected_failures, entries)
     for line in changes:
         click.echo(line)
-    click.echo(f"{len(entries)} entries, {len(changes)} changes")
+    click.echo(f"{many(len(entries), 'entry', 'entries')}, {many(len(changes), 'change')}")
     if write:
         rewrite(Path(target), entries)
     sys.exit(1 if changes and not write else 0)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-__all__ = ["LIMIT", "keep_safe", "safe", "safe_lines", "safe_values", "unknown"]
+__all__ = ["LIMIT", "keep_safe", "many", "safe", "safe_lines", "safe_values", "unknown"]
 
 LIMIT: Final = 2000
 """Characters of an untrusted text that are kept: enough for a traceback's last lines, not for a dump."""
@@ -122,6 +122,15 @@ def _safe_block(value: Any) -> Any:
     if isinstance(value, str):
         return safe_lines(value)
     return [_safe_block(item) for item in value] if isinstance(value, list) else value
+
+
+def many(count: int, noun: str, plural: str = "") -> str:
+    """A number with its noun; ``plural`` is given if it is not the noun with an ``s``.
+
+    >>> many(1, "entry", "entries"), many(0, "clause")
+    ('1 entry', '0 clauses')
+    """
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 class _Escapes(dict[str, str]):

@@ -11,6 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, MESSAGES, Clause, load_chapters
+from conformance.contract.comparing.declarations import UnpairedFields
 from conformance.contract.comparing.uncompared import Loose
 from conformance.contract.judge import judge_view
 from conformance.contract.messages import Messages
@@ -32,7 +33,11 @@ def byte_clauses(profile: str) -> tuple[Clause, ...]:
     if profile not in MESSAGES:
         raise ValueError(f"expected a profile out of {', '.join(MESSAGES)}, got {profile!r}")
     load_chapters()
-    return tuple(one for one in CLAUSES.values() if isinstance(one.over, Messages | Loose) and profile in one.profiles)
+    return tuple(
+        one
+        for one in CLAUSES.values()
+        if isinstance(one.over, Messages | Loose | UnpairedFields) and profile in one.profiles
+    )
 
 
 def judge_bytes(schema: bytes, batches: Sequence[bytes], *, profile: str = "bq-arrow") -> list[Verdict]:

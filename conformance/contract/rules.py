@@ -32,7 +32,6 @@ NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
         Rule.FLATBUF_UNKNOWN_SLOT: "a later format may add slots, and readers pass over those they do not know",
         Rule.FLATBUF_OVERLAP: "encoders may share what is equal, and no reader writes to the metadata",
         Rule.KEY_VALUE_KEY_REPEATED: "the format does not forbid it; a column's metadata is asked as data",
-        Rule.SCHEMA_FIELDS_MISSING: "an absent vector is an empty one; which columns there are is asked as data",
         Rule.SCHEMA_NAME_MISSING: "an absent name is an empty one; which names columns have is asked as data",
         Rule.SCHEMA_ENDIANNESS_BIG: "asked as data, of the schema and not of the fault",
         Rule.MESSAGE_VERSION_V4: "the format permits V4, which differs from V5 in the layout of unions only",

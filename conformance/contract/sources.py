@@ -237,8 +237,8 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
             "https://flatbuffers.dev/", "https://protobuf.dev/", GRPC, LZ4_FRAME,
         ),
         EvidenceKind.CLIENT: (
-            BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, NESTED_PRUNING, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN,
-            PYTHON_CLIENT, ROWS_LOST, ROW_COUNTERS, STREAMS_BUNDLED, STRICT_CLIENT,
+            "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, NESTED_PRUNING,
+            PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT, ROWS_LOST, ROW_COUNTERS, STREAMS_BUNDLED, STRICT_CLIENT,
         ),
         EvidenceKind.DOCUMENTATION: (
             ERROR_GUIDE, READ_STATS, "https://cloud.google.com/bigquery/",

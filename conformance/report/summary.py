@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from conformance.contain.text import many as _many
 from conformance.contract.clause import CLAUSES
 from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
@@ -146,7 +147,3 @@ def _levels(failed: Sequence[Deviation]) -> str:
     counts = {level: sum(level_of(item.clause) is level for item in failed) for level in Level}
     per_level = ", ".join(f"{count} {level.upper()}" for level, count in counts.items() if count)
     return f"{_many(len(failed), 'distinct deviation')} ({per_level})"
-
-
-def _many(count: int, noun: str, plural: str = "") -> str:
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"

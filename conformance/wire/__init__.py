@@ -29,6 +29,7 @@ from conformance.wire.dump import Row, lines, rows
 from conformance.wire.faults import Fault, Rule, Severity
 from conformance.wire.file import FileReading, read_file
 from conformance.wire.footer import Block, Footer
+from conformance.wire.foreign import recognise
 from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
 from conformance.wire.schema import SchemaMessage, read_schema
@@ -92,6 +93,7 @@ __all__ = [
     "read_schema",
     "read_stream",
     "read_tensor",
+    "recognise",
     "rows",
     "schema_to_arrow",
     "sniff",

@@ -200,8 +200,10 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
     # A view field has any number of data buffers; variadicBufferCounts has one count per view field
     # (https://arrow.apache.org/docs/format/Columnar.html#variadic-buffers).
     if plan.views or variadic:
-        if len(variadic) != plan.views or min(variadic, default=0) < 0:
-            observed = f"{len(variadic)} counts for {plan.views} view fields: {', '.join(map(str, variadic[:16]))}"
+        negative = min(variadic[: plan.views], default=0) < 0
+        if len(variadic) != plan.views or negative:
+            listed = f"{len(variadic)} counts for {plan.views} view fields: {', '.join(map(str, variadic[:16]))}"
+            observed = f"a negative count among {listed}" if negative else listed
             report(faults, Rule.BATCH_VARIADIC_COUNT, (start, end), "RecordBatch.variadicBufferCounts", observed)
             return False
         wanted += sum(variadic)

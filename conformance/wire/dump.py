@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from conformance.contain.text import safe
@@ -37,8 +37,20 @@ class Row:
     text: str = ""
 
 
-def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Iterator[Row]:
-    """The rows of the dump; if ``only`` names kinds of sections, the rows of these sections."""
+def _is_violation(fault: Fault) -> bool:
+    return fault.severity is Severity.VIOLATION
+
+
+def rows(
+    dissection: Dissection,
+    *,
+    only: Collection[SectionKind] = (),
+    breaks: Callable[[Fault], bool] = _is_violation,
+) -> Iterator[Row]:
+    """The rows of the dump; if ``only`` names kinds of sections, the rows of these sections.
+
+    Faults that ``breaks`` selects are marked as faults, all others as notes.
+    """
     sections = {section.start: section for section in dissection.chosen(only)}
     faults = _reported(dissection, only)
     path, last = "", 0
@@ -51,10 +63,10 @@ def rows(dissection: Dissection, *, only: Collection[SectionKind] = ()) -> Itera
             yield Row(RowKind.HEADING, region.start, text=path)
         yield from _bytes(region, dissection.data)
         while last < len(faults) and faults[last].start < region.end:
-            yield _fault(faults[last])
+            yield _fault(faults[last], marked=breaks(faults[last]))
             last += 1
     for fault in faults[last:]:
-        yield _fault(fault)
+        yield _fault(fault, marked=breaks(fault))
     for kind in only:
         if not any(section.kind is kind for section in sections.values()):
             yield Row(RowKind.HEADING, 0, text=f"no {kind}")
@@ -74,12 +86,21 @@ def _reported(dissection: Dissection, only: Collection[SectionKind]) -> list[Fau
     return [fault for fault, at in zip(faults, found, strict=True) if at >= 0 and fault.start <= sections[at].end]
 
 
-def lines(dissection: Dissection, *, width: int = 110, only: Collection[SectionKind] = ()) -> list[str]:
-    """The dump as lines of at most ``width`` characters; lines with faults or escaped characters may be longer."""
+def lines(
+    dissection: Dissection,
+    *,
+    width: int = 110,
+    only: Collection[SectionKind] = (),
+    breaks: Callable[[Fault], bool] = _is_violation,
+) -> list[str]:
+    """The dump as lines of at most ``width`` characters; lines with faults or escaped characters may be longer.
+
+    ``breaks`` is as for :func:`rows`.
+    """
     digits = max(4, len(f"{len(dissection.data):x}"))
     indent = " " * (digits + 4)
     made = []
-    for row in rows(dissection, only=only):
+    for row in rows(dissection, only=only, breaks=breaks):
         match row.kind:
             case RowKind.MESSAGE:
                 made += ["", f"── {row.text} ".ljust(width, "─")]
@@ -109,8 +130,7 @@ def _bytes(region: Region, data: memoryview) -> Iterator[Row]:
         yield Row(RowKind.MORE, region.start + shown, text=f"… {size - shown} more bytes, to {region.end:#06x}")
 
 
-def _fault(fault: Fault) -> Row:
-    violation = fault.severity is Severity.VIOLATION
-    kind, mark = (RowKind.FAULT, "!!") if violation else (RowKind.NOTE, "! ")
+def _fault(fault: Fault, *, marked: bool) -> Row:
+    kind, mark = (RowKind.FAULT, "!!") if marked else (RowKind.NOTE, "! ")
     where = f"{fault.path}: " if fault.path else ""
     return Row(kind, fault.start, text=f"{mark} {fault.rule}: {where}{fault.observed}; required: {fault.required}")

@@ -20,6 +20,7 @@ __all__ = ["Fault", "Rule", "Severity", "report"]
 _COL: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 _SEC: Final = "https://arrow.apache.org/docs/format/Security.html"
 _FLATBUFFERS: Final = "https://flatbuffers.dev/internals/"
+_CPP_VERIFIER: Final = "https://github.com/apache/arrow/blob/main/cpp/src/arrow/ipc/metadata_internal.h"
 _FRAMING: Final = f"{_COL}#encapsulated-message-format"
 _BATCH: Final = f"{_COL}#recordbatch-message"
 _COMPRESSION: Final = f"{_COL}#compression"
@@ -136,8 +137,8 @@ class Rule(enum.StrEnum):
         "a union that has a value has a type")
     FLATBUF_REQUIRED_MISSING = ("flatbuf.required-missing", _V, "Tensor.fbs and SparseTensor.fbs",
         "a slot that its table's definition marks as required is present")
-    FLATBUF_DEPTH = ("flatbuf.depth", _V, _SEC,
-        "tables nest at most 128 deep, the limit of the Arrow C++ verifier")
+    FLATBUF_DEPTH = ("flatbuf.depth", _N, _CPP_VERIFIER,
+        "tables nest at most 128 deep, the limit of the Arrow C++ verifier; the format has none")
     FLATBUF_TABLES = ("flatbuf.tables", _V, _SEC,
         "the metadata refers to no more tables and text than it has room for, at most 262144 tables and 64 MiB of text")
     FLATBUF_OVERLAP = ("flatbuf.overlap", _N, _FLATBUFFERS,
@@ -183,7 +184,7 @@ class Rule(enum.StrEnum):
     # --- the Schema header ---------------------------------------------------------------------------
 
     SCHEMA_FIELDS_MISSING = ("schema.fields-missing", _N, f"{_SCHEMA_FBS}, table Schema",
-        "a schema has a vector of fields, empty if it has no columns")
+        "a schema has a vector of fields, empty if it has no columns; the format lets it be absent")
     SCHEMA_NAME_MISSING = ("schema.name-missing", _N, f"{_SCHEMA_FBS}, table Field",
         "a field has a name, which may be empty")
     SCHEMA_FIELD_WITHOUT_TYPE = ("schema.field-without-type", _V, f"{_SCHEMA_FBS}, table Field",

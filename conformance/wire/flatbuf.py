@@ -147,7 +147,9 @@ class Verifier:
                 self._too_much(start, path, f"more than {min(end // 4, MAX_TABLES)} tables in {end} bytes")
             return None
         if depth > MAX_DEPTH:
-            self._fault(Rule.FLATBUF_DEPTH, start, start + 4, path, f"a table at depth {depth}")
+            self._cut = True
+            observed = f"a table at depth {depth}; what is below is not looked at"
+            self._fault(Rule.FLATBUF_DEPTH, start, start + 4, path, observed)
             return None
         shape = self._shape(start, path)
         if shape is None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.flatbuf import Run, Table, Verifier
+from conformance.wire.foreign import MAGIC
 from conformance.wire.messages import KeyValues, Message, read_pairs
 from conformance.wire.schema import schema_from
 from conformance.wire.tables import ENUMS, STRUCTS
@@ -19,7 +20,6 @@ from conformance.wire.types import Field, Schema
 
 __all__ = ["HEAD", "MAGIC", "Block", "Footer", "Tail", "judge_footer", "read_tail"]
 
-MAGIC: Final = b"ARROW1"
 HEAD: Final = 8
 """Bytes before the stream: the magic, padded to 8 bytes."""
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.flatbuf import Table, Verifier
+from conformance.wire.foreign import magic_of
 from conformance.wire.tables import ENUMS, UNIONS
 
 __all__ = ["Bytes", "Frame", "Header", "KeyValues", "Message", "read_frame", "read_messages", "read_pairs"]
@@ -102,7 +103,7 @@ def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bo
         return Frame(Message(start, metadata_start, Header.END_OF_STREAM, legacy, metadata_start, metadata_start))
     metadata_end = metadata_start + length
     if metadata_end > size:
-        observed = f"{size - metadata_start} of {length} bytes"
+        observed = f"{size - metadata_start} of {length} bytes{_swapped(length, size - metadata_start)}"
         report(faults, Rule.METADATA_TRUNCATED, (metadata_start, size), "metadata", observed)
         return Frame(Message(start, size, Header.UNKNOWN, legacy, metadata_start, size))
     # The format pads the metadata to 8 bytes, so that the body starts aligned
@@ -133,15 +134,24 @@ def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[boo
         report(faults, Rule.PREFIX_TRUNCATED, (start, len(data)), "prefix", f"{there} bytes")
         return None
     if legacy and word >= 0:
-        observed = f"the bytes {data[start : start + 4].hex(' ')}"
+        foreign = magic_of(data[start : start + 8])
+        begins = f", which begin {foreign.name}" if foreign is not None else ""
+        observed = f"the bytes {data[start : start + 4].hex(' ')}{begins}"
         report(faults, Rule.PREFIX_CONTINUATION_MISSING, (start, start + 4), "prefix", observed)
     metadata_start = start + (4 if legacy else 8)
     (length,) = (word,) if legacy else _read_i32(data, start + 4)
     if length < 0:
         place = (metadata_start - 4, metadata_start)
-        report(faults, Rule.PREFIX_LENGTH_NEGATIVE, place, "prefix", f"a length of {length}")
+        observed = f"a length of {length}{_swapped(length, len(data) - metadata_start)}"
+        report(faults, Rule.PREFIX_LENGTH_NEGATIVE, place, "prefix", observed)
         return None
     return legacy, metadata_start, length
+
+
+def _swapped(length: int, there: int) -> str:
+    """A remark on an impossible metadata length that is possible in the other byte order; else empty."""
+    swapped = int.from_bytes(length.to_bytes(4, "little", signed=True), "big", signed=True)
+    return f"; byte-swapped the length would be {swapped}" if 0 < swapped <= there else ""
 
 
 def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, legacy: bool) -> Frame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli._group import cli
+from conformance.reference.message import Message
+from conformance.reference.serializer import Serializer
 
 BATCH = pa.record_batch({"x": pa.array([1, None, 3]), "d": pa.array(["a", "b", "a"]).dictionary_encode()})
 END = bytes.fromhex("ffffffff00000000")
@@ -31,6 +35,12 @@ def tensor() -> bytes:
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(np.arange(6).reshape(2, 3)), sink)
     return bytes(sink.getvalue().to_pybytes())
+
+
+def without_fields(message: Message) -> bytes:
+    """The message of a schema that has no vector of fields."""
+    del message.header["fields"]
+    return message.encode()
 
 
 @pytest.fixture
@@ -127,8 +137,19 @@ def test_a_kind_or_profile_can_be_given() -> None:
     ("arguments", "message"),
     [
         (["empty.bin"], "empty.bin: expected Arrow data, got an empty file"),
-        (["noise.bin"], "noise.bin: "),
-        (["cut.bin"], "cut.bin: the file ends inside its first message"),
+        (["noise.bin"], "noise.bin: expected Arrow data, got 64 bytes without a message"),
+        (["rows.csv"], "rows.csv: expected Arrow data, got CSV; read it with `pyarrow.csv.read_csv`"),
+        (
+            ["packed.gz"],
+            "packed.gz: expected Arrow data, got data compressed with gzip; decompress it first: `gzip -dc",
+        ),
+        (
+            ["clean.arrow", "--kind", "stream"],
+            "clean.arrow: expected Arrow data, got an Arrow file; `conformance check",
+        ),
+        (["absent.arrow"], "absent.arrow: expected a file, a directory of files, a pattern or `-`, and found no file"),
+        (["none/*.arrow"], "none/*.arrow: expected a file"),
+        (["hidden"], "hidden: expected a file"),
         (["shell.bin"], "shell.bin: expected an Arrow file, got 8 bytes with neither a message nor a footer"),
         (["batch.bin"], "batch.bin: expected a stream, a file, a tensor or a schema message, got a RecordBatch alone"),
         (["clean.arrow", "--kind", "stream", "--profile", "ipc-file"], "expected --kind file with --profile ipc-file"),
@@ -141,8 +162,11 @@ def test_a_kind_or_profile_can_be_given() -> None:
 def test_what_cannot_be_judged_is_refused(data: Path, arguments: Sequence[str], message: str) -> None:
     """Status 2, one sentence on standard error, nothing on standard output."""
     (data / "empty.bin").write_bytes(b"")
-    (data / "noise.bin").write_bytes(b"\xff\xff\xff\xff\xf0\xff\xff\xff" + bytes(range(64)))
-    (data / "cut.bin").write_bytes(written("stream")[:40])
+    (data / "noise.bin").write_bytes(bytes(range(64)))
+    (data / "rows.csv").write_text("id,name\n1,Ada\n")
+    (data / "packed.gz").write_bytes(gzip.compress(written("stream")))
+    (data / "hidden" / ".git").mkdir(parents=True)
+    (data / "hidden" / ".git" / "x.arrow").write_bytes(written("file"))
     (data / "shell.bin").write_bytes(b"ARROW1\0\0")
     (data / "batch.bin").write_bytes(pa.record_batch({"x": [1]}).serialize().to_pybytes())
 
@@ -150,6 +174,115 @@ def test_what_cannot_be_judged_is_refused(data: Path, arguments: Sequence[str], 
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "observed"),
+    [
+        (b"\xff\xff\xff\xff\xf0\xff\xff\xff" + bytes(range(64)), "a length of -16"),
+        (written("stream")[:40], "32 of "),
+    ],
+    ids=["negative", "cut"],
+)
+def test_a_length_beyond_the_end_is_a_finding(data: Path, content: bytes, observed: str) -> None:
+    """Bytes that begin as a message does are judged, wherever they end."""
+    (data / "broken.bin").write_bytes(content)
+
+    result = check("broken.bin")
+
+    assert result.exit_code == 1
+    assert result.output.startswith("framing.metadata-length  [MUST]")
+    assert f"  observed  {observed}" in result.output
+    assert "\nbroken.bin: 1 clause fails, " in result.output
+
+
+def test_a_stream_in_the_other_byte_order_is_named(data: Path) -> None:
+    """The finding says what the length would be if its bytes were swapped."""
+    stream = written("stream")
+    (length,) = struct.unpack_from("<i", stream, 4)
+    (data / "swapped.arrows").write_bytes(stream[:4] + struct.pack(">i", length) + stream[8:])
+
+    result = check("swapped.arrows")
+
+    assert result.exit_code == 1
+    assert f"byte-swapped the length would be {length}\n" in result.output
+
+
+def test_a_schema_without_fields_is_a_finding(data: Path) -> None:
+    """Readers in wide use refuse an absent vector of fields."""
+    (data / "absent.bin").write_bytes(Serializer(write_schema=without_fields).schema(pa.schema([])))
+
+    result = check("absent.bin")
+
+    assert result.exit_code == 1
+    assert result.output.startswith("structure.fields-listed  [SHOULD]")
+
+
+FOREIGN = [pa.map_(pa.string(), pa.int64()), pa.int32(), pa.null()]
+if hasattr(pa, "string_view"):
+    FOREIGN.append(pa.string_view())
+
+
+@pytest.mark.parametrize("kind", FOREIGN, ids=str)
+def test_a_type_that_the_service_does_not_use_is_a_finding(data: Path, kind: pa.DataType) -> None:
+    """Messages of a server are judged by its types too, and the profile is said."""
+    batch = pa.record_batch([pa.nulls(2, kind)], names=["x"])
+    (data / "own.schema").write_bytes(batch.schema.serialize().to_pybytes())
+    (data / "own.batch").write_bytes(batch.serialize().to_pybytes())
+    pair = ("--schema", "own.schema", "--batch", "own.batch")
+
+    result = check(*pair)
+
+    assert result.exit_code == 1
+    assert result.output.startswith("types.known  [MUST]\n  where     own.schema, x\n")
+    assert result.output.endswith(" pass, on 2 messages (bq-arrow)\n")
+    assert check(*pair, "--profile", "ipc-message").exit_code == 0
+
+
+@pytest.mark.usefixtures("data")
+def test_a_whole_file_in_the_place_of_a_message_is_a_finding() -> None:
+    """A server that writes a file into a byte field is told that it is one."""
+    result = check("--schema", "schema.bin", "--batch", "clean.arrow")
+
+    assert result.exit_code == 1
+    assert "framing.batch-prefix  [MUST]" in result.output
+    assert "which begin an Arrow file" in result.output
+
+
+@pytest.mark.parametrize("named", [["."], ["*.arrow*", "*.bin", "notes.md"], ["clean.arrow", ".", "./clean.arrow"]])
+def test_many_files_have_a_line_each_and_a_total(data: Path, named: list[str]) -> None:
+    """A file that cannot be judged does not hide the others; the status is the worst."""
+    (data / "notes.md").write_text("not Arrow\n")
+
+    result = check(*named)
+
+    assert result.exit_code == 2
+    assert [line.split(":")[0] for line in result.stdout.splitlines() if line.startswith(("clean", "tensor"))] == [
+        "clean.arrow",
+        "clean.arrows",
+        "tensor.bin",
+    ]
+    assert "notes.md: expected Arrow data, got text; " in result.stdout
+    assert result.stdout.endswith("\n6 files: 4 clean, 1 with findings, 1 not judged\n")
+    assert result.stderr == "Error: 1 of 6 files cannot be judged; standard output says why\n"
+
+
+def test_many_files_are_told_to_programs(data: Path) -> None:
+    """Each has its object, and one that cannot be judged says why."""
+    (data / "nothing.bin").write_bytes(b"")
+
+    clean, noise = json.loads(check("clean.arrow", "nothing.bin", "--json").stdout)
+
+    assert clean["failed"] == 0
+    assert noise == {"file": "nothing.bin", "unusable": "nothing.bin: expected Arrow data, got an empty file"}
+
+
+def test_standard_input_is_a_file() -> None:
+    """So a decompressor can be put before it."""
+    result = CliRunner().invoke(cli, ["check", "-"], input=written("stream"))
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.output.startswith("-: 0 clauses fail, ")
 
 
 def test_an_unfinished_file_is_a_finding(data: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli._group import cli
 from conformance.wire import Rule
-from tests.wire.breaking import GOOD_BATCH, GOOD_SCHEMA
+from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA
 from tests.wire.breaking_files import FILES, GOOD_FILE, GOOD_TENSOR
 
 
@@ -40,7 +41,7 @@ def test_kind_is_found_out(run: CliRunner, file: str, heading: str) -> None:
     result = _dissect(run, file)
 
     assert result.output.startswith(f"── {heading}")
-    assert result.exit_code == (1 if file == "table.arrows" else 0)
+    assert result.exit_code == 0
 
 
 def test_parts_are_dumped_alone(run: CliRunner) -> None:
@@ -88,6 +89,50 @@ def test_kind_may_be_said(run: CliRunner) -> None:
 
     assert result.exit_code == 1
     assert "head of the file" not in result.output
+
+
+def test_what_is_permitted_is_a_note_and_no_fault(run: CliRunner) -> None:
+    """A stream may end without a marker: `check` passes it, so it has status 0 and a mark of its own."""
+    result = _dissect(run, "table.arrows")
+
+    assert "! stream.end-missing" in result.output.replace("!  ", "! ")
+    assert "!!" not in result.output
+    assert json.loads(_dissect(run, "table.arrows", "--json").stdout)["findings"] == []
+
+
+def test_a_finding_without_a_fault_of_the_bytes_is_shown(run: CliRunner) -> None:
+    """A clause may decide on the content of well-formed bytes; its finding follows the dump."""
+    field = pa.field("x", pa.int32(), metadata={"ARROW:extension:metadata": "of nothing"})
+    Path("odd.arrows").write_bytes(pa.schema([field]).serialize().to_pybytes() + END)
+
+    result = _dissect(run, "odd.arrows")
+
+    assert result.exit_code == 1
+    assert result.output.splitlines()[-1].startswith("!! metadata.extension-named: x")
+    (finding,) = json.loads(_dissect(run, "odd.arrows", "--json").stdout)["findings"]
+    assert finding["clause"] == "metadata.extension-named"
+
+
+def test_a_bare_batch_is_judged_as_a_batch(run: CliRunner) -> None:
+    """With its schema or without, a legal batch has no fault, and a cut one has."""
+    Path("batch.bin").write_bytes(GOOD_BATCH)
+    Path("cut.bin").write_bytes(GOOD_BATCH[:-8])
+
+    assert _dissect(run, "batch.bin", "--schema", "schema.bin").exit_code == 0
+    assert _dissect(run, "batch.bin").exit_code == 0
+    assert "!! message.body-truncated" in _dissect(run, "cut.bin", "--schema", "schema.bin").output
+
+
+@pytest.mark.parametrize("arguments", [["page.json"], ["batch.bin", "--schema", "table.arrow"]])
+def test_another_format_is_named(run: CliRunner, arguments: list[str]) -> None:
+    """Bytes that are known to be something else are not annotated as a broken message."""
+    Path("page.json").write_text('{"rows": []}')
+    Path("batch.bin").write_bytes(GOOD_BATCH)
+
+    result = _dissect(run, *arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "got JSON; read it with" in result.stderr or "got an Arrow file; `conformance check" in result.stderr
 
 
 def test_schema_belongs_to_bare_messages(run: CliRunner) -> None:

@@ -214,3 +214,17 @@ def test_batch_bytes_without_schema_have_no_rows() -> None:
 
     assert batch.arrow() is None
     assert batch.faults == []
+
+
+def test_a_field_without_a_column_has_a_type_of_the_service() -> None:
+    """Without a table every field is judged, at any depth; types with parameters count by their kind."""
+    served = [pa.decimal128(9, 2), pa.decimal256(76, 38), pa.month_day_nano_interval(), pa.timestamp("us", "UTC")]
+    foreign = [pa.date64(), pa.duration("us"), pa.timestamp("us", "+00:00"), pa.large_string(), pa.uint64()]
+
+    def observed(*kinds: pa.DataType) -> list[tuple[str, str]]:
+        schema = pa.schema([pa.field(str(number), pa.struct([("x", kind)])) for number, kind in enumerate(kinds)])
+        verdicts = judge_bytes(schema.serialize().to_pybytes(), [])
+        return [(one.field, one.observed) for verdict in verdicts for one in verdict.findings]
+
+    assert observed(*served) == []
+    assert [path for path, _ in observed(*foreign)] == ["0.x", "1.x", "2.x", "3.x", "4.x"]

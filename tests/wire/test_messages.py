@@ -135,3 +135,36 @@ def test_memoryview_and_bytes_are_read_alike() -> None:
 
     assert read_batch(memoryview(data), column(pa.int32())).faults == []
     assert read_batch(bytearray(data), column(pa.int32())).faults == []
+
+
+@pytest.mark.parametrize(
+    ("length", "rule", "observed"),
+    [
+        (0x0128, Rule.METADATA_TRUNCATED, "296 of 671154176 bytes; byte-swapped the length would be 296"),
+        (0x00F0, Rule.PREFIX_LENGTH_NEGATIVE, "a length of -268435456; byte-swapped the length would be 240"),
+    ],
+)
+def test_a_length_in_the_other_byte_order_is_named(length: int, rule: Rule, observed: str) -> None:
+    """A length that is impossible as it is and possible byte-swapped was written in the other byte order."""
+    data = b"\xff\xff\xff\xff" + length.to_bytes(4, "big") + bytes(length)
+
+    (fault,) = read_schema(data).faults[:1]
+
+    assert (fault.rule, fault.observed) == (rule, observed)
+
+
+def test_a_length_that_is_impossible_in_either_order_is_only_a_length() -> None:
+    """Nothing is said about the byte order of a message that was cut."""
+    (fault,) = read_schema(GOOD_SCHEMA[:40]).faults[:1]
+
+    assert "byte-swapped" not in fault.observed
+
+
+def test_a_whole_file_in_the_place_of_a_message_is_named() -> None:
+    """The first bytes of a file are its magic, and no reader of messages knows it."""
+    (fault, *_) = read_schema(b"ARROW1\0\0" + bytes(64)).faults
+
+    assert (fault.rule, fault.observed) == (
+        Rule.PREFIX_CONTINUATION_MISSING,
+        "the bytes 41 52 52 4f, which begin an Arrow file",
+    )

@@ -52,8 +52,12 @@ rule_clauses(written, ANY_MESSAGE,
     must("structure.required-slots", Rule.FLATBUF_REQUIRED_MISSING, VERIFIER,
       "A table has the values that its definition requires; in Arrow's metadata only tensors have such values.",
       source=MESSAGE_FBS),
-    must("structure.nesting", Rule.FLATBUF_DEPTH,
-      "pyarrow 26.0.1 and arro3 0.9.1 refuse it; recursive readers overflow their stack"),
+    should("structure.nesting", Rule.FLATBUF_DEPTH,
+      "pyarrow 26.0.1 and arro3 0.9.1 refuse it; recursive readers overflow their stack",
+      """Tables nest at most 128 deep.
+
+      The format sets no limit, and each reader may choose its own; this one is that of the Arrow C++ verifier.
+      """),
     must("structure.table-count", Rule.FLATBUF_TABLES,
       "readers without a limit: they copy a shared table once per reference to it",
       "The metadata has no more tables than fit into its length: no table is referred to again and again."),
@@ -75,6 +79,13 @@ rule_clauses(written, ANY_MESSAGE,
       says="A pair of custom metadata has a key and a value: readers differ in how they read half a pair."),
 )
 rule_clauses(written_schemas, ANY_BATCH,
+    should("structure.fields-listed", Rule.SCHEMA_FIELDS_MISSING,
+      "pyarrow 26.0.1: `Unexpected null field Schema.fields`; Polars 2.1.0 refuses it; arro3 0.9.1 panics",
+      """A schema has a vector of fields, which is empty if there are no columns.
+
+      The format's definition does not mark the vector as required, so a reader may also take its absence for no
+      columns, as nanoarrow 0.9.0 does.
+      """),
     must("structure.field-type", Rule.SCHEMA_FIELD_WITHOUT_TYPE, "every client",
       "A field has a type: both its kind and its table.", unless=[Rule.FLATBUF_UNION_TYPE_MISSING]),
     must("structure.child-count", Rule.SCHEMA_CHILD_COUNT,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contract.clause import Violation
-from conformance.contract.comparing.declarations import Declared, about_columns
+from conformance.contract.comparing.declarations import Declared, UnpairedFields, about_columns
 from conformance.contract.mapping import bounds_nullable, decimal_parameters, decimal_widths
 from conformance.contract.sources import ARROW_GUIDE, CAPTURED, LIVE_TEST, LIVE_TESTS, OBSERVED_TYPES, Sources
 from conformance.records import BqType, Mode
@@ -65,6 +65,43 @@ def _in_micros(declared: Declared, kind: BqType) -> Iterator[Violation]:
 
 def _shown(field: Field) -> str:
     return str(field).partition(": ")[2]
+
+
+# --- any field --------------------------------------------------------------------------------------
+
+_SERVED: Final = frozenset(
+    {
+        Type(TypeKind.INT, bit_width=64, signed=True),
+        Type(TypeKind.FLOATING_POINT, bit_width=64),
+        Type(TypeKind.BOOL),
+        _TEXT,
+        Type(TypeKind.BINARY),
+        _DATE,
+        Type(TypeKind.TIME, bit_width=64, unit="us"),
+        _MICROS,
+        _UTC,
+        Type(TypeKind.INTERVAL, bit_width=128, unit="month-day-nano"),
+        Type(TypeKind.STRUCT),
+        Type(TypeKind.LIST),
+    }
+)
+"""The Arrow types that the service uses, without decimals, which have parameters."""
+_DECIMALS: Final = frozenset({128, 256})
+
+
+@about_columns("types.known", source=ARROW_GUIDE, breaks=SPARK, over=UnpairedFields())
+def known(declared: Declared) -> Iterator[Violation]:
+    """A field has an Arrow type that the service uses for some BigQuery type.
+
+    The service uses int64, float64, bool, utf8, binary, date32, time64 and timestamps in microseconds, decimal128,
+    decimal256, month-day-nano intervals, structs and lists. It uses no views, unions, maps, run ends,
+    large or fixed-size types. This clause judges messages whose table is not known, and fields without a column; the
+    other clauses of this chapter judge the type of each column.
+    """
+    for path, field in declared.unpaired():
+        found = field.type
+        if found not in _SERVED and not (found.kind is TypeKind.DECIMAL and found.bit_width in _DECIMALS):
+            yield Violation("an Arrow type that the service uses", str(found), path)
 
 
 # --- scalars ----------------------------------------------------------------------------------------

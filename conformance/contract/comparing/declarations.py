@@ -21,7 +21,7 @@ from conformance.contract.subjects import once_per_view
 from conformance.contract.view import SchemaBytes, View
 from conformance.records import BqType, Column, Level, Mode
 
-__all__ = ["ColumnPair", "Declared", "Layer", "about_columns", "declared"]
+__all__ = ["ColumnPair", "Declared", "Layer", "UnpairedFields", "about_columns", "declared"]
 
 LISTS: Final = frozenset(
     {
@@ -171,6 +171,14 @@ class Declared:
         """The pairs of all columns that have a field."""
         return self.pairing.pairs
 
+    def unpaired(self) -> Iterator[tuple[str, wire.Field]]:
+        """Yield every field that no column explains, and the fields below it, each with its path."""
+        for layer in self.layers:
+            known = {id(field) for _, field in layer.partners()}
+            for field in layer.fields:
+                if id(field) not in known:
+                    yield from field.walk(layer.path)
+
     @property
     def unselected(self) -> list[Layer]:
         """The levels of nesting if the request selected no fields, else none; other clauses judge the columns of a
@@ -261,6 +269,13 @@ class Declarations:
         return self._kind in state
 
 
+class UnpairedFields(Declarations):
+    """A selector of all declared schemas, for clauses on fields without a column.
+
+    Messages from files are declared for no column, so these clauses judge every field there.
+    """
+
+
 _ANY: Final = Declarations()
 
 
@@ -272,9 +287,10 @@ def about_columns(
     breaks: str = "",
     level: Level = Level.MUST,
     says: str = "",
+    over: Declarations | None = None,
 ) -> Callable[[Check], Check]:
     """Register a clause on declared schemas (on those with columns of type ``kind``) whose violations are cached."""
-    over = _ANY if kind is None else Declarations(kind)
+    over = over or (_ANY if kind is None else Declarations(kind))
 
     def register(check: Check) -> Check:
         Declarations.aspect.checks.append(check)

@@ -124,8 +124,8 @@ def _is_met(view: IpcView, fault: Fault) -> bool:
 def _is_passed_over(view: IpcView, fault: Fault) -> bool:
     """True if readers can ignore the fault: a surplus that they never read, or a wrong length of a dictionary.
 
-    Nodes, buffers and children beyond those of the schema are malformed, but no text requires readers to look for
-    them. Most readers take the length of a dictionary from its one column.
+    Nodes, buffers, counts of data buffers and children beyond those of the schema are malformed, but no text requires
+    readers to look for them. Most readers take the length of a dictionary from its one column.
     """
     if fault.rule is Rule.BATCH_COLUMN_LENGTH:
         dictionaries = (message for message in view.messages if message.header is Header.DICTIONARY_BATCH)
@@ -134,8 +134,13 @@ def _is_passed_over(view: IpcView, fault: Fault) -> bool:
     return counted is not None and int(counted["found"]) > int(counted["wanted"])
 
 
-_COUNTS: Final = frozenset({Rule.BATCH_NODE_COUNT, Rule.BATCH_BUFFER_COUNT, Rule.SCHEMA_CHILD_COUNT})
-_COUNTED: Final = re.compile(r"(?P<found>\d+) (?:nodes, |buffers, |children of .*, not )(?P<wanted>\d+)(?: needed)?")
+_COUNTS: Final = frozenset(
+    {Rule.BATCH_NODE_COUNT, Rule.BATCH_BUFFER_COUNT, Rule.BATCH_VARIADIC_COUNT, Rule.SCHEMA_CHILD_COUNT}
+)
+_COUNTED: Final = re.compile(
+    r"(?P<found>\d+) (?:nodes, |buffers, |children of .*, not |counts for )(?P<wanted>\d+)"
+    r"(?: needed| view fields: .*)?"
+)
 """The wire's observation of a count: the number found, and the number required."""
 
 

@@ -166,6 +166,7 @@ UNDECIDED: Final = frozenset(
         Rule.MESSAGE_VERSION_BEFORE_V4,
         Rule.FLATBUF_DEPTH,
         Rule.FLATBUF_TABLES,
+        Rule.SCHEMA_FIELDS_MISSING,
         Rule.COMPRESSION_EXPANSION,
         Rule.DICTIONARY_LATE,
         Rule.FILE_DELTA_ORDER,

@@ -107,6 +107,21 @@ def half_a_pair(message: Message) -> Message:
     return message
 
 
+@schema_mutant(
+    "metadata.without-fields",
+    kills="structure.fields-listed",
+    also={
+        "body.*": "a batch has nodes and buffers of fields that the schema does not list",
+        "layouts.view-buffer-counts": "a batch counts data buffers of a view field that the schema does not list",
+        "schema.columns-present": "a schema without fields has no columns",
+    },
+)
+def without_fields(message: Message) -> Message:
+    """The schema has no vector of fields."""
+    del message.header["fields"]
+    return message
+
+
 @schema_mutant("metadata.field-without-type", kills="structure.field-type")
 def field_without_type(message: Message) -> Message:
     """A column has no type at all."""

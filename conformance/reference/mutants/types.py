@@ -95,7 +95,7 @@ def float64_as_float32(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.A
         return _of_values(_of(is_.is_float64), pa.float32(), np.float32)(field, array)
 
 
-@fields_mutant("type.date-as-date64", kills="types.date", defects=("B-70",), source=_RECIDIVIZ_50)
+@fields_mutant("type.date-as-date64", kills=("types.date", "types.known"), defects=("B-70",), source=_RECIDIVIZ_50)
 def date_as_date64(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     """DATE arrives in milliseconds instead of days."""
     if not is_.is_date32(field.type):
@@ -123,7 +123,7 @@ fields_mutant("type.bool-as-int8", kills="types.bool", fault="BOOL arrives as in
     _of_values(_of(is_.is_boolean), pa.int8(), int))
 fields_mutant("type.string-as-large", kills="types.string", fault="STRING arrives with 64-bit offsets.")(
     _of_values(_is_plain_text, pa.large_utf8(), str))
-fields_mutant("type.datetime-nanoseconds", kills="types.datetime",
+fields_mutant("type.datetime-nanoseconds", kills=("types.datetime", "types.known"),
            fault="DATETIME says nanoseconds and holds microseconds.")(
     _of_bits(_is_datetime, lambda _kind: pa.timestamp("ns")))
 fields_mutant("type.time-in-nanoseconds", kills="types.time", fault="TIME says nanoseconds and holds microseconds.")(
@@ -153,11 +153,11 @@ fields_mutant("type.timestamp-naive", kills="types.timestamp-utc",
            defects=("B-61",), source="https://github.com/meztez/bigrquerystorage/issues/53",
            fault="TIMESTAMP arrives without a time zone.")(
     _of_bits(_is_timestamp, lambda kind: pa.timestamp(kind.unit)))
-fields_mutant("type.timestamp-nanoseconds", kills="types.timestamp",
+fields_mutant("type.timestamp-nanoseconds", kills=("types.timestamp", "types.known"),
            defects=("B-61",), source="https://github.com/apache/arrow-adbc/pull/3364",
            fault="TIMESTAMP says nanoseconds and holds microseconds.")(
     _of_bits(_is_timestamp, lambda kind: pa.timestamp("ns", kind.tz)))
-fields_mutant("type.timestamp-offset-zone", kills="types.timestamp-utc", defects=("I-93",),
+fields_mutant("type.timestamp-offset-zone", kills=("types.timestamp-utc", "types.known"), defects=("I-93",),
            fault="TIMESTAMP names its zone +00:00, where the service says UTC.")(
     _of_bits(_is_timestamp, lambda kind: pa.timestamp(kind.unit, "+00:00")))
 fields_mutant("type.numeric-as-float", kills="types.numeric", defects=("B-65",), source=_RECIDIVIZ_45,

@@ -17,6 +17,7 @@ from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.tensors import tensor_model
+from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity, plain_table
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
@@ -219,3 +220,34 @@ def test_what_is_there_beyond_need_may_be_passed_over(mutant: str, tier: Tier) -
     made = next(iter(IPC_MUTANTS[mutant].make()))
 
     assert expect(made.data, Kind.STREAM).tier is tier
+
+
+@pytest.mark.parametrize(
+    ("sample", "more", "tier"),
+    [
+        ("types.string-view", [0], Tier.CONTENT),
+        ("types.string-view", [3, -1], Tier.CONTENT),
+        ("types.int64", [1], Tier.CONTENT),
+        ("types.string-view", None, Tier.STRUCTURE),
+    ],
+)
+def test_surplus_counts_of_data_buffers_may_be_passed_over(sample: str, more: list[int] | None, tier: Tier) -> None:
+    """A reader that stops after the last view field never sees further counts; a negative one before is refused."""
+    if sample not in SAMPLES:
+        pytest.skip("this pyarrow lacks the type")
+    model = SAMPLES[sample].stream()
+    for batch in model.batches:
+        counts = batch.complete()[0]["header"].get("variadicBufferCounts", [])
+        batch.header["variadicBufferCounts"] = [-1 for _ in counts] if more is None else [*counts, *more]
+
+    expectation = expect(model.encode(), Kind.STREAM)
+
+    assert (expectation.result, expectation.tier) == (Validity.INVALID, tier)
+    assert "view fields" in expectation.reason
+
+
+def test_a_schema_without_a_vector_of_fields_may_be_refused() -> None:
+    """The format allows it for a schema without columns, and readers in wide use refuse it: either is permitted."""
+    made = next(iter(IPC_VARIATIONS["schema.fields-absent"].make()))
+
+    assert expect(made.data, Kind.STREAM).result is Validity.PERMITTED

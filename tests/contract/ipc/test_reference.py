@@ -35,6 +35,7 @@ DISCOURAGED: Final[Mapping[str, set[str]]] = {
     "file.magic-padding": {"file.magic-padding"},
     "file.magic-to-64": {"file.stream-start"},
     "file.no-end": {"file.end-marker"},
+    "schema.fields-absent": {"structure.fields-listed"},
     "schema.metadata-key-absent": {"structure.metadata-pairs"},
     "schema.metadata-value-absent": {"structure.metadata-pairs"},
     "stream.bytes-after-end": {"stream.nothing-after-end"},
