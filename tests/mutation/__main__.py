@@ -121,6 +121,7 @@ def _draw(kept: Kept, options: argparse.Namespace) -> None:
     )
     about = {
         "seed": options.seed,
+        "requested": options.mutants,
         "date": datetime.now(UTC).date().isoformat(),
         "commit": commit.stdout.strip(),
         "python": platform.python_version(),
