@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
+from conformance.cli._group import cli
 from conformance.contain.limits import collect_seldom
 from conformance.contain.supervised import open_standard_streams
 
@@ -18,14 +18,4 @@ def main(arguments: list[str] | None = None) -> None:
     # gRPC prints the text of a peer that hangs up, including escape sequences. It reads this variable when it is
     # imported.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    try:
-        from conformance.cli._group import cli  # noqa: PLC0415  # click is an extra, and may be missing
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("conformance"):
-            raise
-        sys.stderr.write(
-            f"Error: the command line needs {error.name}, which is not installed;"
-            " install it with: pip install 'arrow-conformance[run]'\n"
-        )
-        sys.exit(2)
     cli.main(args=arguments, prog_name="conformance")
