@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from conformance.cli._help import missing
+from conformance.cli._group import cli
 from conformance.contain.limits import collect_seldom
 from conformance.contain.supervised import open_standard_streams
 
@@ -19,11 +18,4 @@ def main(arguments: list[str] | None = None) -> None:
     # gRPC prints the text of a peer that hangs up, including escape sequences. It reads this variable when it is
     # imported.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    try:
-        from conformance.cli._group import cli  # noqa: PLC0415  # click is an extra, and may be missing
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("conformance"):
-            raise
-        sys.stderr.write(f"Error: {missing('the command line', error.name)}\n")
-        sys.exit(2)
     cli.main(args=arguments, prog_name="conformance")

@@ -12,6 +12,7 @@ from conformance.cli._reading import read_named
 from conformance.contain.text import many, safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
+from conformance.engine.annotated import annotate
 from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict
 from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
@@ -94,8 +95,6 @@ class Checked:
             yield f"  required  {finding.required}"
             yield f"  observed  {finding.observed}"
             if finding.start is not None:
-                from conformance.engine.evidence import annotate  # noqa: PLC0415  # it knows targets; clean files need it not
-
                 for line in annotate(self.data, finding.start, max(finding.end or 0, finding.start + 1)):
                     yield f"  {line}"
             yield f"  source    {clause.source}"

@@ -17,6 +17,7 @@ from conformance.cli._reading import named_files, read_named
 from conformance.contain.text import many, safe
 from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.files import judge_bytes
+from conformance.engine.annotated import annotate
 from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Level, Outcome, Verdict, to_json
 from conformance.wire import Kind, read_schema
@@ -179,8 +180,6 @@ def _finding(finding: Finding, files: tuple[Path, ...], contents: list[bytes]) -
     yield f"  required  {finding.required}"
     yield f"  observed  {finding.observed}"
     if finding.start is not None:
-        from conformance.engine.evidence import annotate  # noqa: PLC0415  # it knows targets; clean files need it not
-
         schema = None if index == 0 else read_schema(contents[0]).schema
         for line in annotate(contents[index], finding.start, finding.end or finding.start + 1, schema):
             yield f"  {line}"

@@ -11,6 +11,7 @@ import dataclasses
 from typing import ClassVar, Final, TypeAlias
 
 from conformance.contain.text import keep_safe, safe_lines
+from conformance.engine.annotated import Line
 from conformance.engine.selection import LeftOut
 from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -35,26 +36,6 @@ READ_PROFILE: Final = "ipc-read"
 """The profile of a run that judges a reader."""
 WRITE_PROFILE: Final = "ipc-write"
 """The profile of a run that judges a writer."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Line:
-    """One annotated line of a message: its offset, its bytes, the field and the meaning; ``marked`` lines are at
-    fault.
-    """
-
-    offset: int
-    hex: str
-    field: str
-    meaning: str
-    marked: bool = False
-
-    def __post_init__(self) -> None:
-        keep_safe(self, "field", "meaning")
-
-    def __str__(self) -> str:
-        field = f"{self.field}: " if self.field.strip() else ""
-        return f"{'>' if self.marked else ' '} 0x{self.offset:04x}  {self.hex:<25}  {field}{self.meaning}".rstrip()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ import pytest
 from conformance.contract.clause import Clause
 from conformance.contract.judge import judge_view
 from conformance.contract.view import BatchBytes, View
+from conformance.engine.annotated import MAX_LINES, annotate, hex_lines
 from conformance.engine.events import Evidence
-from conformance.engine.evidence import MAX_LINES, annotate, gather, hex_lines
+from conformance.engine.evidence import gather
 from conformance.engine.selection import all_clauses
 from conformance.records import BqType, Call, Case, Column, Exchange, Finding, Outcome, Table, Verdict
 from tests.engine.samples import failing, sample_call, sample_case, sample_clause, sample_exchange

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.disk.files import data_file
 from conformance.targets import TargetError, load_target
 from conformance.targets.shipped import find_target, shipped_targets
 from tests.targets.conftest import ROOT
@@ -19,13 +20,14 @@ def test_every_file_of_the_folder_has_its_name() -> None:
 
 
 def test_a_name_is_found_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the working copy the path is shown as one would type it there."""
-    monkeypatch.chdir(ROOT)
+    """From above the folder, the path is shown as one would type it there."""
+    folder = data_file("targets")
+    monkeypatch.chdir(folder.parent)
     near = find_target("reference")
     monkeypatch.chdir(tmp_path)
 
     assert near == Path("targets/reference.toml")
-    assert find_target("reference") == ROOT / "targets" / "reference.toml"
+    assert find_target("reference") == folder / "reference.toml"
 
 
 @pytest.mark.parametrize("path", ["reference.toml", "./reference", "targets/reference", "/dev/null"])
@@ -45,7 +47,7 @@ def test_a_file_without_a_suffix_wins_over_the_name_but_a_directory_does_not(
     Path("reference").write_text("")
 
     assert find_target("reference") == Path("reference")
-    assert find_target("pyarrow") == ROOT / "targets" / "pyarrow.toml"
+    assert find_target("pyarrow") == data_file("targets") / "pyarrow.toml"
 
 
 @pytest.mark.parametrize(
