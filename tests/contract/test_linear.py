@@ -58,10 +58,10 @@ def steps(work: Callable[[], object]) -> int:
 
 
 def is_linear(cost: Callable[[int], int]) -> bool:
-    """Whether n things more cost what the n before them cost, once what is remembered for good is remembered."""
+    """Whether n things more cost no more than the n before them, once what is remembered for good is remembered."""
     cost(N // 4)
     once, twice, thrice = (cost(times * N) for times in (1, 2, 3))
-    return abs(thrice - 2 * twice + once) <= TOLERANCE * (twice - once)
+    return thrice - 2 * twice + once <= TOLERANCE * (twice - once)
 
 
 # --- exchanges -------------------------------------------------------------------------------------
