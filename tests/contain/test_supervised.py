@@ -204,14 +204,20 @@ import os, signal
 from tests.contain.test_supervised import Family
 family = Family()
 print(*[member.pid for member in family.members], flush=True)
+input()  # until the test has seen them alive
 if os.fork() == 0:
     signal.alarm(20)
     signal.pause()
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True) as suite:
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as suite:
+        assert suite.stdin is not None
         assert suite.stdout is not None
         members = [psutil.Process(int(pid)) for pid in suite.stdout.readline().split()]
+        suite.stdin.write(b"\n")
+        suite.stdin.flush()
         survivors = psutil.wait_procs(members, timeout=3)[1]
         os.killpg(suite.pid, signal.SIGKILL)
 
