@@ -132,7 +132,7 @@ class LazyGroup(click.Group):
         except ModuleNotFoundError as error:
             if error.name is None or error.name.startswith("conformance"):
                 raise
-            raise Unusable(missing("this command", error.name)) from error
+            raise Unusable(missing(error.name)) from error
         except click.UsageError as error:
             raise _one_sentence(error, f"{ctx.command_path} {ctx.invoked_subcommand or ''}".rstrip()) from error
         except click.ClickException as error:

@@ -1,7 +1,4 @@
-"""The words of the command line about itself: the commands in groups, usage errors as one sentence, missing packages.
-
-It needs neither click nor any other package, because it also speaks where click is missing.
-"""
+"""The command line's texts about itself: the commands in groups, usage errors as one sentence, missing packages."""
 
 from __future__ import annotations
 
@@ -58,16 +55,16 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final[Mapping[str, str]] = dict(itertools.chain.from_iterable(group.items() for group in GROUPS.values()))
 """Each command with its line; its module is ``conformance.cli.<name>`` (``list_`` for ``list``)."""
 
-_EXTRAS: Final = {"pyspark": "run,readers,spark", "click": "run"}
+_EXTRAS: Final = {"pyspark": "run,readers,spark"}
 """The extras that provide a missing package, if they are not the extras of most commands."""
 
 
-def missing(what: str, package: str) -> str:
-    """The sentence about a ``package`` that ``what`` needs: how to install it, also where the suite is a checkout."""
+def missing(package: str) -> str:
+    """The sentence about a ``package`` that a command needs: how to install it, also where the suite is a checkout."""
     extras = _EXTRAS.get(package.partition(".")[0], "run,readers")
     return (
-        f"{what} needs {package}, which is not installed; install it with: pip install 'arrow-conformance[{extras}]',"
-        f" or in a checkout: pip install '.[{extras}]'"
+        f"this command needs {package}, which is not installed;"
+        f" install it with: pip install 'arrow-conformance[{extras}]', or in a checkout: pip install '.[{extras}]'"
     )
 
 

@@ -241,7 +241,7 @@ def test_a_type_that_the_service_does_not_use_is_a_finding(data: Path, kind: pa.
 
 @pytest.mark.usefixtures("data")
 def test_a_whole_file_in_the_place_of_a_message_is_a_finding() -> None:
-    """A server that writes a file into a byte field is told that it is one."""
+    """The finding on a whole file in the place of a message says that it is a file."""
     result = check("--schema", "schema.bin", "--batch", "clean.arrow")
 
     assert result.exit_code == 1

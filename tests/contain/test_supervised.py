@@ -1,4 +1,7 @@
-"""Whatever way the suite ends, and whatever a program does, nothing that it started survives."""
+"""Whatever way the suite ends, and whatever a program does, nothing that it started survives.
+
+The module is a little long because each way to end, and to escape the end, has a program of its own.
+"""
 
 from __future__ import annotations
 

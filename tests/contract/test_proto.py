@@ -64,7 +64,7 @@ def test_a_message_has_the_fields_of_googles(name: str, google: dict[str, Any]) 
 def test_a_choice_has_the_number_of_googles(
     numbers: dict[str, int], message: str | None, enum: str, google: dict[str, Any]
 ) -> None:
-    """The empty name stands for a choice that the request does not make."""
+    """The empty name means that the request chooses nothing."""
     file = google["ReadSession"].file
     known = file.enum_types_by_name[enum] if message is None else google[message].enum_types_by_name[enum]
 

@@ -25,7 +25,7 @@ from tests.engine.samples import sample_call, sample_case, sample_exchange
     ],
 )
 def test_a_line_shows_offset_bytes_field_and_meaning(line: Line, shown: str) -> None:
-    """An arrow stands before a line at fault; foreign text moves nothing."""
+    """An arrow marks a line at fault; foreign text moves nothing."""
     assert str(line) == shown
 
 

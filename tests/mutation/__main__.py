@@ -182,7 +182,7 @@ def _failing(kept: Kept, recording: Recording, made: Sequence[Worker]) -> set[st
     files: dict[str, dict[str, float]] = defaultdict(dict)
     killers = {result.killer for result in kept.results().values()}
     for killer in killers:
-        # A file that could not be imported stands for its cheapest test.
+        # Of a file that could not be imported, the cheapest test is run.
         named = [test for test in recording.tests.values() if killer in {test.name, test.file}]
         for test in sorted(named, key=lambda test: test.seconds)[:1]:
             files[test.file][test.name] = test.seconds

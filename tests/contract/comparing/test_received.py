@@ -42,7 +42,7 @@ def test_a_bag_of_nothing_is_of_its_kind() -> None:
 def test_values_that_pyarrow_cannot_take_are_like_those_of_no_other_column(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such a column stands for itself: it holds the values of none, and the judge goes on."""
+    """A column without a fingerprint of its values is compared by its name, and the judge goes on."""
 
     def fail(_: pa.Array) -> None:
         raise error("no such function")
