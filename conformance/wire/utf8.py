@@ -27,8 +27,6 @@ MOST_KEPT: Final = 0.4
 _WORDS: Final = 1 << 16
 _BLOCK: Final = 1 << 20
 _HIGH_BITS: Final = np.uint64(0x8080_8080_8080_8080)
-_LAST_HIGH: Final = np.uint64(1 << 63)
-"""Words of little-endian bytes that are at least this end in a byte that is not ASCII."""
 _FIRST_LEAD: Final = -64
 """The bytes 80 to BF, which continue a character, are those below this when read as signed."""
 _LAST_LEAD: Final = 0xF4
@@ -125,7 +123,7 @@ class ChunkedCheck:
             return chunk
         high = np.bitwise_and(words, _HIGH_BITS, out=self._asked[: 8 * len(words)].view(np.uint64))
         kept = np.not_equal(high, 0, out=self._found[: len(words)])
-        kept[1:] |= words[:-1].view(np.int64) < 0
+        kept[1:] |= words[:-1].view("<i8") < 0  # its last byte is not ASCII
         return words.take(np.flatnonzero(kept)).tobytes() + chunk[len(chunk) & ~7 :]
 
     def _is_utf8(self, chunk: bytes | bytearray) -> bool:
