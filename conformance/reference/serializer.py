@@ -55,7 +55,7 @@ class Serializer:
     def then(self, other: Serializer) -> Serializer:
         """The serializer with the deviations of both, ``other``'s last.
 
-        Bytes that one of them has encoded itself are left as they are.
+        A step that encodes the bytes itself comes last; if both steps do, ``other``'s is left out.
         """
         return Serializer(
             lambda batch: other.reshape(self.reshape(batch)),
@@ -63,14 +63,14 @@ class Serializer:
             _in_turn(self.write_batch, other.write_batch),
         )
 
-    def schema(self, schema: pa.Schema) -> bytes:
+    def serialize_schema(self, schema: pa.Schema) -> bytes:
         """The schema message: the bytes of ``ArrowSchema.serialized_schema``."""
         if self.reshapes:
             empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
             schema = self.reshape(empty).schema
         return encoded(self.write_schema(schema_message(schema)))
 
-    def batch(self, batch: pa.RecordBatch, codec: str = "") -> bytes:
+    def serialize_batch(self, batch: pa.RecordBatch, codec: str = "") -> bytes:
         """The record batch message: the bytes of ``ArrowRecordBatch.serialized_record_batch``.
 
         ``codec`` is ``""``, ``LZ4_FRAME`` or ``ZSTD``.
@@ -81,7 +81,10 @@ class Serializer:
 def _in_turn(first: Write, second: Write) -> Write:
     def write(message: Message) -> Message | bytes:
         made = first(message)
-        return made if isinstance(made, bytes) else second(made)
+        if not isinstance(made, bytes):
+            return second(made)
+        after = second(message)
+        return made if isinstance(after, bytes) else first(after)
 
     return write
 

@@ -40,7 +40,7 @@ def html(report: Report) -> str:
         report=report,
         header=header(report.run, report.remarks),
         badge=badge_svg(report),
-        rows=summarise(report.run.clauses, report.worst),
+        rows=summarise(report.standings),
         levels=list(Level),
         sections=sections,
         first=_first([item for _, _, items in sections for item in items]),

@@ -143,12 +143,13 @@ def _print_problems(console: Console, result: Result) -> None:
 
 
 def _summary(result: Result) -> Table:
-    """The table of clauses passed and judged per chapter and level."""
+    """The table of clauses held, out of those that the target owes, per chapter and level."""
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for name in ("chapter", "MUST", "SHOULD", "MAY", "expected failures", "not judged"):
+    for name in ("chapter", "MUST", "SHOULD", "MAY", "held where judged", "failed", "expected", "not judged"):
         table.add_column(name, justify="left" if name == "chapter" else "right", no_wrap=True)
-    for row in summarise(result.start.clauses, result.worst):
-        cells = [Text(f"{cell.passed}/{cell.judged}", "red" if cell.failed else "") for cell in row.cells]
-        shown = [text if cell.judged else "-" for text, cell in zip(cells, row.cells, strict=True)]
-        table.add_row(row.chapter, *shown, str(row.total.expected or "-"), str(row.total.not_judged or "-"))
+    for row in summarise(result.standings):
+        cells = [Text(cell.share or "-", "red" if cell.failed else "") for cell in row.cells]
+        total = row.total
+        others = (total.held_where_judged, total.failed, total.expected, total.not_judged)
+        table.add_row(row.chapter, *cells, *(str(count or "-") for count in others))
     return table

@@ -81,9 +81,9 @@ def _written_by(serializer: Serializer) -> type[Service]:
 
     class Written(Service):
         def encode_schema(self, schema: pa.Schema) -> bytes:
-            return serializer.schema(schema)
+            return serializer.serialize_schema(schema)
 
         def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
-            return serializer.batch(part, codec)
+            return serializer.serialize_batch(part, codec)
 
     return Written
