@@ -14,7 +14,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
-from conformance.report.summary import header, level_of, replay_command, summarise, verdict_line
+from conformance.report.summary import header, held_line, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
 
@@ -56,6 +56,7 @@ def print_report(console: Console, result: Result) -> None:
     if result.silent:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
         console.print(Text(note, "dim"))
+    console.print(held_line(result.standings))
     console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
 
 
