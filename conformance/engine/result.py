@@ -28,7 +28,7 @@ from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["Deviation", "Result", "fold"]
+__all__ = ["Deviation", "Result", "cases_of", "fold"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
 """Outcomes of clauses that the run did not judge."""
@@ -128,6 +128,11 @@ class Result:
         judged = any(outcome not in NOT_JUDGED for outcome in self.outcomes)
         surprises = any(outcome.fails_run for outcome in self.outcomes)
         return surprises or any(item.fails_run for item in self.problems) or not self.complete or not judged
+
+
+def cases_of(run: RunStarted) -> list[str]:
+    """The ids of the cases of a run in their order: those of the corpus, then the generated ones of all shards."""
+    return [*run.cases, *(generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))]
 
 
 def worst(counts: Counter[Outcome]) -> Outcome:

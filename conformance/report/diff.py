@@ -15,9 +15,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.result import cases_of
 from conformance.engine.standing import FAILING, Standing
 from conformance.records import Level, Outcome
-from conformance.report.document import DeviationResult, Report, cases_of
+from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import chosen_or_left_out
 from conformance.report.summary import level_of
 

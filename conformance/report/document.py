@@ -21,13 +21,12 @@ from conformance.disk.files import write_whole
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.result import Deviation, Result
+from conformance.engine.result import Deviation, Result, cases_of
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
-from conformance.generate import generated_id
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 
-__all__ = ["SCHEMA_VERSION", "Report", "cases_of", "document", "report_schema", "write_json"]
+__all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
 
 SCHEMA_VERSION: Final = 1
 """It is raised when a reader of version n would misread the document; a new key alone does not raise it."""
@@ -38,7 +37,8 @@ class ClauseResult:
     """The result of one clause over all cases: its worst outcome, and the number of verdicts with each outcome.
 
     ``standing`` is what the run says of the clause, and ``why`` the reason if its passes do not count. ``judged`` and
-    ``owed`` count cases; ``passed_on`` are the places of the cases on which it passed among :func:`cases_of`
+    ``owed`` count cases; ``passed_on`` are the places of the cases on which it passed among
+    :func:`conformance.engine.result.cases_of`
     (``0-5,17``), so that a later report can be compared case by case. Reports of version 0.2 lack these keys.
     ``evidence`` are the kinds of evidence that the requirement rests on, strongest first.
     """
@@ -183,11 +183,6 @@ def _clauses(result: Result) -> Iterator[ClauseResult]:
             why=standing.reason,
             passed_on=_ranges(passed.get(clause_id, ())),
         )
-
-
-def cases_of(run: RunStarted) -> list[str]:
-    """The ids of the cases of a run in their order: those of the corpus, then the generated ones of all shards."""
-    return [*run.cases, *(generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))]
 
 
 def _passed_on(result: Result) -> Mapping[str, list[int]]:

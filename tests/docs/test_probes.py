@@ -131,7 +131,7 @@ def _compressed(name: str) -> list[bytes]:
 def _differs(name: str, batch: pa.RecordBatch) -> bool:
     """Whether a variation changes the schema's or the batch's bytes of ``batch``."""
     varied = VARIATIONS[name].serializer
-    return (varied.schema(batch.schema), varied.batch(batch)) != (
+    return (varied.serialize_schema(batch.schema), varied.serialize_batch(batch)) != (
         REFERENCE.serialize_schema(batch.schema),
         REFERENCE.serialize_batch(batch),
     )

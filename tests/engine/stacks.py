@@ -1,8 +1,8 @@
-"""Stacks of mutants, mended one after the other: the score must never fall, and a repair is never a regression.
+"""Stacks of mutants, repaired one after the other: the score must never fall, and a repair is never a regression.
 
 ``python -m tests.engine.stacks --count 1000`` (or ``tox -e stacks``) draws that many stacks of two to six mutants from
-a seed, judges the reference with each, mends one mutant at a time in any order, and compares each result with the one
-before. A clause that was held and is not any more was *hidden*: the defect that was mended had hidden another one.
+a seed, judges the reference with each, repairs one mutant at a time in any order, and compares each result with the one
+before. A clause that was held and is not any more was *hidden*: the defect that was repaired had hidden another one.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ STACKABLE: Final = tuple(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Repair:
-    """One mutant of a stack was mended: the clauses held before and after, and the regressions that ``diff`` saw."""
+    """One mutant of a stack was repaired: the clauses held before and after, and the regressions that ``diff`` saw."""
 
-    mended: str
+    repaired: str
     left: tuple[str, ...]
     before: frozenset[str]
     after: frozenset[str]
@@ -108,16 +108,16 @@ class Bench(AbstractContextManager["Bench"]):
         return [case for case in self._cases if case.id in taken]
 
     def repairs(self, stack: Sequence[str], chosen: random.Random) -> Iterator[Repair]:
-        """Mend the mutants of ``stack`` one after the other, in the drawn order."""
+        """Repair the mutants of ``stack`` one after the other, in the drawn order."""
         cases, left = self.cases_for(stack, chosen), list(stack)
         before = self.result(left, cases)
         owed = _held(self.result((), cases))  # the whole corpus owes every clause, these cases do not
         while left:
-            mended = left.pop(chosen.randrange(len(left)))
+            repaired = left.pop(chosen.randrange(len(left)))
             after = self.result(left, cases)
             changes = compare(document(before), document(after)).of(ChangeKind.REGRESSION)
             yield Repair(
-                mended, tuple(left), _held(before) & owed, _held(after) & owed, tuple(one.clause for one in changes)
+                repaired, tuple(left), _held(before) & owed, _held(after) & owed, tuple(one.clause for one in changes)
             )
             before = after
 
@@ -215,7 +215,7 @@ def main() -> None:
 def _words(repair: Repair) -> str:
     fell = f"held {len(repair.before)} -> {len(repair.after)}"
     said = f"; regressions: {', '.join(repair.regressions)}" if repair.regressions else ""
-    return f"{fell} after {repair.mended} was mended, left {repair.left}; hidden: {repair.hidden}{said}"
+    return f"{fell} after {repair.repaired} was repaired, left {repair.left}; hidden: {repair.hidden}{said}"
 
 
 if __name__ == "__main__":

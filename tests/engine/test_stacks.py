@@ -25,7 +25,7 @@ def bench() -> Iterator[Bench]:
 
 @pytest.mark.parametrize("number", range(STACKS))
 def test_the_score_rises_with_every_repair(bench: Bench, number: int) -> None:
-    """Whatever the order in which the mutants of a stack are mended."""
+    """Whatever the order in which the mutants of a stack are repaired."""
     chosen = random.Random(f"{SEED}/{number}")  # a sample that is the same every time
 
     repairs = list(bench.repairs(drawn(chosen), chosen))
