@@ -15,6 +15,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunStarted
+from conformance.engine.offer import Offer
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
 from conformance.engine.started import surroundings
@@ -79,12 +80,12 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        yield from run(self.started(), self.jobs(), self.step, capabilities=self.capabilities, shrinker=shrinker)
+        yield from run(self.started(), self.jobs(), self.step, offer=self.offer, shrinker=shrinker)
 
     @property
-    def capabilities(self) -> frozenset[str]:
-        """The capabilities that the target declares: a program itself, any other target in its file."""
-        return self.driver.capabilities
+    def offer(self) -> Offer:
+        """What the target offers: a program declares its capabilities itself, any other target in its file."""
+        return Offer(self.driver.capabilities, self.spec.not_offered)
 
     def started(self) -> RunStarted:
         """The first event: the target, the selection, and the versions."""
@@ -107,6 +108,7 @@ class Session:
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
+            not_offered=self.spec.not_offered,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +14,7 @@ from conformance.contract.clause import Clause, Violation
 from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
+from conformance.engine.offer import Offer
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
@@ -44,11 +45,12 @@ def run_all(
     answers: Mapping[str, Exchange | Exception] | None = None,
     *,
     clauses: Iterable[Clause] = (OK,),
-    capabilities: Iterable[str] = (),
+    capabilities: Collection[str] = (),
+    not_offered: Collection[str] = (),
 ) -> list[Event]:
     """Every event of a run against a fake target."""
     step = CaseStep(clauses, FakeTarget(answers or {}))
-    return list(run(started("calls.ok"), jobs(*cases), step, capabilities=capabilities))
+    return list(run(started("calls.ok"), jobs(*cases), step, offer=Offer(capabilities, not_offered)))
 
 
 def outcomes(events: Iterable[Event]) -> dict[str, list[tuple[str, Outcome]]]:
@@ -142,7 +144,7 @@ def test_a_case_that_needs_what_the_target_does_not_declare_is_not_judged() -> N
     target = FakeTarget({})
     cases = [sample_case(name, clauses=["calls.*"], needs=needs) for name, needs in (("a", ["split"]), ("b", []))]
 
-    events = list(run(started(), jobs(*cases), CaseStep((OK,), target), capabilities=["lz4"]))
+    events = list(run(started(), jobs(*cases), CaseStep((OK,), target), offer=Offer(["lz4"])))
 
     assert target.driven == ["b", "a"]
     assert outcomes(events) == {"a": [("calls.ok", Outcome.UNSUPPORTED)], "b": [("calls.ok", Outcome.PASS)]}
@@ -154,11 +156,12 @@ def remarks(events: Iterable[Event]) -> tuple[str, ...]:
 
 
 def test_a_capability_that_is_there_and_not_declared_is_remarked_on() -> None:
-    """A target cannot hide a capability: one case is tried, and its pass is reported; no verdict changes."""
+    """A target cannot hide a capability: its cases are tried, and their passes are reported; no verdict changes."""
     events = run_all([sample_case("a", needs=["split"]), sample_case("b", needs=["split"])])
 
     assert remarks(events)[-1] == (
-        "split is not declared, but a passes: add it to the target's capabilities, so that it is judged"
+        "the target does not declare split, but passes all 2 cases of it that were tried:"
+        " add it to the target's capabilities, so that it is judged"
     )
     assert {outcome for reported in outcomes(events).values() for _, outcome in reported} == {Outcome.UNSUPPORTED}
 
