@@ -11,10 +11,11 @@ from conformance.engine.events import READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
 from conformance.records import Level
 from conformance.report.document import Report, document
+from conformance.report.summary import Cell
 
-__all__ = ["badge_svg", "write_badge"]
+__all__ = ["badge_svg", "render", "shown", "write_badge"]
 
-_GREEN, _AMBER, _RED, _GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
+_GREEN, _AMBER, _RED, GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
 _CHARACTER: Final = 6.6
 """The average width in pixels of a character of 11px Verdana: accurate enough for a box around a few words."""
 _LABEL: Final = "storage read"
@@ -25,14 +26,18 @@ _LABELS: Final = {READ_PROFILE: "arrow ipc reader", WRITE_PROFILE: "arrow ipc wr
 def badge_svg(report: Report) -> str:
     """The badge of ``report``; grey if nothing was judged, or if the run is incomplete."""
     must = report.levels()[Level.MUST]
-    text = f"{must.passed}/{must.judged} must" if must.judged else "not judged"
-    if not must.judged or not report.complete:
-        colour = _GREY
-    elif must.failed or must.expected:
-        colour = _RED if must.failed else _AMBER
-    else:
-        colour = _GREEN
-    return _render(_LABELS.get(report.run.profile, _LABEL), text, colour)
+    text, colour = shown(must, of=must.judged, noun=" must", complete=report.complete)
+    return render(_LABELS.get(report.run.profile, _LABEL), text, colour)
+
+
+def shown(cell: Cell, *, of: int, complete: bool, noun: str = "") -> tuple[str, str]:
+    """The text and the colour for some clauses: how many pass, out of ``of``; grey if the run is not complete."""
+    text = f"{cell.passed}/{of}{noun}" if cell.judged else "not judged"
+    if not cell.judged or not complete:
+        return text, GREY
+    if cell.failed or cell.expected:
+        return text, _RED if cell.failed else _AMBER
+    return text, _GREEN
 
 
 def write_badge(result: Result, path: Path) -> None:
@@ -40,7 +45,8 @@ def write_badge(result: Result, path: Path) -> None:
     write_whole(path, badge_svg(document(result)))
 
 
-def _render(label: str, text: str, colour: str) -> str:
+def render(label: str, text: str, colour: str = GREY) -> str:
+    """The SVG of a label and a text on ``colour``."""
     left, right = (round(len(part) * _CHARACTER) + 12 for part in (label, text))
     title = escape(f"{label}: {text}")
     return (

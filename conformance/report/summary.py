@@ -101,6 +101,7 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
         ),
         ("seed", str(start.seed)),
         *([] if start.profile in _REPLAYED_BY else [("readers", "on" if start.readers else "off")]),
+        *([("profiles", f"not offered: {', '.join(start.not_offered)}")] if start.not_offered else []),
         *(("left out", text) for text in _left_out(start.left_out)),
         *(("remark", remark) for remark in remarks),
     ]
