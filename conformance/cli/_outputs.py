@@ -82,7 +82,9 @@ def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options ``--junit``, ``--json``, ``--html``, ``--badge``, ``--badges``, as one argument ``outputs``."""
+    """Give a command the options ``--junit``, ``--json``, ``--html``, ``--badge`` and ``--badges``, as one argument
+    ``outputs``.
+    """
 
     @click.option("--junit", metavar="FILE", type=FILE, help="Write JUnit XML.")
     @click.option("--json", "json_", metavar="FILE", type=FILE, help="Write the JSON report.")

@@ -40,7 +40,7 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
 @click.option("--select", metavar="GLOB", default="*", help="List only ids that match.")
 @corpus_option
 def command(*, what: str, select: str, corpus: Path) -> None:
-    """List the names of the cases, clauses, targets, profiles, readers or writers, one per line, with their titles or levels.
+    """List the names of the cases, clauses, targets, profiles, readers or writers, each with its title or level.
 
     Readers and writers have the command in front that uses them: run, read or write.
         Exit status: 0, or 2 if nothing matches.

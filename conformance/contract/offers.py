@@ -122,4 +122,5 @@ def check_not_offered(where: str, names: Sequence[str]) -> None:
         if name == Profile.CORE:
             raise RecordError(where, "profiles that a server may leave out: core is what every client needs", name)
         if name not in OPTIONAL:
-            raise RecordError(where, f"names of `conformance list profiles` ({unknown('profile', name, OPTIONAL)})", name)
+            said = unknown("profile", name, OPTIONAL)
+            raise RecordError(where, f"names of `conformance list profiles` ({said})", name)

@@ -13,7 +13,6 @@ __all__ = [
     "NullPattern",
     "Outcome",
     "Profile",
-    "Profile",
     "ProtocolName",
     "ReadingOutcome",
     "Turn",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,7 +20,18 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate import load_case
-from conformance.records import CallEnd, Case, Exchange, Outcome, Reading
+from conformance.records import (
+    AppendRows,
+    CallEnd,
+    Case,
+    CreateSession,
+    Exchange,
+    Outcome,
+    Reading,
+    ReadRows,
+    SplitStream,
+    Step,
+)
 from conformance.targets import ExpectedFailure, TargetError
 from tests.engine.samples import (
     CallSubject,
@@ -349,3 +361,34 @@ def test_a_run_ends_with_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:
     assert end.seconds == 2 * len(cases) + 1
     assert sum(event.seconds for event in events if isinstance(event, CaseJudged)) != end.seconds
     assert end.remarks == ("it says nothing of itself",)
+
+
+def asking(case_id: str, *steps: Step) -> Case:
+    """A case with these steps and a plain read."""
+    return dataclasses.replace(sample_case(case_id, clauses=["calls.*"]), steps=(CreateSession(), ReadRows(), *steps))
+
+
+def test_a_case_of_a_profile_that_is_not_offered_is_not_judged() -> None:
+    """Its clauses are unsupported, with the reason; other cases are judged."""
+    failing = sample_exchange("split", sample_call(status="UNIMPLEMENTED"))
+    events = run_all([asking("split", SplitStream()), asking("plain")], {"split": failing}, not_offered=["splits"])
+
+    (first, _) = [event.verdicts for event in events if isinstance(event, CaseJudged)]
+    assert [(one.outcome, one.reason) for one in first] == [(Outcome.UNSUPPORTED, "the target does not offer splits")]
+    assert outcomes(events)["plain"] == [("calls.ok", Outcome.PASS)]
+    assert not any("splits" in remark for remark in remarks(events))
+
+
+def test_a_profile_that_is_there_and_not_offered_is_remarked_on() -> None:
+    """Its cases that need nothing else are tried; one that needs more is not, and a generated one is not."""
+    cases = [asking("a", SplitStream()), asking("b", SplitStream(), AppendRows(1))]
+    target = FakeTarget({})
+    step = CaseStep((OK,), target)
+    drawn = CaseJob(asking("drawn", SplitStream()), "drawn", generated=True)
+
+    events = list(run(started("calls.ok"), [*jobs(*cases), drawn], step, offer=Offer((), ("splits", "snapshots"))))
+
+    assert target.driven == ["a"]
+    assert remarks(events)[-1] == (
+        "the target does not offer splits, but passes a: remove it from not_offered, so that it is judged"
+    )
