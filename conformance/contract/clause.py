@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor")
-"""The ways in which bytes are judged.
+"""The byte profiles: the ways in which bytes are judged. The parts of the service are in :mod:`.offers`.
 
 ``bq-arrow``: the messages of a Storage Read server, or of a serializer for one; ``ipc-message``: bare Arrow
 messages, one by one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or

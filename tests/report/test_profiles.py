@@ -34,7 +34,7 @@ VERDICTS = (
 
 
 def test_each_profile_counts_its_clauses() -> None:
-    """By their worst outcome; one without a verdict is not judged. Profiles without a clause in the run are left out."""
+    """By their worst outcome; one without a verdict is not judged. Profiles without a clause are left out."""
     counted = by_profile(started(*CLAUSES), result_of(*VERDICTS).worst)
 
     assert [(one.profile, one.clauses, one.counts) for one in counted] == [
