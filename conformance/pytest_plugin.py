@@ -153,7 +153,8 @@ class _Suite:
         wanted = tuple(name for name in self._wanted if name != WHOLE_RUN)
         selection = dataclasses.replace(self.selection, clauses=wanted)
         try:
-            opened = open_session(self.spec, self._plan(selection), selection, self._settings)
+            plan = self._plan(selection)
+            opened = open_session(self.spec, plan, selection, self._settings, corpus=self._corpus)
             with LogWriter(default_log(self.spec)) as log, opened as session:
                 return fold(log.copy(session.events()))
         except TargetError as error:

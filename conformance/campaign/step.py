@@ -21,8 +21,9 @@ from conformance.campaign.guidance import Weights, draw
 from conformance.campaign.job import CampaignJob
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
+from conformance.engine.offer import Offer
 from conformance.engine.selection import all_clauses
-from conformance.records import Case, Exchange, Reading
+from conformance.records import Case, Exchange, Outcome, Reading
 
 __all__ = ["SIDE_BY_SIDE", "Stepper"]
 
@@ -49,6 +50,7 @@ class Stepper:
         self._weights = weights
         self._mark = mark
         self._places = rows.places(job.clauses)
+        self._offer = Offer(not_offered=job.spec.not_offered)
         self._index = 0
         self._received = 0
         self._decoders = Decoders(job.readers, lambda what: mark(self._index, what))
@@ -67,7 +69,7 @@ class Stepper:
         takes a fifth less time. If they turn out slow or large, they are finished one by one, so that no rows wait
         for many cases.
         """
-        works = deque((index, CaseWork(draw(self._job, index, self._weights))) for index in indices)
+        works = deque((index, self._begun(index)) for index in indices)
         began, self._received = time.monotonic(), 0
         for phase in Phase:
             for index, work in works:
@@ -78,6 +80,13 @@ class Stepper:
             index, work = works.popleft()
             self._advance(index, work, Phase.JUDGED, ended)
             yield self._done(index, work)
+
+    def _begun(self, index: int) -> CaseWork:
+        """The work on a case; it has ended already if the target does not offer what the case asks for."""
+        work = CaseWork(draw(self._job, index, self._weights))
+        if lacks := self._offer.lacks(work.case):
+            work.end(Outcome.UNSUPPORTED, "; ".join(lack.reason for lack in lacks))
+        return work
 
     def _advance(self, index: int, work: CaseWork, to: Phase, ended: Mapping[int, Mapping[str, Ended]]) -> None:
         self._index, self._decoders.ended = index, ended.get(index, {})

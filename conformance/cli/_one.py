@@ -56,14 +56,14 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     """Put the case ``name`` to ``target`` and judge it under every clause.
 
     Raises:
-        Unusable: the case is unknown, or the target does not declare a capability that it needs.
+        Unusable: the case is unknown, or the target does not offer something that it needs.
     """
     case = find_case(name, corpus)
     plan = Plan((case,), tuple(all_clauses().values()), ())
     with open_session(load_target(target), plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
         step = CaseStep(plan.clauses, remembering, session.step.reader)
-        events = list(run(session.started(), [CaseJob(case, name)], step, capabilities=session.capabilities))
+        events = list(run(session.started(), [CaseJob(case, name)], step, offer=session.offer))
     if remembering.exchange is None:
         reasons = [verdict.reason for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
         raise Unusable(f"{case.id} was not put to {target}: {reasons[0] if reasons else 'no reason given'}")

@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from conformance.cli._options import FILE
+from conformance.cli._options import FILE, FOLDER
 from conformance.contain.text import safe
 from conformance.disk.files import DiskError
 from conformance.engine.result import Result
@@ -29,6 +29,7 @@ class Outputs:
     json: Path | None = None
     html: Path | None = None
     badge: Path | None = None
+    badges: Path | None = None
 
     def write(self, result: Result) -> list[DiskError]:
         """Write every requested file; returns an error for each file that could not be written."""
@@ -48,6 +49,7 @@ _WRITERS: Final = {
     "json": ("conformance.report.document", "write_json"),
     "html": ("conformance.report.html", "write_html"),
     "badge": ("conformance.report.badge", "write_badge"),
+    "badges": ("conformance.report.badges", "write_badges"),
 }
 """The function that writes each format; its module is loaded only when the format is requested."""
 
@@ -80,16 +82,25 @@ def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options ``--junit``, ``--json``, ``--html``, ``--badge``, as one argument ``outputs``."""
+    """Give a command the options ``--junit``, ``--json``, ``--html``, ``--badge`` and ``--badges``, as one argument
+    ``outputs``.
+    """
 
     @click.option("--junit", metavar="FILE", type=FILE, help="Write JUnit XML.")
     @click.option("--json", "json_", metavar="FILE", type=FILE, help="Write the JSON report.")
     @click.option("--html", metavar="FILE", type=FILE, help="Write the HTML report, one self-contained file.")
     @click.option("--badge", metavar="FILE", type=FILE, help="Write an SVG badge.")
+    @click.option("--badges", metavar="DIR", type=FOLDER, help="Write an SVG badge for each profile of a server.")
     @functools.wraps(function)
     def with_outputs(
-        *, junit: Path | None, json_: Path | None, html: Path | None, badge: Path | None, **arguments: Any
+        *,
+        junit: Path | None,
+        json_: Path | None,
+        html: Path | None,
+        badge: Path | None,
+        badges: Path | None,
+        **arguments: Any,
     ) -> Any:
-        return function(outputs=Outputs(junit, json_, html, badge), **arguments)
+        return function(outputs=Outputs(junit, json_, html, badge, badges), **arguments)
 
     return with_outputs

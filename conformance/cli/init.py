@@ -15,6 +15,7 @@ import click
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._options import FILE
+from conformance.contract.offers import OPTIONAL
 from conformance.disk.files import write_whole
 from conformance.targets.drafting import target_text
 from conformance.targets.spec import (
@@ -67,6 +68,12 @@ def _asked(ask: Callable[[], Any]) -> Any:
         raise Interrupted("nothing was written") from None
 
 
+def _names(question: str) -> tuple[str, ...]:
+    """The names in the answer to a question."""
+    listed = _asked(lambda: click.prompt(question, default="", show_default=False, err=True))
+    return tuple(listed.replace(",", " ").split())
+
+
 @click.command()
 @click.argument("file", metavar="[FILE]", type=FILE, required=False)
 @click.option("--name", help="The target's name; by default that of the current directory.")
@@ -90,8 +97,16 @@ def _asked(ask: Callable[[], Any]) -> Any:
 )
 @click.option("--entry", metavar="MODULE[:OBJECT]", help="The two functions of a serializer in Python.")
 @click.option("--capability", metavar="NAME", multiple=True, help="An optional capability; may be repeated.")
+@click.option(
+    "--not-offered",
+    metavar="PROFILE",
+    multiple=True,
+    help="A part of the service that the server does not offer, by `conformance list profiles`; may be repeated.",
+)
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
-def command(*, file: Path | None, force: bool, capability: tuple[str, ...], **given: Any) -> None:
+def command(
+    *, file: Path | None, force: bool, capability: tuple[str, ...], not_offered: tuple[str, ...], **given: Any
+) -> None:
     """Write the target file of your implementation, which every --target takes.
 
     \b
@@ -108,7 +123,7 @@ def command(*, file: Path | None, force: bool, capability: tuple[str, ...], **gi
     if not decided and not sys.stdin.isatty():
         raise Unusable("expected --command, --grpc or --entry, because standard input is no terminal to ask at")
     answers = Answers(given, asking=not decided)
-    spec = _spec(answers, capability)
+    spec = _spec(answers, capability, not_offered)
     file = file or Path(f"{spec.name}.toml")
     text = target_text(spec)
     parse_target(text.encode("utf-8", "backslashreplace").decode(), file)
@@ -121,7 +136,7 @@ def command(*, file: Path | None, force: bool, capability: tuple[str, ...], **gi
     click.echo(f"  conformance run --target {shown}")
 
 
-def _spec(answers: Answers, capabilities: tuple[str, ...]) -> TargetSpec:
+def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[str, ...]) -> TargetSpec:
     entry = answers.given["entry"]
     likely = TargetKind.SERIALIZER if entry is not None else TargetKind.SERVER
     kind = TargetKind(answers.of("kind", "What is judged", likely.value, type=click.Choice(KINDS)))
@@ -138,10 +153,11 @@ def _spec(answers: Answers, capabilities: tuple[str, ...]) -> TargetSpec:
             _refuse(answers, kind, "entry")
             common |= _server(answers)
     if answers.asking and kind is not TargetKind.PROGRAM and not capabilities:
-        listed = _asked(lambda: click.prompt("Optional capabilities, for example zero-columns", default="", err=True))
-        capabilities = tuple(listed.replace(",", " ").split())
+        capabilities = _names("Optional capabilities, for example zero-columns")
+    if answers.asking and kind is TargetKind.SERVER and not not_offered:
+        not_offered = _names(f"Parts of the service that it does not offer, of {', '.join(OPTIONAL)}")
     name = answers.of("name", "Name of the target", _name_of(Path.cwd()))
-    return TargetSpec(name, capabilities=capabilities, **common)
+    return TargetSpec(name, capabilities=capabilities, not_offered=not_offered, **common)
 
 
 def _server(answers: Answers) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from conformance.cli._common import corpus_option
+from conformance.contract.offers import PROFILE_TITLES
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.readers import READERS
@@ -24,6 +25,7 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "targets": lambda _: (
         (spec.name, f"{spec.title} {spec.version}".strip()) for spec in map(load_target, shipped_targets())
     ),
+    "profiles": lambda _: ((profile.value, title) for profile, title in PROFILE_TITLES.items()),
     "readers": lambda _: itertools.chain(
         ((reader.name, f"run: {reader.title}") for reader in READERS.values()),
         ((reader.name, f"read: {reader.title}") for reader in IPC_READERS.values()),
@@ -38,7 +40,7 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
 @click.option("--select", metavar="GLOB", default="*", help="List only ids that match.")
 @corpus_option
 def command(*, what: str, select: str, corpus: Path) -> None:
-    """List the names of the cases, clauses, targets, readers or writers, one per line, with their titles or levels.
+    """List the names of the cases, clauses, targets, profiles, readers or writers, each with its title or level.
 
     Readers and writers have the command in front that uses them: run, read or write.
         Exit status: 0, or 2 if nothing matches.

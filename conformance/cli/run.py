@@ -52,6 +52,12 @@ from conformance.targets import load_target
 )
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @readers_option
+@click.option(
+    "--smoke/--no-smoke",
+    default=True,
+    show_default=True,
+    help="End early if no row comes for three plain cases, which are asked first.",
+)
 @deadline_option
 @click.option(
     "--log",
@@ -74,6 +80,7 @@ def command(
     parallel: int,
     shrink: bool,
     readers: bool,
+    smoke: bool,
     deadline_multiplier: float,
     log: Path | None,
     corpus: Path,
@@ -100,13 +107,13 @@ def command(
             raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
         _finish(*_in_parts(click.get_current_context().params, parallel, target, log), outputs)
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
-    chosen = plan(list(load_corpus(corpus).values()), all_clauses(), selection)
-    settings = Settings(
-        seed=seed, generated=generated, shrink=shrink, readers=readers, deadline_multiplier=deadline_multiplier
-    )
+    cases = list(load_corpus(corpus).values())
+    chosen = plan(cases, all_clauses(), selection)
+    settings = Settings(seed, generated, shrink, readers, deadline_multiplier, smoke)
     spec = load_target(target)
-    with LogWriter(log or default_log(spec)) as writer, open_session(spec, chosen, selection, settings) as session:
-        events = watch(writer.copy(session.events()), total=len(chosen.cases) + generated)
+    opened = open_session(spec, chosen, selection, settings, corpus=cases)
+    with LogWriter(log or default_log(spec)) as writer, opened as session:
+        events = watch(writer.copy(session.events()), total=len(session.plan.cases) + session.settings.generated)
         result = fold(until_interrupted(events)[0])
     _finish(result, writer, outputs)
 
@@ -142,5 +149,5 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     for option in ("select", "clause", "capability"):
         for glob in asked[option]:
             yield from (f"--{option}", glob)
-    for option in ("shrink", "readers"):
+    for option in ("shrink", "readers", "smoke"):
         yield f"--{option}" if asked[option] else f"--no-{option}"

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor")
-"""The ways in which bytes are judged.
+"""The byte profiles: the ways in which bytes are judged. The parts of the service are in :mod:`.offers`.
 
 ``bq-arrow``: the messages of a Storage Read server, or of a serializer for one; ``ipc-message``: bare Arrow
 messages, one by one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or
@@ -178,6 +178,11 @@ class Clause:
     def evidence_in_words(self) -> str:
         """The kinds of evidence, as reports name them."""
         return ", ".join(kind.words for kind in self.evidence)
+
+    @property
+    def on_bytes(self) -> bool:
+        """True if the clause judges messages whichever way they came; else it judges the calls to a server."""
+        return getattr(self.over, "aspect", None) is not None
 
     @property
     def on_messages(self) -> bool:

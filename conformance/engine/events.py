@@ -55,7 +55,8 @@ class RunStarted:
     ``left_out`` lists the others with reasons. ``all_cases`` and ``all_clauses`` count everything that could be
     chosen. ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` if the run is one of N
     shards; ``generated`` then counts the generated cases of all shards together. ``format`` is the version of the
-    log's form, :data:`conformance.records.FORMAT` when it was written.
+    log's form, :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the
+    target says it does not offer.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -82,9 +83,10 @@ class RunStarted:
     expectations: tuple[ExpectedFailure, ...] = ()
     shard: str = ""
     format: int = 1
+    not_offered: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        keep_safe(self, "target", "target_file", "profile", "select", "clause")
+        keep_safe(self, "target", "target_file", "profile", "select", "clause", "not_offered")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

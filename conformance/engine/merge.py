@@ -85,7 +85,9 @@ def _whole(starts: Sequence[RunStarted]) -> RunStarted:
         starts[0],
         shard="",
         cases=tuple(sorted(case_id for start in starts for case_id in start.cases)),
-        left_out=tuple(left for left in starts[0].left_out if left.reason != OTHER_SHARD),
+        left_out=tuple(
+            dict.fromkeys(left for start in starts for left in start.left_out if left.reason != OTHER_SHARD)
+        ),
         platform=", ".join(sorted({start.platform for start in starts})),
     )
 

@@ -16,6 +16,7 @@ from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep
 from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunStarted
 from conformance.engine.log import LogError, read_log
+from conformance.engine.offer import Offer
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
@@ -64,9 +65,8 @@ class Recorded:
             left_out=(),
         )
         jobs = [CaseJob(case, str(self.path)) for case in cases]
-        return run(
-            start, jobs, step, capabilities={need for case in cases for need in case.needs}, spoken=tuple(ProtocolName)
-        )
+        offer = Offer(capabilities={need for case in cases for need in case.needs}, spoken=tuple(ProtocolName))
+        return run(start, jobs, step, offer=offer)
 
 
 def read_recorded(path: Path) -> Recorded:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from conformance.contract.clause import CLAUSES
+from conformance.contract.offers import profile_of
 from conformance.engine.events import (
     CaseJudged,
     CounterexampleSaved,
@@ -97,7 +99,13 @@ class Result:
     @cached_property
     def standings(self) -> Mapping[str, ClauseStanding]:
         """The standing of each chosen clause, in the order of the run."""
-        return standings(self.start.clauses, self.cases, self.verdicts)
+        return standings(self.start.clauses, self.cases, self.verdicts, offered=self._offers)
+
+    def _offers(self, clause_id: str) -> bool:
+        """True if the target offers what a clause is about; a serializer takes no requests."""
+        if self.start.profile == "arrow" and clause_id in CLAUSES and not CLAUSES[clause_id].on_bytes:
+            return False
+        return profile_of(clause_id) not in self.start.not_offered
 
     @cached_property
     def silent(self) -> tuple[str, ...]:

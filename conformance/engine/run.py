@@ -20,9 +20,10 @@ from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.evidence import gather
+from conformance.engine.offer import Lack, Offer
 from conformance.engine.outcomes import unsupported
 from conformance.engine.owed import Owed
-from conformance.records import Case, Outcome, ProtocolName
+from conformance.records import Case, Outcome
 from conformance.targets import TargetError
 
 __all__ = ["CaseJob", "run"]
@@ -31,8 +32,6 @@ WORKERS: Final = 2
 """Threads that judge while one thread drives: judging is mostly numpy, and waiting for reader processes."""
 AHEAD: Final = 4
 """The most exchanges kept while they wait for their turn; each may be tens of MiB."""
-SPOKEN: Final = (ProtocolName.STORAGE_READ,)
-"""The protocol that every kind of target speaks."""
 GIVE_UP_AFTER: Final = 3
 """After so many consecutive cases without a target the rest is not tried: each may cost a full start-up deadline."""
 
@@ -59,32 +58,20 @@ class _Driven:
 
 
 class _Runner:
-    def __init__(
-        self,
-        step: CaseStep,
-        capabilities: Iterable[str],
-        spoken: Sequence[ProtocolName],
-        pool: ThreadPoolExecutor,
-        owed: Owed | None,
-    ) -> None:
+    def __init__(self, step: CaseStep, offer: Offer, pool: ThreadPoolExecutor, owed: Owed | None) -> None:
         self._step = step
+        self._offer = offer
         self._owed = owed
-        self._spoken = spoken
-        self._capabilities = frozenset(capabilities)
         self._clauses = {clause.id: clause for clause in step.judge.clauses}
         self._pool = pool
         self._unavailable = 0
-        self._undeclared: dict[str, CaseJob] = {}
+        self._kept_back: dict[Lack, list[Case]] = {}
 
     def submit(self, job: CaseJob) -> _Driven:
         """Drive ``job`` now, and let the pool judge it."""
         driven = _Driven(job)
-        if job.case.protocol not in self._spoken:
-            spoken = " and ".join(self._spoken)
-            self._refuse(driven.work, f"this case speaks {job.case.protocol}; the target {spoken}")
-        elif lacking := sorted(set(job.case.needs) - self._capabilities):
-            self._undeclared.setdefault(lacking[0], job)
-            self._refuse(driven.work, f"the target does not declare {', '.join(lacking)}")
+        if lacks := self._offer.lacks(job.case):
+            self._keep_back(job, driven.work, lacks)
         elif self._unavailable >= GIVE_UP_AFTER:
             reason = f"the target was not to be had for {GIVE_UP_AFTER} cases in a row"
             driven.work.end(Outcome.DEPENDENCY_FAILED, reason)
@@ -93,25 +80,29 @@ class _Runner:
         driven.done = self._pool.submit(self._assess, driven)
         return driven
 
-    def _refuse(self, work: CaseWork, reason: str) -> None:
-        """End a case that cannot be put to the target."""
+    def _keep_back(self, job: CaseJob, work: CaseWork, lacks: Sequence[Lack]) -> None:
+        """End a case that is not put to the target, and keep it for the probe if one change would let it run."""
+        reason = "; ".join(lack.reason for lack in lacks)
         work.judged = Judged((), tuple(unsupported(work.case, self._step.judge.clauses, reason)))
+        if len(lacks) == 1 and lacks[0].remedy and not job.generated:
+            self._kept_back.setdefault(lacks[0], []).append(job.case)
 
     def probe(self) -> Iterator[str]:
-        """Try one case for each capability that the target does not declare; yield a remark if it passes.
+        """Yield a remark for each capability and profile of which the target passes all cases, but does not offer it.
 
-        Undeclared capabilities are not judged, so a target that does not declare its weak ones would look better than
-        it is.
+        What is not offered is not judged, so that a target file that leaves too much out hides what the target does.
+        A server that serves a part of a profile may leave the profile out: the first case that it does not pass ends
+        the probe.
         """
-        for capability, job in self._undeclared.items():
-            if self._unavailable >= GIVE_UP_AFTER:
-                return
-            work = self._step.take(self._drive(CaseWork(job.case)))
-            if work.judged is not None and not work.judged.others:
-                yield (
-                    f"{capability} is not declared, but {job.case.id} passes:"
-                    " add it to the target's capabilities, so that it is judged"
-                )
+        for lack, cases in self._kept_back.items():
+            if all(map(self._passes, cases)):
+                yield lack.remark([case.id for case in cases])
+
+    def _passes(self, case: Case) -> bool:
+        if self._unavailable >= GIVE_UP_AFTER:
+            return False
+        judged = self._step.take(self._drive(CaseWork(case))).judged
+        return judged is not None and bool(judged.passed) and not judged.others
 
     def _drive(self, work: CaseWork) -> CaseWork:
         """Put a case to the target, and count the consecutive cases for which the target was unavailable."""
@@ -150,22 +141,20 @@ def run(
     jobs: Iterable[CaseJob],
     step: CaseStep,
     *,
-    capabilities: Iterable[str] = (),
-    spoken: Sequence[ProtocolName] = SPOKEN,
+    offer: Offer = Offer(),  # noqa: B008  # it is immutable
     shrinker: Shrinker | None = None,
     owed: Owed | None = None,
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield the events, ``start`` first.
 
-    ``capabilities`` are those that the target declares. At the end, one case for each undeclared capability is tried,
-    for a remark. ``spoken`` are the protocols of the target. ``shrinker`` shrinks failing generated cases and saves
-    them. ``owed`` knows the clauses that a failing case left unjudged. Closing the generator early stops after the
-    current case.
+    ``offer`` decides which cases are put to the target. At the end, the target is probed for what it does not offer.
+    ``shrinker`` shrinks failing generated cases and saves them. ``owed`` knows the clauses that a failing case left
+    unjudged. Closing the generator early stops after the current case.
     """
     began = time.monotonic()
     yield start
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
-        runner = _Runner(step, capabilities, spoken, pool, owed)
+        runner = _Runner(step, offer, pool, owed)
         waiting: deque[_Driven] = deque()
         for job in jobs:
             waiting.append(runner.submit(job))
@@ -173,9 +162,9 @@ def run(
                 yield from _finish(waiting.popleft(), step, shrinker)
         while waiting:
             yield from _finish(waiting.popleft(), step, shrinker)
-        undeclared = tuple(runner.probe())
+        hidden = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
-    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *undeclared, *unsaved))
+    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *hidden, *unsaved))
 
 
 def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:

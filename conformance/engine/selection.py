@@ -18,7 +18,7 @@ from conformance.records import Case, Level
 __all__ = ["OTHER_SHARD", "LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "binds", "plan"]
 
 PROFILE: Final = PROFILES[0]
-"""The profile of everything that cases drive; bare messages have profiles of their own."""
+"""The byte profile of everything that cases drive; bare messages have others."""
 
 OTHER_SHARD: Final = "it belongs to another shard"
 """The reason why a shard leaves a case out; the log of another shard has the case."""
@@ -113,7 +113,7 @@ def _clauses(clauses: Mapping[str, Clause], selection: Selection, left_out: list
         if not globs.match(clause.id):
             left_out.append(LeftOut("clause", clause.id, "no --clause pattern matches it"))
         elif PROFILE not in clause.profiles:
-            left_out.append(LeftOut("clause", clause.id, f"it is not of the profile {PROFILE}"))
+            left_out.append(LeftOut("clause", clause.id, f"it is not of the byte profile {PROFILE}"))
         elif not binds(clause, selection.level):
             left_out.append(LeftOut("clause", clause.id, f"its level is {clause.level}"))
         else:

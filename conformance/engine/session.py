@@ -6,7 +6,7 @@ Only this module combines the packages below; commands and the pytest plugin say
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -14,13 +14,16 @@ from typing import Final
 from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Shrinker
-from conformance.engine.events import Event, RunStarted
+from conformance.engine.events import Event, RunEnded, RunStarted
+from conformance.engine.offer import Offer
 from conformance.engine.owed import Owed
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
+from conformance.engine.smoke import narrowed, smoke
 from conformance.engine.started import surroundings
 from conformance.generate import draw_case, generated_id
 from conformance.readers import ReaderPool
+from conformance.records import Case
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
 __all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
@@ -36,18 +39,25 @@ def default_log(spec: TargetSpec) -> Path:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines."""
+    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines.
+
+    ``smoke`` asks for the smoke phase (:mod:`conformance.engine.smoke`).
+    """
 
     seed: int = 0
     generated: int = 0
     shrink: bool = True
     readers: bool = True
     deadline_multiplier: float = 1.0
+    smoke: bool = True
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Session:
-    """A target that is running, and everything needed to judge it."""
+    """A target that is running, and everything needed to judge it.
+
+    ``cut_short`` says that the plan has only the smoke cases left, because nothing else can be judged.
+    """
 
     spec: TargetSpec
     driver: Target
@@ -57,6 +67,7 @@ class Session:
     settings: Settings
     all_cases: int
     owed: Owed
+    cut_short: bool = False
 
     @property
     def profile(self) -> str:
@@ -81,19 +92,13 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        yield from run(
-            self.started(),
-            self.jobs(),
-            self.step,
-            capabilities=self.capabilities,
-            shrinker=shrinker,
-            owed=self.owed,
-        )
+        events = run(self.started(), self.jobs(), self.step, offer=self.offer, shrinker=shrinker, owed=self.owed)
+        yield from (event for event in events if not (self.cut_short and isinstance(event, RunEnded)))
 
     @property
-    def capabilities(self) -> frozenset[str]:
-        """The capabilities that the target declares: a program itself, any other target in its file."""
-        return self.driver.capabilities
+    def offer(self) -> Offer:
+        """What the target offers: a program declares its capabilities itself, any other target in its file."""
+        return Offer(self.driver.capabilities, self.spec.not_offered, requests=self.profile == "server")
 
     def started(self) -> RunStarted:
         """The first event: the target, the selection, and the versions."""
@@ -116,6 +121,7 @@ class Session:
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
+            not_offered=self.spec.not_offered,
         )
 
 
@@ -125,16 +131,24 @@ def _called(name: str, version: str) -> str:
 
 
 @contextmanager
-def open_session(spec: TargetSpec, plan: Plan, selection: Selection, settings: Settings) -> Iterator[Session]:
+def open_session(
+    spec: TargetSpec, plan: Plan, selection: Selection, settings: Settings, *, corpus: Sequence[Case] = ()
+) -> Iterator[Session]:
     """Start the target and the readers; both are stopped on exit, even after an exception.
 
+    The smoke phase takes its cases from ``corpus``. If no row comes, the session has only these cases.
+
     Raises:
-        TargetUnavailable: the target cannot run here, or did not become ready.
+        TargetError: the target cannot run here, did not become ready, or cannot be asked for rows.
     """
+    all_cases = len(plan.cases) + sum(left.kind == "case" for left in plan.left_out)
     with ExitStack() as stack:
         driver = stack.enter_context(open_target(spec, multiplier=settings.deadline_multiplier))
+        reason = smoke(spec, driver, corpus) if settings.smoke else ""
+        if reason:
+            plan = narrowed(plan, corpus, reason, selection.shard)
+            settings = dataclasses.replace(settings, generated=0)
         pool = stack.enter_context(ReaderPool()) if settings.readers else None
-        left_out = sum(left.kind == "case" for left in plan.left_out)
         step = CaseStep(plan.clauses, driver, pool)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))
-        yield Session(spec, driver, step, plan, selection, settings, len(plan.cases) + left_out, owed)
+        yield Session(spec, driver, step, plan, selection, settings, all_cases, owed, cut_short=bool(reason))

@@ -17,7 +17,7 @@ import enum
 import fnmatch
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance.engine.events import CaseJudged
@@ -132,11 +132,16 @@ def shown_with(clause_id: str) -> str:
 
 
 def standings(
-    clauses: Sequence[str], cases: Iterable[CaseJudged], verdicts: Iterable[Verdict]
+    clauses: Sequence[str],
+    cases: Iterable[CaseJudged],
+    verdicts: Iterable[Verdict],
+    *,
+    offered: Callable[[str], bool] = lambda _: True,
 ) -> Mapping[str, ClauseStanding]:
     """The standing of each of ``clauses``, and of a case as a whole if one failed.
 
-    ``verdicts`` are those of ``cases``, in their order, after expected failures were applied.
+    ``verdicts`` are those of ``cases``, in their order, after expected failures were applied. ``offered`` says whether
+    the target offers what a clause is about; a clause that was judged nevertheless counts as judged.
     """
     outcomes: dict[str, Counter[Outcome]] = {clause: Counter() for clause in clauses}
     missed: Counter[str] = Counter()
@@ -152,9 +157,13 @@ def standings(
     standing = {clause: standing_of(counts, missed[clause], in_part[clause]) for clause, counts in outcomes.items()}
     if standing.get(WHOLE_CASE, _NOTHING).standing not in FAILING:
         standing.pop(WHOLE_CASE, None)
-    return {clause: _if_shown(clause, item, standing) for clause, item in standing.items()}
+    return {
+        clause: _if_shown(clause, item, standing) if item.judged or item.owed or offered(clause) else _NOT_OFFERED
+        for clause, item in standing.items()
+    }
 
 
+_NOT_OFFERED: Final = ClauseStanding(Standing.NOT_OFFERED)
 _NOTHING: Final = ClauseStanding(Standing.NOT_JUDGED)
 
 

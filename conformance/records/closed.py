@@ -12,6 +12,7 @@ __all__ = [
     "Mode",
     "NullPattern",
     "Outcome",
+    "Profile",
     "ProtocolName",
     "ReadingOutcome",
     "Turn",
@@ -165,3 +166,22 @@ class Turn(enum.StrEnum):
     """The server's next message arrives."""
     HALF_CLOSE = "|"
     """The client declares that it sends no more messages."""
+
+
+class Profile(enum.StrEnum):
+    """A named part of the service, which a server offers or not; see :mod:`conformance.contract.offers`."""
+
+    CORE = "core"
+    """Sessions, whole reads, resumed reads, several streams and refusals, which every client needs."""
+    FILTERS = "filters"
+    """``row_restriction``."""
+    PROJECTION = "projection"
+    """``selected_fields``."""
+    SNAPSHOTS = "snapshots"
+    """The state of a table that is changed after its session was made, and ``snapshot_time``."""
+    SPLITS = "splits"
+    """``SplitReadStream``."""
+    BUFFER_COMPRESSION = "buffer-compression"
+    """``ArrowSerializationOptions.buffer_compression``."""
+    RESPONSE_COMPRESSION = "response-compression"
+    """``response_compression_codec``."""

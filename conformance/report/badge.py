@@ -11,10 +11,11 @@ from conformance.engine.events import READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
 from conformance.records import Level
 from conformance.report.document import Report, document
+from conformance.report.summary import Cell
 
-__all__ = ["badge_svg", "write_badge"]
+__all__ = ["badge_svg", "render", "shown", "write_badge"]
 
-_GREEN, _AMBER, _RED, _GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
+_GREEN, _AMBER, _RED, GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
 _CHARACTER: Final = 6.6
 """The average width in pixels of a character of 11px Verdana: accurate enough for a box around a few words."""
 _LABEL: Final = "storage read"
@@ -25,15 +26,21 @@ _LABELS: Final = {READ_PROFILE: "arrow ipc reader", WRITE_PROFILE: "arrow ipc wr
 def badge_svg(report: Report) -> str:
     """The badge of ``report``; grey if nothing was judged, or if the run is incomplete."""
     must = report.levels()[Level.MUST]
-    judged = must.total - must.not_judged
-    text = f"{must.share} must" if judged else "not judged"
-    if not judged or not report.complete:
-        colour = _GREY
-    elif must.failed:
-        colour = _RED
-    else:
-        colour = _GREEN if must.held == must.total else _AMBER
-    return _render(_LABELS.get(report.run.profile, _LABEL), text, colour)
+    text, colour = shown(must, noun=" must", complete=report.complete)
+    return render(_LABELS.get(report.run.profile, _LABEL), text, colour)
+
+
+def shown(cell: Cell, *, complete: bool, noun: str = "") -> tuple[str, str]:
+    """The text and the colour for some clauses: how many are held, out of those owed; grey if the run is not
+    complete.
+    """
+    judged = cell.total - cell.not_judged
+    text = f"{cell.share}{noun}" if judged else "not judged"
+    if not judged or not complete:
+        return text, GREY
+    if cell.failed:
+        return text, _RED
+    return text, _GREEN if cell.held == cell.total else _AMBER
 
 
 def write_badge(result: Result, path: Path) -> None:
@@ -41,7 +48,8 @@ def write_badge(result: Result, path: Path) -> None:
     write_whole(path, badge_svg(document(result)))
 
 
-def _render(label: str, text: str, colour: str) -> str:
+def render(label: str, text: str, colour: str = GREY) -> str:
+    """The SVG of a label and a text on ``colour``."""
     left, right = (round(len(part) * _CHARACTER) + 12 for part in (label, text))
     title = escape(f"{label}: {text}")
     return (

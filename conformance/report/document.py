@@ -24,6 +24,7 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import Deviation, Result, cases_of
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
+from conformance.report.profiles import ProfileResult, by_profile
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
@@ -106,7 +107,7 @@ class Report:
 
     ``complete`` is false if the run was cut short. ``silent`` are chosen clauses that no case gave anything to
     observe. ``broke`` are tracebacks of the suite's own defects, ``broke_on`` the cases on which they occurred, in
-    the same order. ``remarks`` concern the target as a whole.
+    the same order. ``remarks`` concern the target as a whole. ``profiles`` are the parts of the service, for a server.
     """
 
     schema_version: int
@@ -123,6 +124,7 @@ class Report:
     broke: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     broke_on: tuple[str, ...] = ()
+    profiles: tuple[ProfileResult, ...] = ()
 
     @property
     def worst(self) -> Mapping[str, Outcome]:
@@ -159,6 +161,7 @@ def document(result: Result) -> Report:
         broke=tuple(broke.traceback for broke in result.broke),
         remarks=result.remarks,
         broke_on=tuple(broke.case_id for broke in result.broke),
+        profiles=by_profile(result.start, result.standings),
     )
 
 

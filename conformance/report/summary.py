@@ -59,6 +59,17 @@ class Cell:
         """The clauses held, out of those owed: *12/15*; empty if none is owed."""
         return f"{self.held}/{self.total}" if self.total else ""
 
+    @property
+    def in_words(self) -> str:
+        """The clauses held, out of those owed, and the others by standing."""
+        others = (
+            (self.held_where_judged, "held where judged"),
+            (self.failed, "failed"),
+            (self.expected, "expected to fail"),
+            (self.not_judged, "not judged"),
+        )
+        return f"{self.held} of {self.total} held" + "".join(f", {count} {words}" for count, words in others if count)
+
     def __add__(self, other: Cell) -> Cell:
         pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
         return Cell(*(mine + theirs for mine, theirs in pairs))
@@ -104,14 +115,7 @@ def held_line(standings: Mapping[str, ClauseStanding]) -> str:
         cell = sum((row.cells[place] for row in rows), Cell())
         if not cell.total:
             continue
-        others = (
-            (cell.held_where_judged, "held where judged"),
-            (cell.failed, "failed"),
-            (cell.expected, "expected to fail"),
-            (cell.not_judged, "not judged"),
-        )
-        said = "".join(f", {count} {words}" for count, words in others if count)
-        parts.append(f"{level.upper()} {cell.held} of {cell.total} held{said}")
+        parts.append(f"{level.upper()} {cell.in_words}")
     return "; ".join(parts)
 
 
@@ -133,6 +137,7 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
         ),
         ("seed", str(start.seed)),
         *([] if start.profile in _REPLAYED_BY else [("readers", "on" if start.readers else "off")]),
+        *([("profiles", f"not offered: {', '.join(start.not_offered)}")] if start.not_offered else []),
         *(("left out", text) for text in _left_out(start.left_out)),
         *(("remark", remark) for remark in remarks),
     ]

@@ -14,12 +14,15 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
+from conformance.report.profiles import profile_lines
 from conformance.report.summary import header, held_line, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
 
 _LABEL = 10
 """The width of the labels in front of a deviation's lines: the longest label and a space."""
+_PROFILE = 22
+"""The same for the names of profiles."""
 
 
 def terminal(**options: Any) -> Console:
@@ -53,6 +56,8 @@ def print_report(console: Console, result: Result) -> None:
     _print_problems(console, result)
     console.print()
     console.print(_summary(result))
+    for place, (name, text) in enumerate(profile_lines(result.start, result.standings)):
+        console.print(_line(("" if place else "\n"), (f"{name:<{_PROFILE}}", "bold"), text))
     if result.silent:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
         console.print(Text(note, "dim"))

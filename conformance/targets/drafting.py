@@ -47,6 +47,8 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
         yield f"project = {quoted(spec.project)}"
     if spec.capabilities:
         yield f"capabilities = {_array(spec.capabilities)}"
+    if spec.not_offered:
+        yield f"not_offered = {_array(spec.not_offered)}"
     if spec.start is not None:
         yield from ("", "# No shell: one word each. A relative path begins at the directory in which the suite runs;")
         yield from ("# {here} is the directory of this file.", "[start]")

@@ -55,6 +55,9 @@ SPARE_RESPONSES: Final = 1000
 PROBE_SECONDS: Final = 1.0
 """Seconds for one check of a starting server."""
 
+MADE_UP: Final = "/google.cloud.bigquery.storage.v1.BigQueryRead/MadeUp5f0c2a91"
+"""A method that no server has."""
+
 CONNECT_SECONDS: Final = 5.0
 """Seconds for a running server to accept a connection."""
 
@@ -104,6 +107,7 @@ class ServerTarget:
         )
         self._rows: Recent[tuple[Any, ...]] = Recent()
         self._shared = Kept("server", self._open)
+        self.remarks += self._probe()
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the server and record everything; faults of the target are in the exchange."""
@@ -125,6 +129,24 @@ class ServerTarget:
     def close(self) -> None:
         """Stop the server if the suite started it, and close the connections."""
         self._shared.discard(grace=self._grace)
+
+    def _probe(self) -> tuple[str, ...]:
+        """Call a method that does not exist; a remark if the server answers it.
+
+        The interoperability tests of gRPC require UNIMPLEMENTED for an unknown method
+        (https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md, "unimplemented_method"). The answers
+        of a server that answers anything with OK do not show what it offers.
+        """
+        call = self._ready().channel.unary_unary(MADE_UP, request_serializer=None, response_deserializer=None)
+        try:
+            call(b"", timeout=PROBE_SECONDS)
+        except grpc.RpcError:
+            return ()
+        remark = (
+            f"called the made-up method {MADE_UP}, it should answer UNIMPLEMENTED but answered OK: it does not look at"
+            " the method, so what it serves proves nothing"
+        )
+        return (remark,)
 
     @property
     def _grace(self) -> float:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import safe
+from conformance.contract.offers import check_not_offered
 from conformance.records import RecordError, from_json
 from conformance.targets.errors import TargetError
 from conformance.targets.shipped import find_target
@@ -253,7 +254,8 @@ class TargetSpec:
     """One target file. ``file`` is its path; the classes of the other fields describe the file's tables.
 
     ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it. The tables of the cases
-    are made in ``project``, which is also the parent of every session.
+    are made in ``project``, which is also the parent of every session. ``not_offered`` are the profiles that a server
+    leaves out (:mod:`conformance.contract.offers`).
     """
 
     name: str
@@ -264,6 +266,7 @@ class TargetSpec:
     version_command: tuple[str, ...] = ()
     project: str = PROJECT
     capabilities: tuple[str, ...] = ()
+    not_offered: tuple[str, ...] = ()
     start: Start | None = None
     ready: Ready = Ready()
     endpoint: Endpoint | None = None
@@ -363,6 +366,9 @@ def _check_kind(spec: TargetSpec) -> None:
         raise RecordError(
             "target.capabilities", "no list: a program says in its hello what it can do", spec.capabilities
         )
+    if spec.kind is not TargetKind.SERVER and spec.not_offered:
+        raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)
+    check_not_offered("target.not_offered", spec.not_offered)
 
 
 def _check_ports(spec: TargetSpec) -> None:
@@ -381,6 +387,7 @@ def _check_ports(spec: TargetSpec) -> None:
 def _lists(spec: TargetSpec) -> Iterable[tuple[str, Sequence[object]]]:
     """The lists of a file in which each entry may occur only once."""
     yield "target.capabilities", spec.capabilities
+    yield "target.not_offered", spec.not_offered
     yield "target.seed.paths", spec.seed.paths
     failures = [(entry.clause, entry.case, entry.reason) for entry in spec.expected_failures]
     yield "target.expected_failures", failures

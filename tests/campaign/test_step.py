@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 from conformance.campaign import step
 from conformance.campaign.done import Done
 from conformance.campaign.step import SIDE_BY_SIDE, Stepper
+from conformance.contract.offers import OPTIONAL, asked
 from conformance.engine.casestep import Driver
+from conformance.generate import draw_case
 from conformance.records import Case, Exchange, Outcome
 from conformance.targets import TargetError, open_target
 from tests.campaign.jobs import TIMES, job
@@ -88,3 +91,18 @@ def test_a_target_that_breaks_costs_one_case(tmp_path: Path, target: Driver) -> 
     assert [row["outcome"] for row in rows[:2] + rows[3:]] == [
         row["outcome"] for row in undisturbed[:2] + undisturbed[3:]
     ]
+
+
+def test_a_case_of_a_profile_that_is_not_offered_is_not_driven(tmp_path: Path, target: Driver) -> None:
+    """It is unsupported, as in a run."""
+    served = job(tmp_path, profile="server")
+    partial = dataclasses.replace(served, spec=dataclasses.replace(served.spec, not_offered=tuple(OPTIONAL)))
+    cases = [draw_case(partial.seed, index, profile="server") for index in range(SIDE_BY_SIDE)]
+    plain = [case.id for case in cases if not asked(case)]
+    driver = Recording(target)
+
+    rows = list(Stepper(partial, driver, weights=None, mark=lambda *_: None).steps(range(SIDE_BY_SIDE), ended={}))
+
+    kept_back = [row.judge["case_id"] for row in rows if row.judge["outcome"] == Outcome.UNSUPPORTED]
+    assert driver.driven == plain
+    assert kept_back == [case.id for case in cases if case.id not in plain] != []

@@ -12,6 +12,7 @@ import conformance.cli
 from conformance.cli._help import COMMANDS, GROUPS
 from conformance.readers import READERS
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.records import Profile
 from conformance.targets.shipped import shipped_targets
 from tests.cli.typed import conformance_
 
@@ -70,6 +71,7 @@ def test_a_usage_error_is_one_sentence(arguments: Sequence[str], sentence: str) 
     ("what", "names"),
     [
         ("targets", [*shipped_targets()]),
+        ("profiles", [*Profile]),
         ("readers", [*READERS, *IPC_READERS]),
         ("writers", [*IPC_WRITERS]),
     ],
@@ -79,5 +81,5 @@ def test_the_names_that_commands_take_are_listed(what: str, names: Sequence[str]
     lines = conformance_("list", what).output.splitlines()
 
     assert [line.split()[0] for line in lines] == list(names)
-    if what != "targets":
+    if what in ("readers", "writers"):
         assert {line.split()[1] for line in lines} <= {"run:", "read:", "write:"}

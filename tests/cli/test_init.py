@@ -146,6 +146,7 @@ class TestOptions:
             (("--entry", "a", "--command", "b"), "expected no --command for a serializer, got 'b'"),
             (("--kind", "program", "--grpc", "a:1"), "expected no --grpc for a program, got 'a:1'"),
             (("--kind", "program", "--command", ""), "my-emulator.toml: target.start.command: expected a program and"),
+            (("--grpc", "a:1", "--not-offered", "split"), "my-emulator.toml: target.not_offered: expected names of "),
             (("--name", "No Name", "--grpc", "a:1"), "No Name.toml: target.name: expected lower-case letters, "),
             (("--command", "\udcff {grpc_port} {rest_port}"), "my-emulator.toml: expected TOML: "),
         ],
@@ -161,26 +162,26 @@ class TestAsking:
 
     def test_a_started_server(self) -> None:
         """An empty answer takes the default."""
-        said = at_a_terminal("", BY_PORTS, "mine-1", "both", "", "zero-columns, other", "it")
+        said = at_a_terminal("", BY_PORTS, "mine-1", "both", "", "zero-columns, other", "splits snapshots", "it")
 
         spec = load_target("it.toml")
         assert spec.start is not None
         assert spec.start.command[-1] == "{grpc_port}"
         assert (spec.kind, spec.project, spec.ready) == (TargetKind.SERVER, "mine-1", Ready(rest_path=LISTED))
-        assert spec.capabilities == ("zero-columns", "other")
+        assert (spec.capabilities, spec.not_offered) == (("zero-columns", "other"), ("splits", "snapshots"))
         assert "What is judged (server, serializer, program) [server]: " in said
         assert "conformance run --target it.toml" in said
 
     def test_a_server_whose_command_has_no_ports(self) -> None:
         """It has to print them, so the names of the events are asked for."""
-        said = at_a_terminal("", REFERENCE, "", "", "", "", "", "", "it")
+        said = at_a_terminal("", REFERENCE, "", "", "", "", "", "", "", "it")
 
         assert load_target("it.toml").ready == Ready(grpc_event="grpc.listen", rest_event="rest.listen")
         assert "The command has no {grpc_port}; event in which the server prints that port as JSON" in said
 
     def test_a_server_that_runs_already(self) -> None:
         """No command, so its addresses are asked for."""
-        at_a_terminal("", "", "", "sql", "localhost:7", "", "", "it")
+        at_a_terminal("", "", "", "sql", "localhost:7", "", "", "", "it")
 
         spec = load_target("it.toml")
         assert (spec.endpoint, spec.seed.paths) == (Endpoint("localhost:7", "http://localhost:9050"), (SeedPath.SQL,))

@@ -133,7 +133,7 @@ class TestCommands:
     @pytest.mark.usefixtures("user")
     def test_a_run_that_has_judged_nothing_ends_in_130(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Also while its target is still starting."""
-        monkeypatch.setattr("conformance.cli.run.open_session", lambda *_: signal.raise_signal(signal.SIGINT))
+        monkeypatch.setattr("conformance.cli.run.open_session", lambda *_, **__: signal.raise_signal(signal.SIGINT))
 
         result = run("--target", "honest.toml")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,11 +15,23 @@ from conformance.contract.clause import Clause, Violation
 from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
+from conformance.engine.offer import Offer
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate import load_case
-from conformance.records import CallEnd, Case, Exchange, Outcome, Reading
+from conformance.records import (
+    AppendRows,
+    CallEnd,
+    Case,
+    CreateSession,
+    Exchange,
+    Outcome,
+    Reading,
+    ReadRows,
+    SplitStream,
+    Step,
+)
 from conformance.targets import ExpectedFailure, TargetError
 from tests.engine.samples import (
     CallSubject,
@@ -44,11 +57,12 @@ def run_all(
     answers: Mapping[str, Exchange | Exception] | None = None,
     *,
     clauses: Iterable[Clause] = (OK,),
-    capabilities: Iterable[str] = (),
+    capabilities: Collection[str] = (),
+    not_offered: Collection[str] = (),
 ) -> list[Event]:
     """Every event of a run against a fake target."""
     step = CaseStep(clauses, FakeTarget(answers or {}))
-    return list(run(started("calls.ok"), jobs(*cases), step, capabilities=capabilities))
+    return list(run(started("calls.ok"), jobs(*cases), step, offer=Offer(capabilities, not_offered)))
 
 
 def outcomes(events: Iterable[Event]) -> dict[str, list[tuple[str, Outcome]]]:
@@ -142,7 +156,7 @@ def test_a_case_that_needs_what_the_target_does_not_declare_is_not_judged() -> N
     target = FakeTarget({})
     cases = [sample_case(name, clauses=["calls.*"], needs=needs) for name, needs in (("a", ["split"]), ("b", []))]
 
-    events = list(run(started(), jobs(*cases), CaseStep((OK,), target), capabilities=["lz4"]))
+    events = list(run(started(), jobs(*cases), CaseStep((OK,), target), offer=Offer(["lz4"])))
 
     assert target.driven == ["b", "a"]
     assert outcomes(events) == {"a": [("calls.ok", Outcome.UNSUPPORTED)], "b": [("calls.ok", Outcome.PASS)]}
@@ -154,11 +168,12 @@ def remarks(events: Iterable[Event]) -> tuple[str, ...]:
 
 
 def test_a_capability_that_is_there_and_not_declared_is_remarked_on() -> None:
-    """A target cannot hide a capability: one case is tried, and its pass is reported; no verdict changes."""
+    """A target cannot hide a capability: its cases are tried, and their passes are reported; no verdict changes."""
     events = run_all([sample_case("a", needs=["split"]), sample_case("b", needs=["split"])])
 
     assert remarks(events)[-1] == (
-        "split is not declared, but a passes: add it to the target's capabilities, so that it is judged"
+        "the target does not declare split, but passes all 2 cases of it that were tried:"
+        " add it to the target's capabilities, so that it is judged"
     )
     assert {outcome for reported in outcomes(events).values() for _, outcome in reported} == {Outcome.UNSUPPORTED}
 
@@ -346,3 +361,34 @@ def test_a_run_ends_with_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:
     assert end.seconds == 2 * len(cases) + 1
     assert sum(event.seconds for event in events if isinstance(event, CaseJudged)) != end.seconds
     assert end.remarks == ("it says nothing of itself",)
+
+
+def asking(case_id: str, *steps: Step) -> Case:
+    """A case with these steps and a plain read."""
+    return dataclasses.replace(sample_case(case_id, clauses=["calls.*"]), steps=(CreateSession(), ReadRows(), *steps))
+
+
+def test_a_case_of_a_profile_that_is_not_offered_is_not_judged() -> None:
+    """Its clauses are unsupported, with the reason; other cases are judged."""
+    failing = sample_exchange("split", sample_call(status="UNIMPLEMENTED"))
+    events = run_all([asking("split", SplitStream()), asking("plain")], {"split": failing}, not_offered=["splits"])
+
+    (first, _) = [event.verdicts for event in events if isinstance(event, CaseJudged)]
+    assert [(one.outcome, one.reason) for one in first] == [(Outcome.UNSUPPORTED, "the target does not offer splits")]
+    assert outcomes(events)["plain"] == [("calls.ok", Outcome.PASS)]
+    assert not any("splits" in remark for remark in remarks(events))
+
+
+def test_a_profile_that_is_there_and_not_offered_is_remarked_on() -> None:
+    """Its cases that need nothing else are tried; one that needs more is not, and a generated one is not."""
+    cases = [asking("a", SplitStream()), asking("b", SplitStream(), AppendRows(1))]
+    target = FakeTarget({})
+    step = CaseStep((OK,), target)
+    drawn = CaseJob(asking("drawn", SplitStream()), "drawn", generated=True)
+
+    events = list(run(started("calls.ok"), [*jobs(*cases), drawn], step, offer=Offer((), ("splits", "snapshots"))))
+
+    assert target.driven == ["a"]
+    assert remarks(events)[-1] == (
+        "the target does not offer splits, but passes a: remove it from not_offered, so that it is judged"
+    )

@@ -38,6 +38,7 @@ class FakeServer:
         self.rows: Callable[[bytes, grpc.ServicerContext], Iterator[bytes]] = self._rows
         self.split: Callable[[bytes, grpc.ServicerContext], bytes] = self._split
         self.rest: Callable[[str, str, Any], tuple[int, Any] | None] = lambda method, path, body: None
+        self.answers_anything = False
         self._sessions = 0
         self._lock = threading.Lock()
 
@@ -61,6 +62,11 @@ class FakeServer:
         done: bytes = answer.SerializeToString()
         return done
 
+    @property
+    def unary(self) -> dict[str, Callable[[bytes, grpc.ServicerContext], bytes]]:
+        """The methods with one response."""
+        return {"CreateReadSession": self.session, "SplitReadStream": self.split}
+
     def seen(self, method: str) -> list[Any]:
         """The decoded requests of ``method``, in order."""
         return [proto.REQUESTS[method].FromString(request) for name, request, _ in self.requests if name == method]
@@ -68,7 +74,7 @@ class FakeServer:
     # --- gRPC ---
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes] | None:
-        """The handler of a call, which notes its request."""
+        """The handler of a call, which notes its request; None for a method that there is not."""
         method = details.method.rsplit("/", 1)[-1]
         metadata = dict(details.invocation_metadata)
 
@@ -78,7 +84,9 @@ class FakeServer:
 
         def unary(request: bytes, context: grpc.ServicerContext) -> bytes:
             note(request)
-            return {"CreateReadSession": self.session, "SplitReadStream": self.split}[method](request, context)
+            if method not in self.unary:
+                return b""
+            return self.unary[method](request, context)
 
         def stream(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
             note(request)
@@ -86,7 +94,7 @@ class FakeServer:
 
         if method == "ReadRows":
             return grpc.unary_stream_rpc_method_handler(stream)
-        return grpc.unary_unary_rpc_method_handler(unary)
+        return grpc.unary_unary_rpc_method_handler(unary) if method in self.unary or self.answers_anything else None
 
     # --- REST ---
 

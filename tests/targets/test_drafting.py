@@ -25,6 +25,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_
             TargetKind.SERVER,
             project="mine",
             capabilities=("zero-columns", "more"),
+            not_offered=("splits", "filters"),
             start=Start(("serve it", "{grpc_port}", "{rest_port}")),
             ready=Ready(rest_path="/{project}"),
             seed=Seed((SeedPath.SQL, SeedPath.REST)),

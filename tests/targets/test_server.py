@@ -56,6 +56,19 @@ def test_tables_of_a_server_that_is_not_ours_are_removed(endpoint: TargetSpec, f
     assert fake.tables == {}
 
 
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_method_that_does_not_exist_is_refused(endpoint: TargetSpec, fake: FakeServer, *, answers: bool) -> None:
+    """A server that answers every method shows nothing by an answer, and a remark says so."""
+    fake.answers_anything = answers
+
+    with open_target(endpoint) as target:
+        remarks = target.remarks
+
+    assert [remark.partition(", it should")[0] for remark in remarks] == [
+        "called the made-up method /google.cloud.bigquery.storage.v1.BigQueryRead/MadeUp5f0c2a91"
+    ] * answers
+
+
 def test_a_failed_seed_is_untestable(endpoint: TargetSpec, fake: FakeServer) -> None:
     """A table that cannot be seeded is never a read failure: there are no calls, and the reason is kept."""
     fake.rest = lambda method, path, body: (400, {"error": {"message": "no"}}) if path.endswith("/tables") else None

@@ -163,6 +163,16 @@ def test_a_template_is_names_in_braces_and_nothing_else(target_file: Write, temp
     ("text", "message"),
     [
         ('capabilities = ["a", "b", "a"]\n' + SERVER, "target.capabilities: expected each entry once but got 'a'"),
+        (
+            'not_offered = ["splits", "splits"]\n' + SERVER,
+            "target.not_offered: expected each entry once but got 'splits'",
+        ),
+        ('not_offered = ["split"]\n' + SERVER, "(no profile is called 'split'; did you mean splits?) but got 'split'"),
+        ('not_offered = ["core"]\n' + SERVER, "core is what every client needs but got 'core'"),
+        (
+            'not_offered = ["splits"]\n' + SERVER.replace("server", "program"),
+            "target.not_offered: expected no list: a program serves no",
+        ),
         (SERVER + '[seed]\npaths = ["rest", "rest"]', "target.seed.paths: expected each entry once"),
         (
             SERVER + '[[expected_failures]]\nclause = "a"\nreason = "b"\n' * 2,
@@ -175,7 +185,7 @@ def test_a_template_is_names_in_braces_and_nothing_else(target_file: Write, temp
         ("a = " + "1" * 5000, "expected TOML: "),
         ("# " + "x" * (4 << 20), "expected a target file of at most 4 MiB but got more"),
     ],
-    ids=range(9),
+    ids=range(13),
 )
 def test_what_is_twice_or_too_much_is_refused(target_file: Write, text: str, message: str) -> None:
     """Lists have entries once, and a file has a size."""

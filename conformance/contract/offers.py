@@ -1,0 +1,126 @@
+"""The profiles: the named parts of the service that a server offers, the clauses and the requests of each.
+
+A server need not offer every profile. Its target file names what it does not offer, and it is judged on the rest. Each
+clause on a server belongs to one profile. A case asks for the profiles whose requests it makes, so that generated
+cases and cases of other corpora are known too.
+
+A *capability* (``Case.needs``) is something else: it lies outside the contract, so that only a target that declares it
+is judged on it. A profile is a part of the contract, so that a target is judged on it unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from conformance.contain.text import unknown
+from conformance.records import AppendRows, Case, CreateSession, Profile, RecordError, SplitStream, Step
+
+__all__ = ["OPTIONAL", "PROFILE_TITLES", "ProfileRow", "asked", "check_not_offered", "profile_of"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """One profile: ``title`` says what it is and who asks for it.
+
+    ``clauses`` are globs of the ids that belong to it, unless ``unless`` names them; ``asks`` is true of a step that
+    needs it.
+    """
+
+    profile: Profile
+    title: str
+    clauses: tuple[str, ...]
+    asks: Callable[[Step], bool]
+    unless: tuple[str, ...] = ()
+
+
+OPTIONAL: Final[Mapping[Profile, ProfileRow]] = MappingProxyType(
+    {
+        row.profile: row
+        for row in (
+            ProfileRow(
+                Profile.FILTERS,
+                "row_restriction: only rows that meet a condition are served",
+                ("restriction.*", "errors.*-restriction-*", "projection.filter-*"),
+                lambda step: isinstance(step, CreateSession) and bool(step.row_restriction or step.restriction_bytes),
+            ),
+            ProfileRow(
+                Profile.PROJECTION,
+                "selected_fields: only some columns are served",
+                ("projection.*", "errors.unknown-column-*"),
+                lambda step: isinstance(step, CreateSession) and bool(step.selected_fields),
+                unless=("projection.filter-*",),
+            ),
+            ProfileRow(
+                Profile.SNAPSHOTS,
+                "a session shows its table as it was at one instant, or at snapshot_time",
+                ("snapshot.*", "errors.snapshot-*"),
+                lambda step: isinstance(step, AppendRows) or (isinstance(step, CreateSession) and bool(step.snapshot)),
+            ),
+            ProfileRow(
+                Profile.SPLITS,
+                "SplitReadStream: a stream is divided while it is read",
+                ("split.*", "errors.split-*"),
+                lambda step: isinstance(step, SplitStream),
+            ),
+            ProfileRow(
+                Profile.BUFFER_COMPRESSION,
+                "buffer_compression: LZ4 or ZSTD in Arrow buffers; google-cloud-bigquery 3.47.0 asks for LZ4_FRAME",
+                ("compression.*", "buffers.*"),
+                lambda step: isinstance(step, CreateSession) and bool(step.buffer_compression),
+                unless=("compression.payload-*", "compression.both-*", "compression.none-without-asking"),
+            ),
+            ProfileRow(
+                Profile.RESPONSE_COMPRESSION,
+                "response_compression_codec: LZ4 over the payload of a response",
+                ("compression.payload-*", "compression.both-*"),
+                lambda step: isinstance(step, CreateSession) and bool(step.response_compression),
+            ),
+        )
+    }
+)
+"""The profiles that a server may leave out."""
+
+PROFILE_TITLES: Final[Mapping[Profile, str]] = MappingProxyType(
+    {
+        Profile.CORE: "sessions, whole and resumed reads, several streams and refusals: every server offers them",
+        **{profile: row.title for profile, row in OPTIONAL.items()},
+    }
+)
+"""Every profile with its title."""
+
+
+@functools.cache
+def profile_of(clause_id: str) -> Profile:
+    """Return the profile of a clause: core, unless it belongs to another."""
+    for profile, row in OPTIONAL.items():
+        if _matches(clause_id, row.clauses) and not _matches(clause_id, row.unless):
+            return profile
+    return Profile.CORE
+
+
+def _matches(clause_id: str, globs: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(clause_id, glob) for glob in globs)
+
+
+def asked(case: Case) -> tuple[Profile, ...]:
+    """Return the profiles that the steps of a case ask for, other than core."""
+    return tuple(profile for profile, row in OPTIONAL.items() if any(map(row.asks, case.steps)))
+
+
+def check_not_offered(where: str, names: Sequence[str]) -> None:
+    """Check the profiles that a target file leaves out.
+
+    Raises:
+        RecordError: a name is that of no profile, or of core.
+    """
+    for name in names:
+        if name == Profile.CORE:
+            raise RecordError(where, "profiles that a server may leave out: core is what every client needs", name)
+        if name not in OPTIONAL:
+            said = unknown("profile", name, OPTIONAL)
+            raise RecordError(where, f"names of `conformance list profiles` ({said})", name)

@@ -1,0 +1,67 @@
+"""What a target offers, and so which cases can be put to it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from conformance.contract.offers import asked
+from conformance.records import Case, ProtocolName
+from conformance.targets.handing import NO_PLACE, place_of
+
+__all__ = ["Lack", "Offer"]
+
+SPOKEN: Final = (ProtocolName.STORAGE_READ,)
+"""The protocol that every kind of target speaks."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that a case needs and the target does not offer: ``reason`` keeps the case from being put to it.
+
+    ``remedy`` says what to change in the target file if the target serves such cases nevertheless.
+    """
+
+    name: str
+    reason: str
+    remedy: str = ""
+
+    def remark(self, cases: Sequence[str]) -> str:
+        """The remark that the target passes all ``cases``, which lack nothing else."""
+        passed = cases[0] if len(cases) == 1 else f"all {len(cases)} cases of it that were tried"
+        return f"{self.reason}, but passes {passed}: {self.remedy}, so that it is judged"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Offer:
+    """The capabilities that a target declares, the profiles that it does not offer, and the protocols that it speaks.
+
+    A serializer takes no ``requests``: only cases that read a whole table can be put to it.
+
+    >>> from conformance.records import SplitStream, Table
+    >>> case = Case("a.b", "A split", Table((), rows=()), steps=(SplitStream(),))
+    >>> [lack.reason for lack in Offer(not_offered=("splits",)).lacks(case)]
+    ['the target does not offer splits']
+    """
+
+    capabilities: Collection[str] = ()
+    not_offered: Collection[str] = ()
+    spoken: Sequence[ProtocolName] = SPOKEN
+    requests: bool = True
+
+    def lacks(self, case: Case) -> tuple[Lack, ...]:
+        """Everything that keeps the case from being put to the target."""
+        return tuple(self._lacks(case))
+
+    def _lacks(self, case: Case) -> Iterator[Lack]:
+        if case.protocol not in self.spoken:
+            spoken = " and ".join(self.spoken)
+            yield Lack(case.protocol, f"this case speaks {case.protocol}; the target {spoken}")
+        if not self.requests and place_of(case) is None:
+            yield Lack("requests", NO_PLACE)
+        for need in sorted(set(case.needs).difference(self.capabilities)):
+            yield Lack(need, f"the target does not declare {need}", "add it to the target's capabilities")
+        for profile in asked(case):
+            if profile in self.not_offered:
+                yield Lack(profile, f"the target does not offer {profile}", "remove it from not_offered")

@@ -1,0 +1,135 @@
+"""The smoke phase: three plain cases decide whether a target can be judged at all, before anything is judged.
+
+If no row comes for any of them, every other case would fail or be untestable for the same reason. Then the same cases
+are put to the suite's own target, so that the report blames either this installation, the set-up, or the target.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
+from conformance.engine.selection import OTHER_SHARD, LeftOut, Plan
+from conformance.engine.shards import Shard
+from conformance.records import Case, Exchange
+from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
+
+__all__ = ["SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
+
+SMOKE: Final = ("rows.one-row", "session.plain", "types.int64")
+"""The cases: whole reads of small tables, with and without REQUIRED columns, of INT64 and STRING."""
+
+OWN: Final = {TargetKind.SERVER: "reference", TargetKind.SERIALIZER: "pyarrow", TargetKind.PROGRAM: "pyarrow"}
+"""The suite's own target that is asked the same, by the kind of the target."""
+
+PATIENCE: Final = 10.0
+"""Seconds after which no further case is tried: a target that hangs costs its deadline once, not three times."""
+
+ROWS: Final = ("ReadRows", "SerializeBatch")
+"""The methods whose responses have rows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attempt:
+    """How far a target came with one case.
+
+    ``rows`` is true if it sent at least one response with rows, ``answered`` if it answered a call at all; if not, the
+    set-up is wrong: no server, or no table in it. ``observed`` says what came instead of rows.
+    """
+
+    case_id: str
+    rows: bool
+    answered: bool
+    observed: str
+
+
+def attempt(driver: Driver, case: Case) -> Attempt:
+    """Put a case to a target, under an id of its own, so that its table is not that of the case in the run."""
+    work = CaseStep((), driver).take(CaseWork(dataclasses.replace(case, id=f"smoke.{case.id}")), Phase.DRIVEN)
+    if work.exchange is None:
+        return Attempt(case.id, rows=False, answered=False, observed=str(work.error))
+    exchange = work.exchange
+    rows = any(call.method in ROWS and call.responses for call in exchange.calls)
+    return Attempt(case.id, rows, bool(exchange.calls), "" if rows else _observed(exchange))
+
+
+def _observed(exchange: Exchange) -> str:
+    if not exchange.calls:
+        return exchange.untestable or "no call was made"
+    last = exchange.calls[-1]
+    if last.status == "OK":
+        return f"{last.method} ended in OK, and no row came"
+    return f"{last.method} ended in {': '.join(filter(None, (last.status or last.end, last.details)))}"
+
+
+def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
+    """Put the smoke cases among ``cases`` to the target; return why the run has to end, empty if it can go on.
+
+    Raises:
+        TargetError: nothing could be asked of the target, or the suite's own target fails as well.
+    """
+    chosen = [case for case in cases if case.id in SMOKE]
+    attempts = _attempts(target, chosen)
+    if not attempts or attempts[-1].rows:
+        return ""
+    seen = _seen(attempts)
+    own = load_target(OWN[spec.kind])
+    if spec.name != own.name and (failure := _own_failure(own, chosen)):
+        raise TargetError(
+            f"expected rows from the suite's own target {own.name}, but got none ({failure}), and none from"
+            f" {spec.name} ({seen}): nothing can be judged with this installation of the suite; install it again"
+        )
+    if not any(one.answered for one in attempts):
+        raise TargetError(
+            f"{spec.file}: expected to put a table into {spec.name} and to ask for its rows, but it could not be asked"
+            f" ({seen}); the suite's own target {own.name} serves the same tables, so change the target file or the"
+            " server, or go on with --no-smoke"
+        )
+    return (
+        f"no row came for {' or '.join(one.case_id for one in attempts)} ({seen}), which {own.name} serves here, so"
+        " they were not asked; mend this first, or go on with --no-smoke"
+    )
+
+
+def _attempts(target: Driver, cases: Iterable[Case]) -> list[Attempt]:
+    """The attempts at the cases, up to the first one with rows."""
+    attempts: list[Attempt] = []
+    began = time.monotonic()
+    for case in cases:
+        attempts.append(attempt(target, case))
+        if attempts[-1].rows or time.monotonic() - began > PATIENCE:
+            break
+    return attempts
+
+
+def _seen(attempts: Sequence[Attempt]) -> str:
+    """The distinct observations, each once."""
+    return "; ".join(dict.fromkeys(one.observed for one in attempts))
+
+
+def _own_failure(own: TargetSpec, cases: Sequence[Case]) -> str:
+    """What the suite's own target did instead of sending rows; empty if it sent some."""
+    try:
+        with open_target(own) as target:
+            attempts = _attempts(target, cases)
+    except TargetError as error:
+        return str(error)
+    return "" if attempts[-1].rows else _seen(attempts)
+
+
+def narrowed(plan: Plan, cases: Iterable[Case], reason: str, shard: Shard | None) -> Plan:
+    """The plan of a run that ends after the smoke cases; ``reason`` is why all others are left out."""
+    smoke_cases = [case for case in cases if case.id in SMOKE]
+    here = [case for case in smoke_cases if shard is None or shard.holds(case.id)]
+    return Plan(
+        tuple(here),
+        plan.clauses,
+        (
+            *(left for left in plan.left_out if left.id not in SMOKE),
+            *(LeftOut("case", case.id, OTHER_SHARD) for case in smoke_cases if case not in here),
+            *(LeftOut("case", case.id, reason) for case in plan.cases if case.id not in SMOKE),
+        ),
+    )

@@ -1,0 +1,34 @@
+"""One badge for each profile of a run on a server, and one for the whole run, in a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from conformance.disk.files import write_whole
+from conformance.engine.result import Result
+from conformance.report.badge import badge_svg, render, shown
+from conformance.report.document import Report, document
+from conformance.report.profiles import ProfileResult
+
+__all__ = ["profile_badge", "write_badges"]
+
+WHOLE: Final = "all.svg"
+"""The file of the badge of the whole run."""
+
+
+def profile_badge(report: Report, result: ProfileResult) -> str:
+    """The badge of one profile: the number of its clauses that are held, out of those owed."""
+    label = f"storage read {result.profile}"
+    if not result.offered:
+        return render(label, "not offered")
+    text, colour = shown(result.counts, complete=report.complete)
+    return render(label, text, colour)
+
+
+def write_badges(result: Result, folder: Path) -> None:
+    """Write the badges to ``folder``: ``PROFILE.svg`` for each profile, and ``all.svg``."""
+    report = document(result)
+    write_whole(folder / WHOLE, badge_svg(report))
+    for profile in report.profiles:
+        write_whole(folder / f"{profile.profile}.svg", profile_badge(report, profile))

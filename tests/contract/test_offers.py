@@ -1,0 +1,97 @@
+"""Each clause on a server belongs to one profile, and the cases that show it ask for that profile and no other."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+
+import pytest
+
+from conformance.contract.clause import CLAUSES
+from conformance.contract.offers import OPTIONAL, PROFILE_TITLES, asked, check_not_offered, profile_of
+from conformance.engine.corpus import load_corpus
+from conformance.engine.selection import PROFILE, all_clauses
+from conformance.records import Case, CreateSession, Profile, ReadRows, RecordError, Table
+from tests.fixtures import ROOT
+
+CASES = tuple(load_corpus(ROOT / "cases").values())
+SERVED = [clause_id for clause_id, clause in all_clauses().items() if PROFILE in clause.profiles]
+
+
+def naming(clause_id: str) -> list[Case]:
+    """The cases that are there to show the clause."""
+    return [case for case in CASES if any(fnmatch.fnmatchcase(clause_id, glob) for glob in case.clauses)]
+
+
+@pytest.mark.parametrize("clause_id", CLAUSES)
+def test_a_clause_belongs_to_one_profile_at_most(clause_id: str) -> None:
+    """The rows of the table do not overlap, so that their order means nothing."""
+    rows = [
+        profile
+        for profile, part in OPTIONAL.items()
+        if any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.clauses)
+        and not any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.unless)
+    ]
+
+    assert rows == [profile for profile in (profile_of(clause_id),) if profile != Profile.CORE]
+
+
+@pytest.mark.parametrize("profile", OPTIONAL)
+def test_every_glob_of_a_profile_matches_a_clause(profile: Profile) -> None:
+    """A renamed chapter must not move its clauses to core."""
+    part = OPTIONAL[profile]
+
+    assert [glob for glob in (*part.clauses, *part.unless) if not fnmatch.filter(SERVED, glob)] == []
+
+
+@pytest.mark.parametrize("clause_id", [clause_id for clause_id in SERVED if naming(clause_id)])
+def test_a_clause_can_be_shown_by_a_server_that_offers_its_profile(clause_id: str) -> None:
+    """Some case that names the clause asks for its profile, so that a server without the profile is not judged by it.
+
+    A clause of core has a case that asks for nothing else.
+    """
+    asks = {frozenset(asked(case)) for case in naming(clause_id)}
+    profile = profile_of(clause_id)
+
+    if profile is Profile.CORE:
+        assert frozenset() in asks
+    else:
+        assert all(profile in one for one in asks)
+
+
+@pytest.mark.parametrize("profile", OPTIONAL)
+def test_a_profile_has_cases_that_ask_for_nothing_else(profile: Profile) -> None:
+    """A server that offers core and this profile is judged on it."""
+    assert [case.id for case in CASES if asked(case) == (profile,)] != []
+
+
+def test_every_profile_has_a_title() -> None:
+    """`list profiles` shows all of them, core first."""
+    assert tuple(PROFILE_TITLES) == tuple(Profile)
+    assert set(OPTIONAL) == set(Profile) - {Profile.CORE}
+
+
+def test_a_case_asks_for_what_its_requests_need() -> None:
+    """Generated cases are known by their requests, because they name no clause."""
+    session = CreateSession(selected_fields=("a",), row_restriction="a > 1")
+
+    plain = Case("a.b", "", Table((), rows=()))
+
+    assert asked(dataclasses.replace(plain, steps=(session, ReadRows()))) == (Profile.FILTERS, Profile.PROJECTION)
+    assert asked(plain) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("core", "core is what every client needs but got 'core'"),
+        ("split", "did you mean splits?"),
+        ("xyz", "no profile is called 'xyz'"),
+    ],
+)
+def test_a_name_that_cannot_be_left_out_is_refused(name: str, said: str) -> None:
+    """The message names the nearest profile."""
+    with pytest.raises(RecordError) as error:
+        check_not_offered("target.not_offered", ("filters", name))
+
+    assert said in str(error.value)

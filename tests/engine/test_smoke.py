@@ -1,0 +1,190 @@
+"""Three plain cases decide whether the target, the set-up or this installation is at fault, before any verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from conformance.engine import smoke as phase
+from conformance.engine.corpus import load_corpus
+from conformance.engine.selection import OTHER_SHARD, Plan, Selection, all_clauses, plan
+from conformance.engine.session import Settings, open_session
+from conformance.engine.shards import Shard
+from conformance.engine.smoke import SMOKE, narrowed, smoke
+from conformance.records import Call, Case, Exchange
+from conformance.targets import TargetError, TargetKind, TargetSpec, load_target
+from conformance.targets.spec import Endpoint
+
+CASES = tuple(load_corpus().values())
+SPEC = TargetSpec("mine", TargetKind.SERIALIZER, file="mine.toml")
+REFUSED = Call(0, "s", "CreateReadSession", b"", status="UNIMPLEMENTED", details="no such method")
+EMPTY = Call(0, "r", "ReadRows", b"", status="OK")
+ROWS = Call(0, "r", "ReadRows", b"", (b"rows",), status="OK")
+
+
+class Answering:
+    """A target that answers the smoke cases in turn with what was prepared, and the last answer from then on."""
+
+    name, version, capabilities, remarks = "mine", "", frozenset[str](), ()
+
+    def __init__(self, *answers: Call | str) -> None:
+        self.answers = list(answers)
+        self.driven: list[str] = []
+
+    def drive(self, case: Case, table: pa.Table) -> Exchange:
+        """The next answer: a call, or why nothing could be asked."""
+        del table
+        self.driven.append(case.id)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, str):
+            return Exchange(case.id, "mine", untestable=answer)
+        return Exchange(case.id, "mine", (answer,))
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def test_the_smoke_cases_are_in_the_corpus() -> None:
+    """They need nothing that a target may leave out."""
+    chosen = [case for case in CASES if case.id in SMOKE]
+
+    assert [case.id for case in chosen] == sorted(SMOKE)
+    assert not any(case.needs or case.isolated or len(case.steps) > 2 for case in chosen)
+
+
+@pytest.mark.parametrize("answers", [(ROWS,), (REFUSED, ROWS), ("cannot seed: HTTP 500", EMPTY, ROWS)])
+def test_one_case_with_rows_is_enough(answers: tuple[Call | str, ...]) -> None:
+    """The run goes on after as many cases as it took."""
+    target = Answering(*answers)
+
+    assert smoke(SPEC, target, CASES) == ""
+    assert target.driven == [f"smoke.{case_id}" for case_id in sorted(SMOKE)][: len(answers)]
+
+
+def test_a_corpus_without_the_cases_has_no_smoke_phase() -> None:
+    """A user's own cases are theirs to judge by."""
+    target = Answering(REFUSED)
+
+    assert smoke(SPEC, target, [case for case in CASES if case.id not in SMOKE]) == ""
+    assert target.driven == []
+
+
+def test_a_target_that_answers_without_rows_is_at_fault() -> None:
+    """The suite's own target serves the same cases here; each observation is quoted once."""
+    assert smoke(SPEC, Answering(REFUSED, EMPTY), CASES) == (
+        "no row came for rows.one-row or session.plain or types.int64 (CreateReadSession ended in UNIMPLEMENTED: no"
+        " such method; ReadRows ended in OK, and no row came), which pyarrow serves here, so they were not asked; mend"
+        " this first, or go on with --no-smoke"
+    )
+
+
+def test_a_target_that_cannot_be_asked_is_an_unusable_input() -> None:
+    """No table could be made in it: that is the set-up, and nothing is said about its answers."""
+    with pytest.raises(TargetError) as error:
+        smoke(SPEC, Answering("cannot seed: HTTP 500"), CASES)
+
+    assert str(error.value) == (
+        "mine.toml: expected to put a table into mine and to ask for its rows, but it could not be asked (cannot seed:"
+        " HTTP 500); the suite's own target pyarrow serves the same tables, so change the target file or the server,"
+        " or go on with --no-smoke"
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "said"), [(Answering(EMPTY), "ReadRows ended in OK, and no row came"), (None, "pyarrow is not here")]
+)
+def test_an_installation_that_cannot_serve_its_own_target_is_at_fault(
+    monkeypatch: pytest.MonkeyPatch, own: Answering | None, said: str
+) -> None:
+    """Then nothing is known of the target."""
+
+    @contextmanager
+    def opened(spec: TargetSpec) -> Iterator[Answering]:
+        if own is None:
+            raise TargetError(f"{spec.name} is not here")
+        yield own
+
+    monkeypatch.setattr(phase, "open_target", opened)
+    with pytest.raises(TargetError) as error:
+        smoke(SPEC, Answering(REFUSED), CASES)
+
+    assert str(error.value) == (
+        f"expected rows from the suite's own target pyarrow, but got none ({said}), and none from mine"
+        " (CreateReadSession ended in UNIMPLEMENTED: no such method): nothing can be judged with this installation of"
+        " the suite; install it again"
+    )
+
+
+def test_a_target_that_hangs_costs_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other cases would hang as well."""
+    monkeypatch.setattr(phase, "PATIENCE", -1.0)
+    target = Answering("cannot seed: no answer within 30 s")
+
+    with pytest.raises(TargetError):
+        smoke(SPEC, target, CASES)
+
+    assert len(target.driven) == 1
+
+
+def test_only_the_smoke_cases_are_left() -> None:
+    """The reason is that of every other case that was chosen; what the user left out keeps its own."""
+    chosen = plan(CASES, all_clauses(), Selection(cases=("types.*", "rows.one-row")))
+
+    left = narrowed(chosen, CASES, "nothing came", None)
+
+    assert sorted(case.id for case in left.cases) == sorted(SMOKE)
+    reasons = {one.id: one.reason for one in left.left_out if one.kind == "case"}
+    assert len(reasons) + len(left.cases) == len(CASES)
+    assert (reasons["types.bool"], reasons["split.children"]) == ("nothing came", "no --select pattern matches it")
+
+
+def test_shards_divide_the_smoke_cases() -> None:
+    """So that a merged run has each of them once."""
+    everything = Plan(CASES, (), ())
+    parts = [narrowed(everything, CASES, "nothing came", Shard(index, 2)) for index in (1, 2)]
+
+    assert sorted(case.id for part in parts for case in part.cases) == sorted(SMOKE)
+    assert all({one.reason for one in part.left_out} <= {"nothing came", OTHER_SHARD} for part in parts)
+
+
+PROGRAM = """\
+import json, sys
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"id": asked["id"], "status": "unsupported"}
+    if asked["op"] == "hello":
+        answer |= {"status": "ok", "protocol": 1, "name": "none", "version": "1", "capabilities": [], "input": "rows"}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def test_a_run_that_ends_after_the_smoke_phase_is_incomplete(tmp_path: Path) -> None:
+    """It judges the smoke cases, so that its report shows them; with --no-smoke, it asks for everything."""
+    (tmp_path / "none.py").write_text(PROGRAM)
+    file = tmp_path / "none.toml"
+    file.write_text('name = "none"\nkind = "program"\n[start]\ncommand = ["{python}", "{here}/none.py"]\n')
+    selection = Selection(cases=("types.bool",))
+    chosen, spec = plan(CASES, all_clauses(), selection), load_target(file)
+    tags = []
+    for asked in (True, False):
+        settings = Settings(readers=False, smoke=asked)
+        with open_session(spec, chosen, selection, settings, corpus=CASES) as session:
+            tags.append([event.TAG for event in session.events()])
+
+    assert tags == [["run-started", *["case-judged"] * 3], ["run-started", "case-judged", "run-ended"]]
+
+
+def test_a_dead_port_ends_the_run_before_the_smoke_phase() -> None:
+    """Connecting fails at once; no case is tried."""
+    dead = TargetSpec("dead", TargetKind.SERVER, endpoint=Endpoint("127.0.0.1:1", "http://127.0.0.1:1"), file="d.toml")
+
+    with (
+        pytest.raises(TargetError, match=r"nothing serves at 127\.0\.0\.1:1: Connection refused"),
+        open_session(dead, Plan(CASES, (), ()), Selection(), Settings(readers=False), corpus=CASES),
+    ):
+        pytest.fail("it opened")

@@ -1,0 +1,82 @@
+"""A report says for each part of the service what came of it, or that it is not offered."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from conformance.engine.events import RunEnded
+from conformance.engine.result import Result, fold
+from conformance.records import Outcome, Profile, Verdict
+from conformance.report.badges import write_badges
+from conformance.report.document import document
+from conformance.report.profiles import by_profile
+from conformance.report.summary import Cell, header
+from tests.engine.samples import failing, judged, passing, started
+
+CLAUSES = ("rows.none-is-missing", "session.plain", "restriction.not", "restriction.like", "split.child-resumes")
+
+
+def result_of(*verdicts: Verdict, not_offered: Iterable[str] = (), profile: str = "server") -> Result:
+    """The result of a run on a server that leaves out ``not_offered``."""
+    start = dataclasses.replace(started(*CLAUSES), not_offered=tuple(not_offered), profile=profile)
+    return fold([start, judged("a", *verdicts), RunEnded(1.0)])
+
+
+VERDICTS = (
+    passing("a", "rows.none-is-missing"),
+    failing("a", "restriction.not", "nothing"),
+    Verdict("a", "split.child-resumes", Outcome.UNSUPPORTED, reason="the target does not offer splits"),
+)
+
+
+def test_each_profile_counts_its_clauses() -> None:
+    """By their worst outcome; one without a verdict is not judged. Profiles without a clause are left out."""
+    counted = by_profile(started(*CLAUSES), result_of(*VERDICTS).worst)
+
+    assert [(one.profile, one.clauses, one.counts) for one in counted] == [
+        (Profile.CORE, 2, Cell(passed=1, not_judged=1)),
+        (Profile.FILTERS, 2, Cell(failed=1, not_judged=1)),
+        (Profile.SPLITS, 1, Cell(not_judged=1)),
+    ]
+
+
+def test_what_is_not_offered_is_said_everywhere() -> None:
+    """In the header, in the line of the profile and in the JSON report."""
+    report = document(result_of(*VERDICTS, not_offered=["splits"]))
+
+    assert ("profiles", "not offered: splits") in header(report.run, report.remarks)
+    assert [(one.offered, one.in_words) for one in report.profiles] == [
+        (True, "1 pass, 1 not judged"),
+        (True, "1 fail, 1 not judged"),
+        (False, "not offered: 1 clause is not judged"),
+    ]
+
+
+def test_a_run_on_something_else_has_no_profiles() -> None:
+    """A serializer serves no requests."""
+    assert document(result_of(*VERDICTS, profile="arrow")).profiles == ()
+
+
+@pytest.mark.parametrize("profile", ["server", "arrow"])
+def test_there_is_a_badge_for_each_profile_and_one_for_all(tmp_path: Path, profile: str) -> None:
+    """A profile shows how many of its clauses pass, out of all of them."""
+    write_badges(result_of(*VERDICTS, not_offered=["splits"], profile=profile), tmp_path / "badges")
+
+    titles = {
+        path.stem: path.read_text().partition("<title>")[2].partition("</title>")[0]
+        for path in (tmp_path / "badges").iterdir()
+    }
+    whole = {"all": "storage read: 1/2 must"}
+    assert titles == whole | (
+        {
+            "core": "storage read core: 1/2",
+            "filters": "storage read filters: 0/2",
+            "splits": "storage read splits: not offered",
+        }
+        if profile == "server"
+        else {}
+    )
