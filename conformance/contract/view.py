@@ -179,7 +179,8 @@ class ResponseView:
         session = self.read.session
         if session is not None and not session.request.read_session.read_options.response_compression_codec:
             return 0
-        return max(0, self.message.uncompressed_byte_size)
+        size: int = self.message.uncompressed_byte_size
+        return max(0, size)
 
     @property
     def inflated(self) -> int:
@@ -210,7 +211,11 @@ class ResponseView:
             return "the bytes of a response are no ReadRowsResponse"
         kind, session = self.message.WhichOneof("rows"), self.read.session
         if kind == "avro_rows":
-            return "" if session is None or session.request.read_session.data_format == _AVRO else "the rows of a response are in Avro"
+            return (
+                ""
+                if session is None or session.request.read_session.data_format == _AVRO
+                else "the rows of a response are in Avro"
+            )
         return "the bytes of a payload do not decompress" if kind and self.payload is None else ""
 
     @remembered_property
