@@ -29,9 +29,10 @@ from conformance.targets import load_target
 def command(*, target: str, log: Path | None, write: bool) -> None:
     """Update the [[expected_failures]] of a target file from its last run.
 
-    Entries that excuse nothing are removed, failures that nothing excuses are added, notes and issues stay with
-    their entries, and the list is sorted. Everything else in the file stays byte for byte the same. Check the
-    additions before you keep them: each new entry declares a defect as known.
+    Entries that excuse nothing are removed, and failures that nothing excuses are added at the end of the file. An
+    entry whose reason is that of an older suite gets the new reason if its clause and case still fail. Everything
+    else in the file stays byte for byte the same, comments and order included. Check the additions before you keep
+    them: each new entry declares a defect as known.
 
     \b
     conformance run --target mine.toml

@@ -15,6 +15,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.records import Exchange
 
 __all__ = ["EXCESS_CLAUSE", "STANDARD", "Budget", "Excess"]
@@ -67,7 +68,9 @@ class Budget:
         came = sum([count for count, _ in reads])
         if came <= permitted:
             return None
-        return Excess(max(reads)[1], f"{came} responses for {rows} rows, of which at most {permitted} are judged")
+        return Excess(
+            max(reads)[1], f"{many(came, 'response')} for {many(rows, 'row')}, of which at most {permitted} are judged"
+        )
 
     def of_schemas(self, exchange: Exchange, schemas: Iterable[tuple[int, bytes]]) -> Excess | None:
         """Return the excess of bytes in schema messages, None if there is no excess.
@@ -82,7 +85,9 @@ class Budget:
             size += 0 if data in distinct else len(data)
             distinct.add(data)
             if size > self.schemas:
-                return Excess(call, f"{size} bytes of schemas or more, of which at most {self.schemas} are judged")
+                return Excess(
+                    call, f"{many(size, 'byte')} of schemas or more, of which at most {self.schemas} are judged"
+                )
         return None
 
     def of_rows(self, exchange: Exchange, decoded: Iterable[tuple[int, int]], rows: int) -> Excess | None:
@@ -95,7 +100,7 @@ class Budget:
         for call, count in decoded:
             came += count
             if came > permitted:
-                observed = f"{came} rows or more of a table of {rows}, of which at most {permitted} are judged"
+                observed = f"{many(came, 'row')} or more of a table of {rows}, of which at most {permitted} are judged"
                 return Excess(call, observed)
         return None
 
@@ -114,7 +119,9 @@ class Budget:
         for call, size in declared:
             came += size
             if came > permitted:
-                return Excess(call, f"{came} decompressed bytes or more, of which at most {permitted} are judged")
+                return Excess(
+                    call, f"{many(came, 'decompressed byte')} or more, of which at most {permitted} are judged"
+                )
         return None
 
     def of_messages(self, data: bytes) -> int:

@@ -12,7 +12,7 @@ from conformance import wire
 from conformance.wire.arrow import DecodingError
 from conformance.wire.compression import DecompressionBudget
 
-__all__ = ["BatchBytes", "SchemaBytes", "without_extremes"]
+__all__ = ["NO_MESSAGE", "BatchBytes", "SchemaBytes", "without_extremes"]
 
 FEW: Final = 1000
 """A row count that is no excess for any table; up to it the columns' lengths are not looked at."""
@@ -24,14 +24,15 @@ _WITHOUT_SCHEMA: Final = frozenset({"prefix", "metadata", "flatbuf", "message", 
 """Groups of rules on a batch that can be judged without a schema."""
 
 
-_NO_MESSAGE: Final = frozenset({wire.Header.UNKNOWN, wire.Header.STRAY})
+NO_MESSAGE: Final = frozenset({wire.Header.UNKNOWN, wire.Header.STRAY, wire.Header.END_OF_STREAM})
+"""The headers of bytes without a continuation word that begin no legacy message: four zero bytes are none either."""
 
 
 def _worth_reporting(faults: list[wire.Fault], first: wire.Message | None) -> list[wire.Fault]:
     """The faults to report. Bytes that begin no message, not even a legacy one, have one fault: the missing
     continuation.
     """
-    if faults and first is not None and first.legacy and first.header in _NO_MESSAGE:
+    if faults and first is not None and first.legacy and first.header in NO_MESSAGE:
         return [fault for fault in faults if fault.rule is wire.Rule.PREFIX_CONTINUATION_MISSING]
     return faults
 

@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from conformance import wire
+from conformance.contract.bytefields import NO_MESSAGE
 from conformance.contract.clause import MAX_FINDINGS, Violation
 from conformance.contract.raised import Raised, attempt, raise_or_give
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.wire import Header, Rule, Severity
+from conformance.wire.messages import BEYOND_METADATA
 
 __all__ = [
     "Message",
@@ -25,8 +27,12 @@ __all__ = [
     "ShownMessages",
     "batches",
     "bodies",
+    "framed_batches",
+    "framed_schemas",
     "is_message",
     "legible_schemas",
+    "marked_batches",
+    "marked_schemas",
     "messages",
     "per_schema",
     "prefixed",
@@ -157,17 +163,38 @@ messages: Final = Messages[Message](ShownMessages.EVERY, _all)
 _NO_PREFIX: Final = frozenset({Rule.PREFIX_EMPTY, Rule.PREFIX_TRUNCATED, Rule.PREFIX_CONTINUATION_MISSING})
 
 
-def is_message(message: Message) -> bool:
-    """True if the bytes begin with a message at all, even a legacy or broken one."""
+def _begins(message: Message) -> bool:
+    """True if the bytes begin with a prefix that leads to metadata or says that there is none."""
     first = message.first
     if first is None or first.header is Header.STRAY:
         return False
-    return message.in_legacy or not (first.legacy and first.header is Header.UNKNOWN)
+    if message.in_legacy:
+        return True
+    if first.legacy and first.header in NO_MESSAGE:
+        return False
+    return all(fault.rule is not Rule.METADATA_TRUNCATED for fault in message.faults)
+
+
+def is_message(message: Message) -> bool:
+    """True if the bytes begin with a message at all, even a legacy or broken one; an end-of-stream marker is none."""
+    return _begins(message) and message.first is not None and message.first.header is not Header.END_OF_STREAM
+
+
+def _is_framed(message: Message) -> bool:
+    """True if the metadata says of which kind the message is, and nothing says that its length is wrong."""
+    if not is_message(message) or (message.first is not None and message.first.header is Header.UNKNOWN):
+        return False
+    return not any(fault.rule in BEYOND_METADATA for fault in message.faults)
+
+
+def _may_be_marked(message: Message) -> bool:
+    marker = message.first is not None and message.first.header is Header.END_OF_STREAM
+    return _begins(message) and (marker or _is_framed(message))
 
 
 def _is_prefixed(message: Message) -> bool:
     first = message.first
-    if first is not None and first.legacy and first.header is Header.UNKNOWN and not message.in_legacy:
+    if first is not None and first.legacy and first.header in NO_MESSAGE and not message.in_legacy:
         return False
     return not any(fault.rule in _NO_PREFIX for fault in message.faults)
 
@@ -175,6 +202,8 @@ def _is_prefixed(message: Message) -> bool:
 def _has_body(batch: BatchBytes) -> bool:
     """True if the metadata of a batch leads to its body: the metadata can be followed, and a schema describes it."""
     if batch.schema is None or batch.first is None or batch.first.header not in batch.headers:
+        return False
+    if batch.message is None or batch.message.length is None:
         return False
     violations = (fault for fault in batch.faults if fault.severity is Severity.VIOLATION)
     return is_message(batch) and not any(fault.rule.startswith("flatbuf.") for fault in violations)
@@ -192,6 +221,22 @@ written_batches: Final = Messages[BatchBytes](
     ShownMessages.BATCHES, lambda view: [one for one in view.batches if is_message(one)]
 )
 """Every ``serialized_record_batch`` that begins with a message."""
+framed_schemas: Final = Messages[SchemaBytes](
+    ShownMessages.SCHEMAS, lambda view: [one for one in view.schemas if _is_framed(one)]
+)
+"""Every ``serialized_schema`` whose first message has a known kind and a known end."""
+framed_batches: Final = Messages[BatchBytes](
+    ShownMessages.BATCHES, lambda view: [one for one in view.batches if _is_framed(one)]
+)
+"""Every ``serialized_record_batch`` whose first message has a known kind and a known end."""
+marked_schemas: Final = Messages[SchemaBytes](
+    ShownMessages.SCHEMAS, lambda view: [one for one in view.schemas if _may_be_marked(one)]
+)
+"""Those of ``framed_schemas``, and every ``serialized_schema`` that begins with an end-of-stream marker."""
+marked_batches: Final = Messages[BatchBytes](
+    ShownMessages.BATCHES, lambda view: [one for one in view.batches if _may_be_marked(one)]
+)
+"""Those of ``framed_batches``, and every ``serialized_record_batch`` that begins with an end-of-stream marker."""
 legible_schemas: Final = Messages[SchemaBytes](
     ShownMessages.SCHEMAS, lambda view: [one for one in view.schemas if one.message.schema is not None]
 )

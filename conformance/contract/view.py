@@ -49,6 +49,8 @@ __all__ = [
 
 MAX_INFLATED: Final = 1 << 30
 """Limit in bytes for a payload that declares its size after LZ4: the proto limits a response to 128 MB."""
+_AVRO: Final = 1
+"""The number of AVRO in the enum DataFormat."""
 LZ4_RATIO: Final = 255
 """The most bytes to which one byte of LZ4 can decompress: a larger declared size is false."""
 
@@ -167,13 +169,24 @@ class ResponseView:
         return None if data is None else SchemaBytes(self.call, self.response, data, "response")
 
     @property
-    def inflated(self) -> int:
-        """The declared size in bytes after LZ4 decompression; 0 if none is declared, or more than LZ4 can express."""
+    def _size_after_lz4(self) -> int:
+        """The declared size in bytes after LZ4 decompression; 0 if there is none, or if the session asked for no codec.
+
+        Without a request for a codec, clients take a payload as it stands, whatever size the response declares.
+        """
         if self.message is None or not self.message.HasField("uncompressed_byte_size"):
             return 0
+        session = self.read.session
+        if session is not None and not session.request.read_session.read_options.response_compression_codec:
+            return 0
         size: int = self.message.uncompressed_byte_size
-        stored = len(self.message.arrow_record_batch.serialized_record_batch)
-        return size if 0 < size <= LZ4_RATIO * stored else 0
+        return max(0, size)
+
+    @property
+    def inflated(self) -> int:
+        """The declared size in bytes after LZ4 decompression; 0 if none is declared, or more than LZ4 can express."""
+        size = self._size_after_lz4
+        return size if size and size <= LZ4_RATIO * len(self.message.arrow_record_batch.serialized_record_batch) else 0
 
     @remembered_property
     def payload(self) -> bytes | None:
@@ -181,8 +194,8 @@ class ResponseView:
         if self.message is None or self.message.WhichOneof("rows") != "arrow_record_batch":
             return None
         data: bytes = self.message.arrow_record_batch.serialized_record_batch
-        size = self.message.uncompressed_byte_size if self.message.HasField("uncompressed_byte_size") else 0
-        if size <= 0:
+        size = self._size_after_lz4
+        if not size:
             return data
         most = min(size, self.read.view.inflation or MAX_INFLATED, MAX_INFLATED)
         try:
@@ -190,6 +203,20 @@ class ResponseView:
         except (OSError, ValueError, MemoryError):
             return None
         return bytes(inflated)
+
+    @property
+    def unreadable(self) -> str:
+        """What keeps the rows of this response from being read, in words; empty if their bytes are there."""
+        if self.message is None:
+            return "the bytes of a response are no ReadRowsResponse"
+        kind, session = self.message.WhichOneof("rows"), self.read.session
+        if kind == "avro_rows":
+            return (
+                ""
+                if session is None or session.request.read_session.data_format == _AVRO
+                else "the rows of a response are in Avro"
+            )
+        return "the bytes of a payload do not decompress" if kind and self.payload is None else ""
 
     @remembered_property
     def batch(self) -> BatchBytes | None:
@@ -459,9 +486,25 @@ class View:
             return ended
         if self.excess is not None:
             return Outcome.HANG, f"call {self.excess.call}: {self.excess.observed}"
-        if any(batch.arrow() is None for batch in self.batches):
-            return Outcome.DEPENDENCY_FAILED, "the bytes of a record batch cannot be decoded; see the findings on them"
+        if unreadable := next(self._unreadable(), ""):
+            return Outcome.DEPENDENCY_FAILED, f"{unreadable}; see the findings on them"
         return Outcome.UNTESTABLE, "nothing in the exchange shows it"
+
+    def _unreadable(self) -> Iterator[str]:
+        """Yield what was sent and cannot be read, in words: what lies behind it cannot be judged."""
+        for session in self.served_sessions:
+            if session.ok and session.raw.responses and session.session is None:
+                yield f"call {session.index}: the bytes of a response are no ReadSession"
+        for schema in self.schemas:
+            if schema.message.schema is None:
+                yield f"call {schema.call}: the bytes of a schema cannot be read"
+        for read in self.served_reads:
+            for response in read.responses:
+                if words := response.unreadable:
+                    yield f"call {response.call}, response {response.response}: {words}"
+        for batch in self.batches:
+            if batch.arrow() is None:
+                yield f"call {batch.call}, response {batch.response}: the bytes of a record batch cannot be decoded"
 
     def _ended_early(self) -> tuple[Outcome, str] | None:
         """Return the outcome and text of the first call that did not end as its step requires."""

@@ -33,6 +33,8 @@ class ProblemKind(enum.StrEnum):
     """It covers clauses that never had this failure, so it would hide their next failure."""
     OVERLAPPING = "overlapping"
     """Another entry excuses the same failure."""
+    OTHER_REASON = "other-reason"
+    """What it covers fails, and never for its reason: an older suite may have given the same failure other words."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -110,6 +112,13 @@ def resolve(
             problems += _over_broad(
                 index, entry, [verdicts[at] for at in covered[index]], [verdicts[at] for at in excused[index]]
             )
+        elif failing := next((after[at] for at in covered[index] if after[at].outcome in _FAILED), None):
+            text = (
+                f"{_name(entry)} has a reason that no failure has: {failing.clause} fails on {failing.case_id} with"
+                f" {reason_classes(failing)[0]!r}; if the entry is of an older suite, `conformance expect --write`"
+                " writes the new reason"
+            )
+            problems.append(Problem(ProblemKind.OTHER_REASON, index, text))
         elif covered[index]:
             _unexpected(entry, covered[index], after)
         else:

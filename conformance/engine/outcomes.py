@@ -32,16 +32,27 @@ _DIED: Final = {
     CallEnd.OVER_BUDGET: Outcome.HANG,
 }
 
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_QUOTED = re.compile(r"(?<!\w)b?'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`")
 _BREAK = re.compile(r"\\[nrt]")
 """A line end or tab in foreign text, as :func:`conformance.contain.text.safe` writes it: white space here."""
+_BYTES = re.compile(r"(?<=\bbytes )[0-9a-f]{2}(?: [0-9a-f]{2})*\b")
 _HEXADECIMAL = re.compile(
     r"\b0x[0-9a-fA-F]+\b|(?<![\w.])-?(?=[a-f]*\d)[0-9a-f]{8,}\b|\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){2,}\b"
 )
+_ONE = re.compile(
+    r"(?<![\w.,-])1 ((?:[a-z]+ )?)(bit|buffer|byte|child|column|count|dimension|element|entry|field|id|index|item|list|"
+    r"message|node|null|pair|place|response|row|run|slot|split|stream|stride|table|value|pointer)\b"
+)
+_PLURALS: Final = {"child": "children", "entry": "entries"}
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_HINT = re.compile(r"; byte-swapped it would be #")
 _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
 _READERS: Final = "readers."
-_BRACES = re.compile(r"\{[^{}]*\}|(?<!\w)\[[^\[\]]*\]")
+_VALUES: Final = "values."
+_IN_ROW = re.compile(r" in row \d+(?:, item \d+)?(?: \(\d+ places differ\))?$")
+"""Where a value differs: the end of an observation that :mod:`conformance.contract.comparing.received` writes."""
+_ITEMS = re.compile(r"\d+ items?")
+_BRACES = re.compile(r"\{[^{}]*\}|(?<!\w)\[[^\[\]]*\]|(?<=\w)<[^<>]*>")
 _UNCLOSED = re.compile(r"\{.*$")
 _MORE = re.compile(r" and # more\b")
 _RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
@@ -53,27 +64,43 @@ MAX_CLASS: Final = 120
 def shape(text: str) -> str:
     """``text`` without its data: quoted text becomes ``'…'``, numbers become ``#``, rows and lists ``<…>``.
 
+    What varies with the data varies with nothing else: counts are in the plural, and a remark on the other byte order,
+    which only some numbers permit, is left out.
+
     >>> shape("row 3 of column 'a': expected 17, found 18")
     "row # of column '…': expected #, found #"
+    >>> shape("1 byte of metadata") == shape("24 bytes of metadata")
+    True
     """
     text = _collapsed(_QUOTED.sub("'…'", " ".join(_BREAK.sub(" ", text).split())))
-    text = _NUMBER.sub("#", _HEXADECIMAL.sub("#", text))
-    text = _MORE.sub("", _RUN.sub(r"\1", text))
+    text = _ONE.sub(lambda one: f"1 {one[1]}{_PLURALS.get(one[2], one[2] + 's')}", text)
+    text = _NUMBER.sub("#", _HEXADECIMAL.sub("#", _BYTES.sub("#", text)))
+    text = _HINT.sub("", _MORE.sub("", _RUN.sub(r"\1", text)))
     return text if len(text) <= MAX_CLASS else text[: MAX_CLASS - 1] + "…"
 
 
 def _collapsed(text: str) -> str:
-    """``text`` with rows and lists as ``<…>``, however deep they nest and wherever they are cut; the brackets of a
-    type stay.
+    """``text`` with rows, lists and the children of types as ``<…>``, however deep they nest and wherever they are cut;
+    the units of a type stay.
     """
-    while (shorter := _BRACES.sub("<…>", text)) != text:
+    while (shorter := _BRACES.sub("\0", text)) != text:
         text = shorter
-    return _UNCLOSED.sub("<…>", text)
+    return _UNCLOSED.sub("\0", text).replace("\0", "<…>")
 
 
 def finding_class(outcome: Outcome, finding: Finding) -> str:
-    """The reason class of one finding of a verdict with ``outcome``."""
-    return f"{outcome}: {shape(_nameless(finding))} (required: {shape(finding.required)})"
+    """The reason class of one finding of a verdict with ``outcome``.
+
+    Of two values that differ, the class says only whether one is NULL or a list has another number of items.
+    """
+    observed, required = _nameless(finding), finding.required
+    if finding.clause.startswith(_VALUES) and (place := _IN_ROW.search(observed)) is not None:
+        observed, required = _value(observed[: place.start()]), _value(required)
+    return f"{outcome}: {shape(observed)} (required: {shape(required)})"
+
+
+def _value(text: str) -> str:
+    return text if text == "NULL" or _ITEMS.fullmatch(text) else "'…'"
 
 
 def _nameless(finding: Finding) -> str:

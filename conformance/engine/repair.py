@@ -1,11 +1,13 @@
-"""Rewrite the expected failures of a target file from a run: sorted, stable, and without other changes.
+"""Rewrite the expected failures of a target file from a run, without other changes.
 
-The TOML file has the list as ``[[expected_failures]]`` tables. They are cut out and written again at the end of the
-file; every other line stays as its owner wrote it, comments included. The written file parses to the intended entries.
+The TOML file has the list as ``[[expected_failures]]`` tables. Those that stay keep their place and their comments,
+those that excuse nothing are cut out, and new ones come last, sorted; every other line stays as its owner wrote it.
+The written file parses to the intended entries.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -23,6 +25,7 @@ __all__ = ["describe_changes", "repaired", "rewrite"]
 
 _TABLE: Final = "expected_failures"
 _HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?")
+_REASON = re.compile(r"\s*reason\s*=")
 _KEYS: Final = ("clause", "case", "reason", "note", "issue")
 _EXCUSABLE: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED})
 
@@ -31,7 +34,8 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
     """``entries``, corrected by ``result``.
 
     An entry is kept if it excuses a failure of the run, or if it covers only cases or clauses that were not chosen.
-    Each failure that nothing excuses gets an entry of its own, for all cases.
+    An entry whose reason no failure has, although what it covers fails, gets the reason of that failure: an older
+    suite had other words for it. Each other failure that nothing excuses gets an entry of its own, for all cases.
     """
     expected = result.listed(Outcome.EXPECTED_FAIL)
     skipped = [left.id for left in result.start.left_out]
@@ -46,13 +50,22 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
         )
         or _beyond(entry, result, skipped)
     ]
-    new = [
-        ExpectedFailure(clause, item.reason)
-        for item in result.failed
-        if item.outcome in _EXCUSABLE
-        for clause in item.clauses
-    ]
-    return sorted(dict.fromkeys([*kept, *new]), key=_order)
+    idle = [entry for entry in entries if entry not in kept]
+    for item in result.failed:
+        for clause in item.clauses if item.outcome in _EXCUSABLE else ():
+            open_cases = list(item.cases)
+            for entry in idle:
+                covered = [case_id for case_id in open_cases if glob_match(case_id, entry.case)]
+                if covered and glob_match(clause, entry.clause) and _outcome(entry.reason) == _outcome(item.reason):
+                    kept.append(dataclasses.replace(entry, reason=item.reason))
+                    open_cases = [case_id for case_id in open_cases if case_id not in covered]
+            if open_cases:
+                kept.append(ExpectedFailure(clause, item.reason))
+    return sorted(dict.fromkeys(kept), key=_order)
+
+
+def _outcome(reason: str) -> str:
+    return reason.partition(":")[0]
 
 
 def _beyond(entry: ExpectedFailure, result: Result, skipped: Iterable[str]) -> bool:
@@ -83,20 +96,21 @@ def _words(entry: ExpectedFailure) -> str:
 def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
     """Write ``entries`` into the target file at ``path``, in place of those it contains.
 
+    An entry of the file stays where it is, with its comments; if only its reason is another, that line is written
+    again. New entries come last.
+
     Raises:
         TargetError: the new text would not parse to the intended entries; the file is left unchanged.
     """
     before = path.read_text(encoding="utf-8")
-    after = (
-        _without_table(before).rstrip("\n")
-        + "\n"
-        + "".join(f"\n{_toml(entry)}" for entry in sorted(entries, key=_order))
-    )
-    wanted = tomllib.loads(before) | {_TABLE: [_values(entry) for entry in sorted(entries, key=_order)]}
-    if not entries:
-        del wanted[_TABLE]
+    new = [entry for entry in sorted(entries, key=_order) if entry not in _listed(before)]
+    kept: list[str] = []
+    for is_entry, lines in _parts(before):
+        kept += _rewritten(lines, entries, new) if is_entry else lines
+    after = "".join(kept).rstrip("\n") + "\n" + "".join(f"\n{_toml(entry)}" for entry in new)
     try:
-        safe = tomllib.loads(after) == wanted
+        same = sorted(_listed(after), key=_order) == sorted(entries, key=_order)
+        safe = same and _without_list(after) == _without_list(before)
     except tomllib.TOMLDecodeError:
         safe = False
     if not safe:
@@ -106,29 +120,50 @@ def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
     write_whole(path, after)
 
 
-def _without_table(text: str) -> str:
-    """``text`` without the ``[[expected_failures]]`` tables: each from its header to the next one.
+def _listed(text: str) -> list[ExpectedFailure]:
+    return [ExpectedFailure(**entry) for entry in tomllib.loads(text).get(_TABLE, [])]
 
-    Comments right above a header belong to the table below them, so they end the table before it.
+
+def _without_list(text: str) -> dict[str, object]:
+    return {key: value for key, value in tomllib.loads(text).items() if key != _TABLE}
+
+
+def _parts(text: str) -> list[tuple[bool, list[str]]]:
+    """The lines of ``text``, divided at the headers, and for each part whether it is a table of the list.
+
+    Comments right above a header belong to the table below them.
     """
-    kept: list[str] = []
+    parts: list[tuple[bool, list[str]]] = [(False, [])]
     pending: list[str] = []
-    inside = False
     for line in text.splitlines(keepends=True):
+        inside, lines = parts[-1]
         header = _HEADER.fullmatch(line.rstrip("\r\n"))
         if header is not None:
-            was_inside, inside = inside, header[1].strip("\"' ") == _TABLE
-            if not inside:
-                kept += pending if was_inside else []
-                kept.append(line)
+            parts.append((header[1].strip("\"' ") == _TABLE, [*pending, line]))
             pending = []
-        elif not inside:
-            kept.append(line)
-        elif line.lstrip().startswith("#") or not line.strip():
+        elif inside and (line.lstrip().startswith("#") or not line.strip()):
             pending.append(line)
         else:
+            lines += [*pending, line]
             pending = []
-    return "".join(kept)
+    parts[-1][1].extend(pending)
+    return parts
+
+
+def _rewritten(lines: list[str], entries: Sequence[ExpectedFailure], new: list[ExpectedFailure]) -> list[str]:
+    """The lines of a table of the file: as they are if its entry stays, with another reason if one of ``new`` differs
+    in that alone, and none if the entry goes. An entry that was written leaves ``new``.
+    """
+    (old,) = _listed("".join(lines))
+    if old in entries:
+        return lines
+    places = [place for place, line in enumerate(lines) if _REASON.match(line)]
+    for entry in new:
+        if dataclasses.replace(entry, reason=old.reason) == old and len(places) == 1:
+            new.remove(entry)
+            lines[places[0]] = f"reason = {quoted(entry.reason)}\n"
+            return lines
+    return []
 
 
 def _values(entry: ExpectedFailure) -> dict[str, str]:

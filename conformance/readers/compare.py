@@ -16,6 +16,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.contract.comparing.differences import identical
 from conformance.contract.comparing.matching import RowMatch, comparable, match_rows, show_row
 from conformance.readers.info import ReaderInfo
@@ -86,7 +87,7 @@ def differences(
     if reading.outcome is ReadingOutcome.UNAVAILABLE:
         return []
     if reading.outcome is not ReadingOutcome.TABLE:
-        rows = f"{expected.num_rows} rows"
+        rows = many(expected.num_rows, "row")
         return [
             ReadingDifference(reading.reader, DifferenceKind.NO_TABLE, rows, _ending(reading), rows=expected.num_rows)
         ]
@@ -170,15 +171,15 @@ def _of_columns(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[Read
 
 def _of_rows(reader: str, expected: pa.Table, got: pa.Table) -> Iterator[ReadingDifference]:
     match = _match(expected, got)
-    rows = f"{expected.num_rows} rows"
+    rows, came = many(expected.num_rows, "row"), many(got.num_rows, "row")
     if match.missing:
-        observed = f"{got.num_rows} rows, without {_some(expected, match.missing)}"
+        observed = f"{came}, without {_some(expected, match.missing)}"
         yield ReadingDifference(reader, DifferenceKind.LOST, rows, observed, rows=len(match.missing))
     if match.repeated:
-        observed = f"{got.num_rows} rows, once more {_some(got, match.repeated)}"
+        observed = f"{came}, once more {_some(got, match.repeated)}"
         yield ReadingDifference(reader, DifferenceKind.REPEATED, rows, observed, rows=len(match.repeated))
     if match.foreign:
-        observed = f"{got.num_rows} rows, with {_some(got, match.foreign)}"
+        observed = f"{came}, with {_some(got, match.foreign)}"
         yield ReadingDifference(reader, DifferenceKind.FOREIGN, rows, observed, rows=len(match.foreign))
     if match.changed:
         row, other = match.changed[0]

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError, schema_to_arrow, schema_to_struct
 from conformance.wire.batch import BatchMessage
 from conformance.wire.body import Body
@@ -228,7 +229,7 @@ class _Decoder:
             seen = seen & ~self.hidden[op.index][:length]
         if (wrong & seen).any():
             slot = int((wrong & seen).argmax())
-            into = "a dictionary that is not defined" if size is None else f"a dictionary of {size} values"
+            into = "a dictionary that is not defined" if size is None else f"a dictionary of {many(size, 'value')}"
             raise UndecodableError(f"{op.path} has index {int(indices[slot])} in slot {slot}, into {into}")
         valid = ~wrong
         if buffers[0] is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final, NamedTuple
 
+from conformance.contain.text import many
 from conformance.wire.body import Body
 from conformance.wire.closed import Layout
 from conformance.wire.columns import judge_columns
@@ -94,7 +95,7 @@ def read_batch(data: Bytes, schema: Schema, budget: DecompressionBudget | None =
     batch = judge_batch(frame, view, schema, faults, budget)
     if message.end < len(view):
         batch.extra = read_following(view, message.end)
-        judge_following(batch.extra, faults)
+        judge_following(message, batch.extra, faults)
     return batch
 
 
@@ -113,9 +114,15 @@ def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
     if message.header is Header.RECORD_BATCH:
         return frame.header is not None
     if message.header is Header.END_OF_STREAM:
-        report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", "a marker instead of a batch")
+        report(
+            faults,
+            Rule.MESSAGE_END_OF_STREAM,
+            (message.start, message.end),
+            "",
+            "an end-of-stream marker instead of a record batch",
+        )
     elif message.header not in (Header.UNKNOWN, Header.STRAY):
-        observed = f"{message.header} instead of RecordBatch"
+        observed = f"a {message.header} message instead of a RecordBatch message"
         start, end = message.metadata_start, message.metadata_end
         report(faults, Rule.MESSAGE_HEADER_KIND, (start, end), "Message.header", observed)
     return False
@@ -140,7 +147,7 @@ def judge_data(
     batch.codec = _codec(header, compression)
     if message.version and message.version != schema.version:
         place = base + (frame.root or header).place("version")
-        observed = f"{message.version} after a schema of {schema.version}"
+        observed = f"metadata version {message.version} after a schema with {schema.version}"
         report(faults, Rule.MESSAGE_VERSION_DIFFERS, (place, place + 2), "Message.version", observed)
     # V5 removed the validity bitmap of unions (Schema.fbs, enum MetadataVersion); the version of the message decides.
     plan = plan_of(schema, union_validity=message.version == _V4)
@@ -149,7 +156,9 @@ def judge_data(
     nodes_at = base + (nodes_run.start if nodes_run else header.start)
     if length < 0:
         place = base + header.place("length")
-        report(faults, Rule.BATCH_LENGTH_NEGATIVE, (place, place + 8), "RecordBatch.length", f"{length}")
+        report(
+            faults, Rule.BATCH_LENGTH_NEGATIVE, (place, place + 8), "RecordBatch.length", f"a batch length of {length}"
+        )
         return
     body = Body(
         view,
@@ -194,7 +203,7 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
     count, wanted = len(batch.flat_nodes) >> 1, len(plan.ops)
     fits = count == wanted
     if not fits:
-        observed = f"{count} nodes, {wanted} needed"
+        observed = f"{many(count, 'field node')}, where the schema needs {wanted}"
         report(faults, Rule.BATCH_NODE_COUNT, (start, end), "RecordBatch.nodes", observed)
     wanted = plan.buffers
     # A view field has any number of data buffers; variadicBufferCounts has one count per view field
@@ -202,7 +211,8 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
     if plan.views or variadic:
         negative = min(variadic[: plan.views], default=0) < 0
         if len(variadic) != plan.views or negative:
-            listed = f"{len(variadic)} counts for {plan.views} view fields: {', '.join(map(str, variadic[:16]))}"
+            shown = ", ".join(map(str, variadic[:16])) or "none"
+            listed = f"{many(len(variadic), 'count')} for {many(plan.views, 'view field')}: {shown}"
             observed = f"a negative count among {listed}" if negative else listed
             report(faults, Rule.BATCH_VARIADIC_COUNT, (start, end), "RecordBatch.variadicBufferCounts", observed)
             return False
@@ -210,7 +220,7 @@ def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: 
         body.starts = _starts(plan, variadic)
     count = len(batch.flat_buffers) >> 1
     if count != wanted:
-        observed = f"{count} buffers, {wanted} needed"
+        observed = f"{many(count, 'buffer')}, where the schema needs {wanted}"
         report(faults, Rule.BATCH_BUFFER_COUNT, (start, end), "RecordBatch.buffers", observed)
     return fits and count == wanted
 
@@ -230,9 +240,11 @@ def _node_numbers(body: Body, length: int) -> bool:
     nodes = body.nodes
     for op, slots, nulls in zip(body.plan.ops, nodes[::2], nodes[1::2], strict=True):
         if slots < 0:
-            body.node_fault(Rule.BATCH_NODE_LENGTH_NEGATIVE, op, f"a length of {slots}")
+            body.node_fault(Rule.BATCH_NODE_LENGTH_NEGATIVE, op, f"a field node with the length {slots}")
         elif not 0 <= nulls <= slots:
-            body.node_fault(Rule.BATCH_NULL_COUNT_RANGE, op, f"a null count of {nulls} for {slots} slots")
+            body.node_fault(Rule.BATCH_NULL_COUNT_RANGE, op, f"a null count of {nulls} for {many(slots, 'slot')}")
         if op.parent is None and slots != length:
-            body.node_fault(Rule.BATCH_COLUMN_LENGTH, op, f"{slots} slots in a batch of {length}")
+            body.node_fault(
+                Rule.BATCH_COLUMN_LENGTH, op, f"a column of {many(slots, 'slot')} in a batch of {many(length, 'row')}"
+            )
     return min(nodes[::2], default=0) >= 0

@@ -84,7 +84,7 @@ class _Follower:
         listed = [each for each in found if each is not None]
         for before, after in itertools.pairwise(each for each in listed if each.frame is None):
             if after.message.start < before.message.start:
-                observed = f"a message at {after.message.start}, after the one at {before.message.start}"
+                observed = f"a message at byte {after.message.start}, after the one at byte {before.message.start}"
                 report(self.faults, Rule.BLOCK_ORDER, after.place, after.path, observed)
                 break
         return listed
@@ -94,15 +94,15 @@ class _Follower:
         place, end = (block.place, block.place + _SIZE), self.footer.start
         offset, metadata, body = block.offset, block.metadata_length, block.body_length
         if offset in self.seen:
-            self.fault(Rule.BLOCK_REPEATED, place, path, f"the message at {offset} again")
+            self.fault(Rule.BLOCK_REPEATED, place, path, f"the message at byte {offset} again")
             return None
         self.seen.add(offset)
         if offset & 7:
             self.fault(Rule.BLOCK_OFFSET_NOT_MULTIPLE_OF_8, place, path, f"an offset of {offset}")
         if metadata & 7:
-            self.fault(Rule.BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8, place, path, f"a length of {metadata}")
+            self.fault(Rule.BLOCK_METADATA_LENGTH_NOT_MULTIPLE_OF_8, place, path, f"a metadata length of {metadata}")
         if min(metadata, body) < 0 or not HEAD <= offset <= end - metadata - body:
-            observed = f"offset {offset} and lengths {metadata} and {body}, with a footer at {end}"
+            observed = f"a block of {metadata} and {body} bytes at byte {offset}, where the footer is at byte {end}"
             self.fault(Rule.BLOCK_OUT_OF_FILE, place, path, observed)
         if not HEAD <= offset < end:
             return None
@@ -111,12 +111,12 @@ class _Follower:
         if message is None:
             frame = self.frame(offset, found)
             if frame is None or frame.message.header in _NONE:
-                observed = f"{'nothing' if frame is None else frame.message.header} at {offset}"
+                observed = f"no message at byte {offset}"
                 self.fault(Rule.BLOCK_NO_MESSAGE, place, path, observed)
                 return None
             message = frame.message
             if offset < self.reach:
-                self.fault(Rule.BLOCK_NOT_IN_STREAM, place, path, f"a {message.header} message at {offset}")
+                self.fault(Rule.BLOCK_NOT_IN_STREAM, place, path, f"a {message.header} message at byte {offset}")
         self.lengths(block, path, message)
         if message.header is not kind:
             self.fault(Rule.BLOCK_HEADER_KIND, place, path, f"a {message.header} message")
@@ -131,17 +131,17 @@ class _Follower:
     def lengths(self, block: Block, path: str, message: Message) -> None:
         place, metadata = block.place, message.metadata_end - message.start
         if block.metadata_length != metadata:
-            observed = f"{block.metadata_length}; prefix and metadata of the message are {metadata} bytes"
+            observed = f"a metadata length of {block.metadata_length}, where the message has {metadata}"
             self.fault(Rule.BLOCK_METADATA_LENGTH_DIFFERS, (place + 8, place + 12), path, observed)
         if block.body_length != message.body_length:
-            observed = f"{block.body_length}; the body of the message is {message.body_length} bytes"
+            observed = f"a body length of {block.body_length}, where the message has {message.body_length}"
             self.fault(Rule.BLOCK_BODY_LENGTH_DIFFERS, (place + 16, place + 24), path, observed)
 
     def apart(self, listed: Sequence[Listed]) -> None:
         for before, after in itertools.pairwise(listed):
             end = before.message.metadata_end + max(before.message.body_length, 0)
             if after.message.start < end:
-                observed = f"a message at {after.message.start}, inside the one at {before.message.start}"
+                observed = f"a message at byte {after.message.start}, inside the one at byte {before.message.start}"
                 self.fault(Rule.BLOCK_OVERLAP, after.place, after.path, observed)
 
     def unlisted(self, kind: Header, blocks: Sequence[Block] | None) -> None:

@@ -10,8 +10,10 @@ import functools
 import itertools
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.wire.compression import DecompressionBudget, decompress
 from conformance.wire.faults import Fault, Rule, report
+from conformance.wire.hints import byte_swapped
 from conformance.wire.layout import LayoutPlan, Mask, Op
 
 __all__ = ["Body"]
@@ -127,22 +129,27 @@ class Body:
         for number, (offset, count) in enumerate(zip(self.offsets, self.lengths, strict=True)):
             content: memoryview | None = None
             if offset < 0:
-                self._wrong(Rule.BUFFER_OFFSET_NEGATIVE, number, f"offset {offset}")
+                self._wrong(Rule.BUFFER_OFFSET_NEGATIVE, number, f"an offset of {offset}{self._swapped(offset)}")
             elif count < 0:
-                self._wrong(Rule.BUFFER_LENGTH_NEGATIVE, number, f"length {count}")
+                self._wrong(Rule.BUFFER_LENGTH_NEGATIVE, number, f"a length of {count}{self._swapped(count)}")
             elif count == 0:
                 content = _EMPTY
             elif offset + count > self.length:
-                self._wrong(Rule.BUFFER_OUT_OF_BODY, number, f"bytes {offset} to {offset + count} of {self.length}")
+                hint = self._swapped(count if offset <= self.length else offset)
+                observed = f"bytes {offset} to {offset + count} of a body of {many(self.length, 'byte')}{hint}"
+                self._wrong(Rule.BUFFER_OUT_OF_BODY, number, observed)
             else:
                 if offset & 7:
-                    self._wrong(Rule.BUFFER_UNALIGNED, number, f"offset {offset}")
+                    self._wrong(Rule.BUFFER_UNALIGNED, number, f"an offset of {offset}")
                 inside.append((offset, offset + count, number))
                 if offset + count <= size:
                     content = self.data[self.base + offset : self.base + offset + count]
             self.contents.append(content)
         self._diagnose_order(inside)
         self._diagnose_gaps(sorted(inside), size)
+
+    def _swapped(self, number: int) -> str:
+        return byte_swapped(number, 8, range(self.length + 1).__contains__)
 
     def _diagnose_order(self, inside: list[tuple[int, int, int]]) -> None:
         for (before, _, _), (start, end, number) in itertools.pairwise(inside):
@@ -157,20 +164,26 @@ class Body:
         reached = [(min(start, size), min(end, size), number) for start, end, number in inside]
         for start, end, number in [*reached, (size, size, -1)]:
             if start < covered and number >= 0:
-                self._wrong(Rule.BUFFER_OVERLAP, number, f"bytes {start} to {end}, shared with {self.name(last)}")
+                self._wrong(Rule.BUFFER_OVERLAP, number, f"bytes {start} to {end}, shared with {self.name(last)!r}")
                 # The shared bytes are not decoded twice: otherwise any number of columns could each make the judges
                 # read the full body.
                 self.contents[number] = None
             if start - covered >= MAX_PADDING:
                 place = self.base + covered, self.base + start
-                report(self.faults, Rule.BODY_UNACCOUNTED, place, "body", f"{start - covered} bytes of no buffer")
+                report(
+                    self.faults,
+                    Rule.BODY_UNACCOUNTED,
+                    place,
+                    "body",
+                    f"{many(start - covered, 'byte')} that belong to no buffer",
+                )
             elif start > covered and bytes(self.data[self.base + covered : self.base + start]).strip(b"\0"):
                 dirty.append((covered, start))
             if end > covered:
                 covered, last = end, number
         if dirty:
             place = self.base + dirty[0][0], self.base + dirty[0][1]
-            observed = f"{len(dirty)} runs of padding that are not all zero, the first here"
+            observed = f"{many(len(dirty), 'run')} of padding with other bytes than zero, the first at byte {place[0]}"
             report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", observed)
 
     def decompress(self, codec: str, budget: DecompressionBudget) -> None:

@@ -14,9 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from conformance.contain.text import many
 from conformance.wire.body import Body
 from conformance.wire.closed import Layout
 from conformance.wire.faults import Rule
+from conformance.wire.hints import byte_swapped
 from conformance.wire.layout import Op
 from conformance.wire.liveness import bits, numbers, reached
 from conformance.wire.text import judge_text
@@ -47,12 +49,14 @@ def _validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     size = len(bitmap)
     if not size:
         if nulls and length:
-            body.fault(Rule.VALIDITY_MISSING, op, first, f"{nulls} nulls and no bitmap")
+            body.fault(Rule.VALIDITY_MISSING, op, first, f"a null count of {nulls} and no validity bitmap")
             body.broke(op)
         return
     needed = (length + 7) >> 3
     if size < needed:
-        body.fault(Rule.VALIDITY_TOO_SMALL, op, first, f"{size} bytes for {length} slots")
+        body.fault(
+            Rule.VALIDITY_TOO_SMALL, op, first, f"a validity bitmap of {many(size, 'byte')} for {many(length, 'slot')}"
+        )
         body.broke(op)
         return
     if needed <= SMALL:
@@ -60,7 +64,7 @@ def _validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     else:
         valid = _popcount(bitmap, length)
     if length - valid != nulls and 0 <= nulls <= length:
-        observed = f"a null count of {nulls}, and {length - valid} nulls in the bitmap"
+        observed = f"a null count of {nulls}, and {many(length - valid, 'null')} in the bitmap"
         body.fault(Rule.BATCH_NULL_COUNT_MISMATCH, op, first, observed)
     if op.null_rule is not None and valid < length:
         _forbidden_nulls(body, op, length, bitmap, first)
@@ -91,7 +95,7 @@ def _forbidden_nulls(body: Body, op: Op, length: int, bitmap: memoryview, first:
     mask = mask & ~bits(bitmap, length)
     count = int(mask.sum())
     if count:
-        body.fault(op.null_rule, op, first, f"{count} nulls, the first in slot {int(mask.argmax())}")
+        body.fault(op.null_rule, op, first, f"{many(count, 'null')}, the first in slot {int(mask.argmax())}")
 
 
 def _enough(body: Body, op: Op, number: int, needed: int, *, rule: Rule, length: int) -> memoryview | None:
@@ -100,7 +104,7 @@ def _enough(body: Body, op: Op, number: int, needed: int, *, rule: Rule, length:
     if content is not None and len(content) >= needed:
         return content
     if content is not None:
-        body.fault(rule, op, number, f"{len(content)} bytes, {needed} needed for {length} slots")
+        body.fault(rule, op, number, f"{many(len(content), 'byte')}, where {many(length, 'slot')} need {needed}")
     body.broke(op)
     return None
 
@@ -125,12 +129,21 @@ def _offsets(body: Body, op: Op, length: int, number: int, *, limit: int, unit: 
     if start:
         negative = start < 0
         rule = Rule.OFFSETS_NEGATIVE if negative else Rule.OFFSETS_FIRST_NONZERO
-        body.fault(rule, op, number, f"a first offset of {start}", element=(0, width))
+        body.fault(
+            rule,
+            op,
+            number,
+            f"a first offset of {start}{byte_swapped(start, width, range(limit + 1).__contains__)}",
+            element=(0, width),
+        )
     if fall >= 0:
-        observed = f"an offset that is less than the one before it, in slot {fall}"
+        before, after = numbers(content, f"i{width}", length + 1)[fall : fall + 2].tolist()
+        observed = f"the offset {after} after {before}, in slot {fall}"
         body.fault(Rule.OFFSETS_NOT_MONOTONIC, op, number, observed, element=(fall + 1, width))
     elif end > limit:
-        body.fault(Rule.OFFSETS_BEYOND_DATA, op, number, f"{end} of {limit} {unit}", element=(length, width))
+        hint = byte_swapped(end, width, range(limit + 1).__contains__)
+        observed = f"a last offset of {end} in data of {many(limit, unit)}{hint}"
+        body.fault(Rule.OFFSETS_BEYOND_DATA, op, number, observed, element=(length, width))
     if start < 0 or fall >= 0 or end > limit:
         body.broke(op)
         return None
@@ -154,7 +167,7 @@ def _null(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A Null field has no buffers and only nulls."""
     del first
     if nulls != length:
-        body.node_fault(Rule.NULL_NULL_COUNT, op, f"a null count of {nulls} for {length} slots")
+        body.node_fault(Rule.NULL_NULL_COUNT, op, f"a null count of {nulls} for {many(length, 'slot')}")
 
 
 def _bool(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
@@ -178,7 +191,7 @@ def _binary(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     if data is None:
         body.broke(op)
         return
-    bounds = _offsets(body, op, length, first + 1, limit=len(data), unit="bytes")
+    bounds = _offsets(body, op, length, first + 1, limit=len(data), unit="byte")
     if bounds is not None and op.parameter and bounds[1] > bounds[0]:
         judge_text(body, op, length, first, span=bounds)
 
@@ -186,7 +199,7 @@ def _binary(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
 def _list(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A list or map: offsets into the child."""
     _validity(body, op, length, nulls, first)
-    _offsets(body, op, length, first + 1, limit=body.nodes[2 * op.children[0].index], unit="slots")
+    _offsets(body, op, length, first + 1, limit=body.nodes[2 * op.children[0].index], unit="slot")
 
 
 def _list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
@@ -207,7 +220,7 @@ def _list_view(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     wrong = (offsets < 0) | (sizes < 0) | (offsets > limit) | (sizes > limit - np.minimum(offsets, limit))
     if wrong.any():
         slot = int(wrong.argmax())
-        observed = f"offset {offsets[slot]}, size {sizes[slot]} in a child of {limit}"
+        observed = f"the offset {offsets[slot]} and the size {sizes[slot]} in a child of {many(limit, 'slot')}"
         body.fault(Rule.LIST_VIEW_RANGE, op, first + 1, observed, element=(slot, op.width))
         body.broke(op)
 
@@ -218,7 +231,7 @@ def _fixed_size_list(body: Body, op: Op, length: int, nulls: int, first: int) ->
     child, size = op.children[0], op.field.type.list_size
     count = body.nodes[2 * child.index]
     if count < length * size:
-        observed = f"a child of {count} slots for {length} lists of {size}"
+        observed = f"a child of {many(count, 'slot')} for {many(length, 'list')} of size {size}"
         body.node_fault(Rule.FIXED_SIZE_LIST_CHILD_LENGTH, child, observed)
         body.broke(op)
 
@@ -232,7 +245,7 @@ def _struct(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
         if count != length:
             short = count < length
             rule = Rule.STRUCT_CHILD_LENGTH if short else Rule.STRUCT_CHILD_LONGER
-            body.node_fault(rule, child, f"{count} slots in a struct of {length}")
+            body.node_fault(rule, child, f"a child of {many(count, 'slot')} in a struct of {many(length, 'slot')}")
             if short:
                 body.broke(op)
 
@@ -252,7 +265,11 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
         for child in op.children:
             count = body.nodes[2 * child.index]
             if count < length:
-                body.node_fault(Rule.UNION_CHILD_LENGTH, child, f"{count} slots in a union of {length}")
+                body.node_fault(
+                    Rule.UNION_CHILD_LENGTH,
+                    child,
+                    f"a child of {many(count, 'slot')} in a union of {many(length, 'slot')}",
+                )
                 body.broke(op)
     if content is None or offsets is None or not length:
         return
@@ -263,7 +280,7 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     unknown = ~known[type_ids.view(np.uint8)]
     if unknown.any():
         slot = int(unknown.argmax())
-        body.fault(Rule.UNION_TYPE_ID, op, first, f"type id {type_ids[slot]}", element=(slot, 1))
+        body.fault(Rule.UNION_TYPE_ID, op, first, f"the type id {type_ids[slot]} in slot {slot}", element=(slot, 1))
         body.broke(op)
     elif op.layout is Layout.DENSE_UNION:
         _dense_offsets(body, op, first + 1, type_ids, numbers(offsets, "i4", length))
@@ -278,7 +295,7 @@ def _union_validity(body: Body, op: Op, length: int, nulls: int, first: int) -> 
     if bitmap is None:
         body.broke(op)
     elif len(bitmap):
-        body.fault(Rule.UNION_VALIDITY_V4, op, first, f"a bitmap of {len(bitmap)} bytes")
+        body.fault(Rule.UNION_VALIDITY_V4, op, first, f"a validity bitmap of {many(len(bitmap), 'byte')}")
         _validity(body, op, length, nulls, first)
 
 
@@ -292,14 +309,14 @@ def _dense_offsets(
         outside = (chosen < 0) | (chosen >= count)
         if outside.any():
             slot = int(slots[outside.argmax()])
-            observed = f"offset {offsets[slot]} into {child.field.name!r} of {count} slots"
+            observed = f"the offset {offsets[slot]} into {child.field.name!r} of {many(count, 'slot')}"
             body.fault(Rule.UNION_OFFSET_RANGE, op, number, observed, element=(slot, 4))
             body.broke(op)
             continue
         fall = _first_fall(chosen)
         if fall >= 0:
             slot = int(slots[fall + 1])
-            observed = f"offset {chosen[fall + 1]} after {chosen[fall]} into {child.field.name!r}"
+            observed = f"the offset {chosen[fall + 1]} after {chosen[fall]} into {child.field.name!r}"
             body.fault(Rule.UNION_OFFSET_ORDER, op, number, observed, element=(slot, 4))
 
 
@@ -311,7 +328,7 @@ def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) ->
         body.node_fault(Rule.RUN_ENDS_PARENT_NULL_COUNT, op, f"a null count of {nulls}")
     runs, count = body.nodes[2 * ends.index], body.nodes[2 * values.index]
     if count < runs:
-        body.node_fault(Rule.RUN_ENDS_CHILD_LENGTH, values, f"{count} values for {runs} run ends")
+        body.node_fault(Rule.RUN_ENDS_CHILD_LENGTH, values, f"{many(count, 'value')} for {many(runs, 'run end')}")
         body.broke(op)
     number = body.starts[ends.index] + 1
     content = body.contents[number]
@@ -324,13 +341,13 @@ def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) ->
         observed, slot = f"a first run end of {array[0]}", 0
     elif (still := np.flatnonzero(array[1:] <= array[:-1])).size:
         slot = int(still[0]) + 1
-        observed = f"run end {array[slot]} after {array[slot - 1]}"
+        observed = f"the run end {array[slot]} after {array[slot - 1]}"
     if observed:
         body.fault(Rule.RUN_ENDS_NOT_INCREASING, ends, number, observed, element=(slot, ends.width))
         body.broke(op)
     elif length and (not runs or array[-1] < length):
         observed = f"a last run end of {array[-1]}" if runs else "no runs"
-        body.fault(Rule.RUN_ENDS_SHORT, ends, number, f"{observed} for {length} slots")
+        body.fault(Rule.RUN_ENDS_SHORT, ends, number, f"{observed} for {many(length, 'slot')}")
         body.broke(op)
 
 

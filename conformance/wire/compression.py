@@ -12,8 +12,10 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.wire.faults import Rule
 from conformance.wire.frames import BadFrameError, scan_lz4, scan_zstd, without_checks
+from conformance.wire.hints import byte_swapped
 
 __all__ = ["DecompressionBudget", "decompress"]
 
@@ -61,15 +63,18 @@ def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wro
     length; -1 means that the bytes after the length are not compressed.
     """
     if len(content) < 8:
-        wrong(Rule.COMPRESSION_PREFIX_TRUNCATED, f"{len(content)} bytes")
+        wrong(Rule.COMPRESSION_PREFIX_TRUNCATED, f"a buffer of {many(len(content), 'byte')}")
         return None
     (declared,) = _read_i64(content)
     frame = content[8:]
     if declared < -1:
-        wrong(Rule.COMPRESSION_PREFIX_NEGATIVE, f"an uncompressed length of {declared}")
+        wrong(
+            Rule.COMPRESSION_PREFIX_NEGATIVE,
+            f"an uncompressed length of {declared}{_swapped(declared, budget.remaining)}",
+        )
         return None
     if declared == 0 and not len(frame):
-        wrong(Rule.COMPRESSION_EMPTY_WITHOUT_FRAME, "a length of 0 and nothing else")
+        wrong(Rule.COMPRESSION_EMPTY_WITHOUT_FRAME, "an uncompressed length of 0 and nothing after it")
     if declared == -1 or not (declared or len(frame)):
         return frame
     try:
@@ -79,20 +84,26 @@ def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wro
         return None
     _judge_rest(bytes(frame[scan.end :]), wrong)
     if declared > scan.most:
-        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{declared} bytes announced by a frame of at most {scan.most}")
+        observed = f"an uncompressed length of {declared} before a frame of at most {many(scan.most, 'byte')}"
+        wrong(Rule.COMPRESSION_SIZE_MISMATCH, observed + _swapped(declared, scan.most))
     elif declared > budget.remaining:
-        wrong(Rule.COMPRESSION_EXPANSION, f"{declared} bytes announced, {budget.remaining} left of the limit")
+        observed = f"an uncompressed length of {declared}, where the limit leaves {many(budget.remaining, 'byte')}"
+        wrong(Rule.COMPRESSION_EXPANSION, observed + _swapped(declared, scan.most))
     else:
         budget.spend(declared)
         return _expand(frame[: scan.end], codec, declared, wrong)
     return None
 
 
+def _swapped(declared: int, most: int) -> str:
+    return byte_swapped(declared, 8, range(most + 1).__contains__)
+
+
 def _judge_rest(rest: bytes, wrong: Wrong) -> None:
     if rest and len(rest) < PADDING and not rest.strip(b"\0"):
-        wrong(Rule.COMPRESSION_PADDING_IN_LENGTH, f"{len(rest)} zero bytes after the frame")
+        wrong(Rule.COMPRESSION_PADDING_IN_LENGTH, f"{many(len(rest), 'zero byte')} after the frame")
     elif rest:
-        wrong(Rule.COMPRESSION_TRAILING_BYTES, f"{len(rest)} bytes after the frame")
+        wrong(Rule.COMPRESSION_TRAILING_BYTES, f"{many(len(rest), 'byte')} after the frame")
 
 
 def _expand(frame: memoryview, codec: str, declared: int, wrong: Wrong) -> memoryview | None:
@@ -106,8 +117,8 @@ def _expand(frame: memoryview, codec: str, declared: int, wrong: Wrong) -> memor
         wrong(Rule.COMPRESSION_CHECKSUM, f"blocks that decompress, and a check that fails: {error}")
         made = unchecked
     if len(made) != declared:
-        relation = "more than" if len(made) > declared else f"{len(made)} of"
-        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"{relation} {declared} announced bytes")
+        size = f"more than {declared}" if len(made) > declared else str(len(made))
+        wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"an uncompressed length of {declared} before a frame of {size} bytes")
         return None
     return memoryview(made)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conformance.contain.text import many
 from conformance.wire.arrow import UnsupportedHereError
 from conformance.wire.batch import BufferRange
 from conformance.wire.faults import Rule, report
@@ -46,7 +47,12 @@ def judge_dense(body: TensorBody) -> Tensor | None:
     strides = body.verifier.int64s(header["strides"])
     fits = not strides or len(strides) == len(shape)
     if not fits:
-        body.fault(Rule.TENSOR_STRIDES_COUNT, header, "strides", f"{len(strides)} strides of {len(shape)} dimensions")
+        body.fault(
+            Rule.TENSOR_STRIDES_COUNT,
+            header,
+            "strides",
+            f"{many(len(strides), 'stride')} of {many(len(shape), 'dimension')}",
+        )
     elif min(strides, default=0) < 0:
         body.fault(Rule.TENSOR_STRIDE_NEGATIVE, header, "strides", f"a stride of {min(strides)}")
         fits = False
@@ -60,7 +66,7 @@ def judge_dense(body: TensorBody) -> Tensor | None:
         _extent(body, part, tensor)
     place = body.message.body_start
     if (place - body.message.start) % ALIGNMENT and len(body.view):
-        observed = f"at {place - body.message.start} bytes from the start of the message"
+        observed = f"a body at {many(place - body.message.start, 'byte')} from the start of the message"
         report(body.faults, Rule.TENSOR_ALIGNMENT, (place, place), "body", observed)
     return tensor
 
@@ -87,7 +93,9 @@ def _extent(body: TensorBody, part: int, tensor: Tensor) -> None:
             # dimension.
             needed += (size - 1) * stride
     if body.contents[part] is not None and needed > tensor.data.length:
-        observed = f"{tensor.data.length} bytes, {needed} needed for shape {tensor.shape[:16]} of {tensor.type}"
+        observed = (
+            f"{many(tensor.data.length, 'byte')}, where the shape {tensor.shape[:16]} of {tensor.type} needs {needed}"
+        )
         body.part_fault(Rule.TENSOR_DATA_TOO_SMALL, part, observed)
 
 

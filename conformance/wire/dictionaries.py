@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from conformance.contain.text import many
 from conformance.wire.batch import BatchMessage, judge_data
 from conformance.wire.compression import DecompressionBudget
 from conformance.wire.faults import Fault, Rule, report
@@ -44,7 +45,7 @@ class Dictionaries:
             first = fields.setdefault(field.dictionary.id, field)
             if _shape(first) != _shape(field):
                 place = frame.message.metadata_start, frame.message.metadata_end
-                observed = f"{field} shares it with {first}"
+                observed = f"{field}, which shares the dictionary with {first}"
                 report(faults, Rule.DICTIONARY_TYPES_DIFFER, place, path, observed)
         for number, field in fields.items():
             # Only the indices decide which slots of the field are null; the values of a dictionary may always be null
@@ -63,10 +64,12 @@ class Dictionaries:
         place = message.metadata_start, message.metadata_end
         schema = self._schemas.get(number)
         if data is None and header.place("data") == header.start:
-            report(faults, Rule.DICTIONARY_DATA_MISSING, place, "DictionaryBatch.data", f"none for dictionary {number}")
+            report(
+                faults, Rule.DICTIONARY_DATA_MISSING, place, "DictionaryBatch.data", f"no data for dictionary {number}"
+            )
         if schema is None:
             known = ", ".join(map(str, list(self._schemas)[:16])) or "none"
-            observed = f"dictionary {number}; the schema names {known}"
+            observed = f"a batch for dictionary {number}, where the schema names {known}"
             report(faults, Rule.DICTIONARY_ID_UNKNOWN, place, "DictionaryBatch.id", observed)
             return None
         made = DictionaryMessage(number, delta, BatchMessage(faults, message, (), schema))
@@ -144,13 +147,14 @@ class Dictionaries:
             # A dictionary that only null slots use may come after the batch
             # (https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format).
             rule = Rule.DICTIONARY_MISSING if wrong.any() else Rule.DICTIONARY_LATE
-            observed = f"dictionary {encoding.id} is not defined"
-            body.fault(rule, op, number, f"{observed}; {int(wrong.sum())} slots point into it")
+            observed = f"dictionary {encoding.id} without a definition"
+            body.fault(rule, op, number, f"{observed}, and {many(int(wrong.sum()), 'value')} that point into it")
             return
         wrong = wrong & mask
         if wrong.any():
             slot = int(wrong.argmax())
-            observed = f"{int(indices[slot])} in slot {slot}, of {size} values ({int(wrong.sum())} such slots)"
+            such = many(int(wrong.sum()), "such slot")
+            observed = f"the index {int(indices[slot])} in slot {slot}, of {many(size, 'value')} ({such})"
             body.fault(Rule.DICTIONARY_INDEX_RANGE, op, number, observed, element=(slot, op.width))
 
 

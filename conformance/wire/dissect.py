@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from conformance.contain.text import safe_values
+from conformance.contain.text import many, safe_values
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.closed import Kind, RegionKind, SectionKind
 from conformance.wire.faults import Fault
@@ -165,7 +165,7 @@ class _Dissector:
         """Add bytes that were not read."""
         if start < end:
             self.sections.append(Section(start, end, SectionKind.OTHER, f"{meaning}, bytes {start} to {end}"))
-            self.regions.append(Region(start, end, RegionKind.UNKNOWN, "", meaning, f"{end - start} bytes"))
+            self.regions.append(Region(start, end, RegionKind.UNKNOWN, "", meaning, many(end - start, "byte")))
 
     # --- streams and files --------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from conformance.contain.text import safe
+from conformance.contain.text import many, safe
 from conformance.wire.closed import RowKind, SectionKind
 from conformance.wire.dissect import Dissection, Region
 from conformance.wire.faults import Fault, Severity
@@ -71,7 +71,7 @@ def rows(
         if not any(section.kind is kind for section in sections.values()):
             yield Row(RowKind.HEADING, 0, text=f"no {kind}")
     if len(faults) < len(dissection.faults):
-        observed = f"… {len(dissection.faults) - len(faults)} more faults in what is not shown"
+        observed = f"… {many(len(dissection.faults) - len(faults), 'more fault')} in what is not shown"
         yield Row(RowKind.MORE, len(dissection.data), text=observed)
 
 
@@ -127,7 +127,7 @@ def _bytes(region: Region, data: memoryview) -> Iterator[Row]:
         else:
             yield Row(RowKind.BYTES, at, part)
     if shown < size:
-        yield Row(RowKind.MORE, region.start + shown, text=f"… {size - shown} more bytes, to {region.end:#06x}")
+        yield Row(RowKind.MORE, region.start + shown, text=f"… {many(size - shown, 'more byte')}, to {region.end:#06x}")
 
 
 def _fault(fault: Fault, *, marked: bool) -> Row:

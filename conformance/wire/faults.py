@@ -91,7 +91,7 @@ class Rule(enum.StrEnum):
     PREFIX_LENGTH_NEGATIVE = ("prefix.length-negative", _V, _FRAMING,
         "the metadata length is not negative")
     METADATA_TRUNCATED = ("metadata.truncated", _V, _FRAMING,
-        "as many metadata bytes follow the prefix as it announces")
+        "at least as many bytes follow the prefix as its metadata length declares")
     METADATA_LENGTH_NOT_MULTIPLE_OF_8 = ("metadata.length-not-multiple-of-8", _V, _FRAMING,
         "prefix, metadata and padding end on a multiple of 8 bytes")
     METADATA_PADDING_NONZERO = ("metadata.padding-nonzero", _N, _SEC,
@@ -165,7 +165,7 @@ class Rule(enum.StrEnum):
     MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8 = ("message.body-length-not-multiple-of-8", _V, _FRAMING,
         "the body length is a multiple of 8")
     MESSAGE_BODY_TRUNCATED = ("message.body-truncated", _V, _FRAMING,
-        "as many body bytes follow the metadata as the message announces")
+        "as many body bytes follow the metadata as the message declares")
     MESSAGE_SCHEMA_WITH_BODY = ("message.schema-with-body", _V, f"{_COL}#schema-message",
         "a Schema message has no body")
     MESSAGE_SECOND_MESSAGE = ("message.second-message", _V, _FRAMING,
@@ -179,7 +179,7 @@ class Rule(enum.StrEnum):
     KEY_VALUE_VALUE_MISSING = ("key-value.value-missing", _N, f"{_SCHEMA_FBS}, table KeyValue",
         "a metadata pair has a value")
     KEY_VALUE_KEY_REPEATED = ("key-value.key-repeated", _N, "https://arrow.apache.org/docs/format/Integration.html",
-        "a metadata key stands once; the format does not forbid repeating it")
+        "a metadata key occurs once; the format does not forbid repeating it")
 
     # --- the Schema header ---------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class Rule(enum.StrEnum):
     COMPRESSION_PADDING_IN_LENGTH = ("compression.padding-in-length", _N, _COMPRESSION,
         "the length of a compressed buffer leaves out the padding after its frame")
     COMPRESSION_SIZE_MISMATCH = ("compression.size-mismatch", _V, _COMPRESSION,
-        "a compressed buffer decompresses to the announced number of bytes")
+        "a compressed buffer decompresses to the declared number of bytes")
     COMPRESSION_EXPANSION = ("compression.expansion", _N, _SEC,
         "a message's buffers decompress to no more than the reader's limit; beyond it they are not judged")
 
@@ -476,7 +476,7 @@ class Rule(enum.StrEnum):
     SPARSE_INDEX_ORDER = ("sparse.index-order", _V, f"{_SPARSE_FBS}, table SparseMatrixIndexCSX",
         "indices are sorted within each compressed row or column")
     SPARSE_NOT_CANONICAL = ("sparse.not-canonical", _V, f"{_SPARSE_FBS}, table SparseTensorIndexCOO",
-        "coordinates flagged as canonical are sorted lexicographically and stand once")
+        "coordinates flagged as canonical are sorted lexicographically and occur once")
     SPARSE_POINTERS = ("sparse.pointers", _V, f"{_SPARSE_FBS}, union SparseTensorIndex",
         "pointers start at 0, never decrease and end at the number of entries that they divide")
     SPARSE_AXIS_ORDER = ("sparse.axis-order", _V, f"{_SPARSE_FBS}, table SparseTensorIndexCSF",

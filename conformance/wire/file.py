@@ -14,6 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.wire.arrow import UndecodableError
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.blocks import Listed, follow_blocks
@@ -130,14 +131,26 @@ class _FileReader:
         frame = read_frame(view, start, [])
         if frame is None or frame.message.header is not Header.SCHEMA:
             return HEAD
-        report(faults, Rule.FILE_STREAM_START, (HEAD, start), "magic", f"{start - HEAD} more bytes of padding")
+        report(
+            faults,
+            Rule.FILE_STREAM_START,
+            (HEAD, start),
+            "magic",
+            f"{many(start - HEAD, 'byte')} of padding after the magic",
+        )
         return start
 
     def stream(self, stream: StreamReading, tail: Tail, faults: list[Fault]) -> None:
         """Add the faults of the stream, except for those that are no faults in a file."""
         for fault in stream.faults:
             if fault.rule is Rule.STREAM_END_MISSING:
-                report(faults, Rule.FILE_END_MISSING, (tail.start, tail.start), "", "no marker before the footer")
+                report(
+                    faults,
+                    Rule.FILE_END_MISSING,
+                    (tail.start, tail.start),
+                    "",
+                    "no end-of-stream marker before the footer",
+                )
             elif fault.rule is Rule.STREAM_BYTES_AFTER_END and tail.verifier is None:
                 continue  # these bytes are the footer, and its own fault is that it cannot be read
             # In a file, all dictionaries apply to all batches, whatever their order.
@@ -244,7 +257,7 @@ class _Judge:
                 continue
             if one.id in bases:
                 place = message.metadata_start, message.metadata_end
-                observed = f"dictionary {one.id} again"
+                observed = f"a second definition of dictionary {one.id}"
                 report(self.found, Rule.FILE_DICTIONARY_REPLACED, place, "DictionaryBatch.isDelta", observed)
             bases.add(one.id)
 
@@ -257,7 +270,7 @@ class _Judge:
                 observed += ", which no block before it defines"
                 report(self.found, Rule.DICTIONARY_DELTA_WITHOUT_BASE, listed.place, listed.path, observed)
             elif one.delta and start < last[one.id]:
-                observed += f" at {start}, after its batch at {last[one.id]}"
+                observed += f" at byte {start}, after its batch at byte {last[one.id]}"
                 report(self.found, Rule.FILE_DELTA_ORDER, listed.place, listed.path, observed)
             last[one.id] = start
 

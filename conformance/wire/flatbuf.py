@@ -16,6 +16,7 @@ import operator
 import struct
 from typing import Any, Final
 
+from conformance.contain.text import many
 from conformance.wire.closed import SpanKind
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.tables import CODES, ENUMS, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind, TableSpec
@@ -117,12 +118,14 @@ class Verifier:
     def root(self, name: str) -> Table | None:
         """The root table, as a table of the kind ``name``; None if it cannot be read."""
         if len(self.meta) < 8:
-            self._fault(Rule.FLATBUF_ROOT, 0, len(self.meta), name, f"{len(self.meta)} bytes of metadata")
+            self._fault(Rule.FLATBUF_ROOT, 0, len(self.meta), name, f"{many(len(self.meta), 'byte')} of metadata")
             return None
         self.spans.append((0, 4, SpanKind.ROOT, name, None))
         (start,) = _read_u32(self.meta, 0)
         if start < 4 or start + 4 > len(self.meta):
-            self._fault(Rule.FLATBUF_ROOT, 0, 4, name, f"offset {start} in {len(self.meta)} bytes of metadata")
+            self._fault(
+                Rule.FLATBUF_ROOT, 0, 4, name, f"the root offset {start} in {many(len(self.meta), 'byte')} of metadata"
+            )
             return None
         if start & 3:
             self._fault(Rule.FLATBUF_UNALIGNED, 0, 4, name, f"the root table at offset {start}")
@@ -144,7 +147,9 @@ class Verifier:
         self._tables -= 1
         if self._tables < 0:
             if self._tables == -1:
-                self._too_much(start, path, f"more than {min(end // 4, MAX_TABLES)} tables in {end} bytes")
+                self._too_much(
+                    start, path, f"more than {many(min(end // 4, MAX_TABLES), 'table')} in {many(end, 'byte')}"
+                )
             return None
         if depth > MAX_DEPTH:
             self._cut = True
@@ -181,10 +186,10 @@ class Verifier:
             return None
         vtable_size, size = _read_sizes(meta, vtable)
         if vtable_size < 4 or vtable_size & 1 or vtable + vtable_size > end:
-            self._fault(Rule.FLATBUF_VTABLE_SIZE, vtable, vtable + 2, path, f"a size of {vtable_size}")
+            self._fault(Rule.FLATBUF_VTABLE_SIZE, vtable, vtable + 2, path, f"a vtable of {many(vtable_size, 'byte')}")
             return None
         if size < 4 or start + size > end:
-            self._fault(Rule.FLATBUF_TABLE_SIZE, vtable + 2, vtable + 4, path, f"a size of {size}")
+            self._fault(Rule.FLATBUF_TABLE_SIZE, vtable + 2, vtable + 4, path, f"a table of {many(size, 'byte')}")
             return None
         return vtable, vtable_size, size
 
@@ -194,7 +199,7 @@ class Verifier:
         known, vtable_end = table.vtable + 4 + 2 * len(slots), table.vtable + table.vtable_size
         # A later version of the format may add slots at the end of a table; they are reported only if they are set.
         if vtable_end > known and self.meta[known:vtable_end].strip(b"\0"):
-            observed = f"{(vtable_end - known) // 2} more slots than {len(slots)}"
+            observed = f"{many((vtable_end - known) // 2, 'slot')} beyond the {len(slots)} of the definition"
             self._fault(Rule.FLATBUF_UNKNOWN_SLOT, known, vtable_end, path, observed)
         for number, (slot, at) in enumerate(zip(slots, places, strict=False)):
             if not at:
@@ -202,10 +207,12 @@ class Verifier:
             kind = slot.kind
             if at < start or at + slot.size > stop:
                 entry = table.vtable + 4 + 2 * number
-                observed = f"{slot.size} bytes at offset {at - table.start} of a table of {table.size}"
+                observed = (
+                    f"{many(slot.size, 'byte')} at offset {at - table.start} of a table of {many(table.size, 'byte')}"
+                )
                 self._fault(Rule.FLATBUF_SLOT_OUT_OF_TABLE, entry, entry + 2, f"{path}.{slot.name}", observed)
             elif at & (slot.align - 1):
-                observed = f"{slot.of} at offset {at}"
+                observed = f"a value of {slot.of} at offset {at}"
                 self._fault(Rule.FLATBUF_UNALIGNED, at, at + slot.size, f"{path}.{slot.name}", observed)
             elif kind is SlotKind.SCALAR:
                 values[number] = self._scalar(slot, at, path)
@@ -231,7 +238,7 @@ class Verifier:
         spec = ENUMS[slot.enum]
         if 0 <= value < len(spec.names):
             return value
-        self._fault(spec.rule, at, at + WIDTHS[slot.of], path, f"{spec.name} {value}")
+        self._fault(spec.rule, at, at + WIDTHS[slot.of], path, f"the value {value} of {spec.name}")
         return None
 
     def _union(self, table: Table, number: int, at: int, depth: int) -> Table | None:
@@ -264,9 +271,15 @@ class Verifier:
             return
         path, at = f"{table.path}.{slot.name}", table.place(f"{slot.name}_type")
         if kind >= len(UNIONS[slot.of]):
-            self._fault(Rule.FLATBUF_UNION_TYPE_UNKNOWN, at, at + 1, path, f"type {kind} of {slot.of}")
+            self._fault(Rule.FLATBUF_UNION_TYPE_UNKNOWN, at, at + 1, path, f"the type {kind} of {slot.of}")
         elif kind and not place:
-            self._fault(Rule.FLATBUF_UNION_VALUE_MISSING, at, at + 1, path, f"{UNIONS[slot.of][kind]} without a value")
+            self._fault(
+                Rule.FLATBUF_UNION_VALUE_MISSING,
+                at,
+                at + 1,
+                path,
+                f"the type {UNIONS[slot.of][kind]!r} without a value",
+            )
         elif slot.required and not place:
             self._fault(Rule.FLATBUF_REQUIRED_MISSING, table.start, table.start + table.size, path, "no such slot")
 
@@ -279,9 +292,9 @@ class Verifier:
         (offset,) = _read_u32(self.meta, at)
         target = at + offset
         if not offset:
-            self._fault(Rule.FLATBUF_OFFSET_NULL, at, at + 4, path, "an offset of 0")
+            self._fault(Rule.FLATBUF_OFFSET_NULL, at, at + 4, path, "a reference of 0")
         elif target + 4 > len(self.meta):
-            observed = f"offset {offset}, to {target} of {len(self.meta)} bytes"
+            observed = f"a reference to byte {target} of {many(len(self.meta), 'byte')} of metadata"
             self._fault(Rule.FLATBUF_OFFSET_OUT_OF_RANGE, at, at + 4, path, observed)
         elif target & 3:
             self._fault(Rule.FLATBUF_UNALIGNED, at, at + 4, path, f"a reference to offset {target}")
@@ -309,11 +322,17 @@ class Verifier:
         (length,) = _read_u32(self.meta, start)
         end = start + 4 + length
         if end + 1 > len(self.meta):
-            self._fault(Rule.FLATBUF_STRING_OUT_OF_RANGE, start, start + 4, path, f"a length of {length}")
+            self._fault(
+                Rule.FLATBUF_STRING_OUT_OF_RANGE,
+                start,
+                start + 4,
+                path,
+                f"a string of {many(length, 'byte')} in {many(len(self.meta), 'byte')} of metadata",
+            )
             return None
         self._text -= length
         if self._text < 0:
-            self._too_much(start, path, f"more text than {min(len(self.meta), MAX_TEXT)} bytes")
+            self._too_much(start, path, f"more text than {many(min(len(self.meta), MAX_TEXT), 'byte')}")
             return None
         text = self.meta[start + 4 : end]
         self.spans.append((start, end + 1, SpanKind.STRING, path, text))
@@ -331,7 +350,13 @@ class Verifier:
         size, align = _ELEMENT.get(slot.of, (4, 4))
         first, end = start + 4, start + 4 + count * size
         if end > len(self.meta):
-            self._fault(Rule.FLATBUF_VECTOR_OUT_OF_RANGE, start, first, path, f"{count} elements of {size} bytes")
+            self._fault(
+                Rule.FLATBUF_VECTOR_OUT_OF_RANGE,
+                start,
+                first,
+                path,
+                f"{many(count, 'element')} of {many(size, 'byte')} in {many(len(self.meta), 'byte')} of metadata",
+            )
             return None
         if count and first & (align - 1):
             self._fault(Rule.FLATBUF_UNALIGNED, start, first, path, f"elements of {slot.of} at offset {first}")
@@ -339,7 +364,9 @@ class Verifier:
         self.spans.append((start, end, SpanKind.VECTOR, path, slot))
         if slot.kind is SlotKind.TABLES:
             if count > self._tables:
-                self._too_much(start, path, f"{count} tables more, of which there is room for {max(self._tables, 0)}")
+                self._too_much(
+                    start, path, f"{many(count, 'table')} more, of which there is room for {max(self._tables, 0)}"
+                )
                 return None
             return [self._element(slot, first + 4 * i, f"{path}[{i}]", depth) for i in range(count)]
         if slot.enum:
@@ -383,7 +410,7 @@ class Verifier:
             start, end = span[0], span[1]
             if start > covered:
                 if any(meta[covered:start]):
-                    observed = f"{start - covered} bytes that are not all zero"
+                    observed = f"{many(start - covered, 'byte')} that belong to no object, not all of them zero"
                     self._fault(Rule.FLATBUF_UNACCOUNTED_BYTES, covered, start, "", observed)
             elif start < covered and previous is not None and (start, end) != (previous[0], previous[1]):
                 observed = f"a {span[2]} that shares bytes with the {previous[2]} of {previous[3]}"

@@ -10,9 +10,11 @@ import dataclasses
 import struct
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.flatbuf import Run, Table, Verifier
 from conformance.wire.foreign import MAGIC
+from conformance.wire.hints import byte_swapped
 from conformance.wire.messages import KeyValues, Message, read_pairs
 from conformance.wire.schema import schema_from
 from conformance.wire.tables import ENUMS, STRUCTS
@@ -85,16 +87,15 @@ def read_tail(view: memoryview, faults: list[Fault]) -> Tail:
         return Tail(size)
     length_at = size - _END
     if length_at < HEAD:
-        report(faults, Rule.FOOTER_OUT_OF_RANGE, (0, size), "footer", f"a file of {size} bytes")
+        report(faults, Rule.FOOTER_OUT_OF_RANGE, (0, size), "footer", f"a file of {many(size, 'byte')}")
         return Tail(max(length_at, min(HEAD, size)))
     # The length counts the footer alone, without itself and the magic.
     (length,) = _LENGTH.unpack_from(view, length_at)
     start, place = length_at - length, (length_at, length_at + _LENGTH.size)
-    if length <= 0:
-        report(faults, Rule.FOOTER_LENGTH_NOT_POSITIVE, place, "footer", f"a length of {length}")
-        return Tail(length_at, length_at)
-    if start < HEAD:
-        report(faults, Rule.FOOTER_OUT_OF_RANGE, place, "footer", f"a length of {length} in a file of {size} bytes")
+    if start < HEAD or length <= 0:
+        rule = Rule.FOOTER_LENGTH_NOT_POSITIVE if length <= 0 else Rule.FOOTER_OUT_OF_RANGE
+        hint = byte_swapped(length, 4, range(1, length_at - HEAD + 1).__contains__)
+        report(faults, rule, place, "footer", f"a footer length of {length} in a file of {many(size, 'byte')}{hint}")
         return Tail(length_at, length_at)
     verifier = Verifier(bytes(view[start:length_at]), start, faults)
     root = verifier.root("Footer")
@@ -109,7 +110,7 @@ def _footer(root: Table, verifier: Verifier) -> Footer:
     start, end = verifier.base, verifier.base + len(verifier.meta)
     if root.place("schema") == root.start:
         place = start + root.start, start + root.start + root.size
-        report(verifier.faults, Rule.FOOTER_SCHEMA_MISSING, place, "Footer.schema", "no schema")
+        report(verifier.faults, Rule.FOOTER_SCHEMA_MISSING, place, "Footer.schema", "a footer without a schema")
     return Footer(
         start=start,
         end=end,
@@ -146,11 +147,13 @@ def judge_footer(tail: Tail, first: Message, schema: Schema | None, faults: list
 
     if footer.version and first.version and footer.version != first.version:
         absent = " (absent)" if root.place("version") == root.start else ""
-        observed = f"{footer.version}{absent}; the stream's schema has {first.version}"
+        observed = f"metadata version {footer.version}{absent}, where the stream's schema has {first.version}"
         differs(Rule.FOOTER_VERSION_DIFFERS, "version", observed)
     # The order of metadata pairs has no meaning; `repr` makes None sortable.
     if sorted(map(repr, footer.metadata)) != sorted(map(repr, first.custom_metadata)):
-        observed = f"{len(footer.metadata)} pairs; the stream's first message has {len(first.custom_metadata)}"
+        observed = (
+            f"{many(len(footer.metadata), 'pair')}, where the stream's first message has {len(first.custom_metadata)}"
+        )
         if len(footer.metadata) == len(first.custom_metadata):
             observed += f" others than {footer.metadata[:2]}"
         differs(Rule.FOOTER_METADATA_DIFFERS, "custom_metadata", observed)

@@ -45,7 +45,7 @@ def scan_lz4(frame: memoryview) -> Scan:
     """
     size = len(frame)
     if size < 7 or _u32(frame, 0) != _LZ4_MAGIC:
-        raise BadFrameError(f"no LZ4 frame: it starts {bytes(frame[:4]).hex(' ')}")
+        raise BadFrameError(f"no LZ4 frame, but the bytes {bytes(frame[:4]).hex(' ')}")
     flags, limits = frame[4], frame[5]
     if flags >> 6 != 1 or flags & 2 or limits & 0x8F or limits >> 4 < 4:
         raise BadFrameError(f"an LZ4 frame descriptor of {flags:#04x} {limits:#04x}")
@@ -153,7 +153,7 @@ def scan_zstd(frame: memoryview) -> Scan:
 def _scan_zstd_frame(frame: memoryview, at: int) -> tuple[int, int]:
     size = len(frame)
     if size < at + 6 or _u32(frame, at) != _ZSTD_MAGIC:
-        raise BadFrameError(f"no ZSTD frame: it starts {bytes(frame[at : at + 4]).hex(' ')}")
+        raise BadFrameError(f"no ZSTD frame, but the bytes {bytes(frame[at : at + 4]).hex(' ')}")
     descriptor = frame[at + 4]
     if descriptor & 8:
         raise BadFrameError(f"a ZSTD frame descriptor of {descriptor:#04x}")

@@ -11,12 +11,24 @@ import enum
 import struct
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.flatbuf import Table, Verifier
 from conformance.wire.foreign import magic_of
+from conformance.wire.hints import byte_swapped
 from conformance.wire.tables import ENUMS, UNIONS
 
-__all__ = ["Bytes", "Frame", "Header", "KeyValues", "Message", "read_frame", "read_messages", "read_pairs"]
+__all__ = [
+    "BEYOND_METADATA",
+    "Bytes",
+    "Frame",
+    "Header",
+    "KeyValues",
+    "Message",
+    "read_frame",
+    "read_messages",
+    "read_pairs",
+]
 
 Bytes = bytes | bytearray | memoryview
 KeyValues = tuple[tuple[str | None, str | None], ...]
@@ -47,6 +59,21 @@ class Header(enum.StrEnum):
 
 
 _HEADERS: Final = (Header.UNKNOWN, *(Header(name) for name in UNIONS["MessageHeader"][1:]))
+
+
+BEYOND_METADATA: Final = frozenset(
+    {
+        Rule.METADATA_TRUNCATED,
+        Rule.FLATBUF_ROOT,
+        Rule.FLATBUF_OFFSET_OUT_OF_RANGE,
+        Rule.FLATBUF_VTABLE_OUT_OF_RANGE,
+        Rule.FLATBUF_VTABLE_SIZE,
+        Rule.FLATBUF_TABLE_SIZE,
+        Rule.FLATBUF_VECTOR_OUT_OF_RANGE,
+        Rule.FLATBUF_STRING_OUT_OF_RANGE,
+    }
+)
+"""The rules that metadata breaks if its declared length is too small, or too large for the bytes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -103,13 +130,13 @@ def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bo
         return Frame(Message(start, metadata_start, Header.END_OF_STREAM, legacy, metadata_start, metadata_start))
     metadata_end = metadata_start + length
     if metadata_end > size:
-        observed = f"{size - metadata_start} of {length} bytes{_swapped(length, size - metadata_start)}"
+        observed = _length(length, size - metadata_start)
         report(faults, Rule.METADATA_TRUNCATED, (metadata_start, size), "metadata", observed)
         return Frame(Message(start, size, Header.UNKNOWN, legacy, metadata_start, size))
     # The format pads the metadata to 8 bytes, so that the body starts aligned
     # (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format).
     if (metadata_end - start) & 7:
-        observed = f"{metadata_end - start} bytes"
+        observed = f"prefix and metadata of {many(metadata_end - start, 'byte')}"
         rule = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
         report(faults, rule, (metadata_start - 4, metadata_start), "prefix", observed)
     verifier = Verifier(bytes(data[metadata_start:metadata_end]), metadata_start, faults, shallow=shallow)
@@ -131,7 +158,7 @@ def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[boo
     (word,) = _read_i32(data, start) if there >= 4 else (-1,)
     legacy = word != -1
     if there < 8 and not legacy:
-        report(faults, Rule.PREFIX_TRUNCATED, (start, len(data)), "prefix", f"{there} bytes")
+        report(faults, Rule.PREFIX_TRUNCATED, (start, len(data)), "prefix", f"{many(there, 'byte')} and no more")
         return None
     if legacy and word >= 0:
         foreign = magic_of(data[start : start + 8])
@@ -142,16 +169,27 @@ def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[boo
     (length,) = (word,) if legacy else _read_i32(data, start + 4)
     if length < 0:
         place = (metadata_start - 4, metadata_start)
-        observed = f"a length of {length}{_swapped(length, len(data) - metadata_start)}"
+        observed = _length(length, len(data) - metadata_start)
         report(faults, Rule.PREFIX_LENGTH_NEGATIVE, place, "prefix", observed)
         return None
     return legacy, metadata_start, length
 
 
-def _swapped(length: int, there: int) -> str:
-    """A remark on an impossible metadata length that is possible in the other byte order; else empty."""
-    swapped = int.from_bytes(length.to_bytes(4, "little", signed=True), "big", signed=True)
-    return f"; byte-swapped the length would be {swapped}" if 0 < swapped <= there else ""
+def _length(length: int, there: int) -> str:
+    """The observation of a metadata length that is negative, or larger than the number of bytes after the prefix."""
+    observed = f"a metadata length of {length}, where {many(there, 'byte')} follow the prefix"
+    return observed + byte_swapped(length, 4, range(1, there + 1).__contains__)
+
+
+def _ends_in_body(verifier: Verifier, lacking: int) -> bool:
+    """True if the ``lacking`` last bytes of the metadata belong to no object of it, and are not padding either."""
+    end = max((span[1] for span in verifier.spans), default=0)
+    spare = verifier.meta[max(len(verifier.meta) - lacking, 0) :]
+    return end + lacking <= len(verifier.meta) and any(spare)
+
+
+def _swapped_body(length: int, there: int) -> str:
+    return byte_swapped(length, 8, range(there + 1).__contains__)
 
 
 def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, legacy: bool) -> Frame:
@@ -160,24 +198,37 @@ def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, le
     version_code, kind, header, body_length, _ = root.values
     body_start = base + len(verifier.meta)
     body_end = body_start + max(body_length, 0)
+    there = len(data) - body_start
     # The body is padded to 8 bytes, so that the next message starts aligned.
     if body_length & 7 or body_length < 0:
         negative = body_length < 0
         rule = Rule.MESSAGE_BODY_LENGTH_NEGATIVE if negative else Rule.MESSAGE_BODY_LENGTH_NOT_MULTIPLE_OF_8
         place = base + root.place("bodyLength")
-        report(faults, rule, (place, place + 8), "Message.bodyLength", f"{body_length}")
+        observed = f"a body length of {body_length}{_swapped_body(body_length, there)}"
+        report(faults, rule, (place, place + 8), "Message.bodyLength", observed)
     if body_end > len(data):
         body_end = len(data)
-        observed = f"{body_end - body_start} of {body_length} bytes"
+        observed = f"a body of {many(there, 'byte')}, where the message declares {body_length}"
+        observed += _swapped_body(body_length, there)
+        lacking = body_length - there
+        if _ends_in_body(verifier, lacking):
+            observed += f"; with a metadata length of {len(verifier.meta) - lacking} it would be complete"
+            header = None  # where the body starts is a guess
         report(faults, Rule.MESSAGE_BODY_TRUNCATED, (body_start, body_end), "body", observed)
     version = "" if version_code is None else _VERSIONS[version_code]
     if version_code is not None and version_code <= _V4:
         rule = Rule.MESSAGE_VERSION_V4 if version_code == _V4 else Rule.MESSAGE_VERSION_BEFORE_V4
         place = base + root.place("version")
-        report(faults, rule, (place, place + 2), "Message.version", version)
+        report(faults, rule, (place, place + 2), "Message.version", f"metadata version {version}")
     if kind == 0:
         place = base + root.start
-        report(faults, Rule.MESSAGE_HEADER_MISSING, (place, place + root.size), "Message.header", "no header")
+        report(
+            faults,
+            Rule.MESSAGE_HEADER_MISSING,
+            (place, place + root.size),
+            "Message.header",
+            "a message without a header",
+        )
     message = Message(
         start=start,
         end=body_end,
@@ -238,14 +289,32 @@ def read_following(data: memoryview, start: int, limit: int = MAX_EXTRA) -> tupl
     return tuple(messages)
 
 
-def judge_following(extra: tuple[Message, ...], faults: list[Fault]) -> None:
-    """Add a fault for each message or run of bytes after the first message."""
+def judge_following(first: Message, extra: tuple[Message, ...], faults: list[Fault]) -> None:
+    """Add a fault for each message or run of bytes after the ``first`` message.
+
+    It adds none if the place where that message ends is a guess: after a prefix without metadata, and after metadata
+    that leads beyond its own end.
+    """
+    if first.header is Header.END_OF_STREAM or any(fault.rule in BEYOND_METADATA for fault in faults):
+        return
     for message in extra:
         span = message.end - message.start
         if message.header is Header.END_OF_STREAM:
-            report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", f"a marker of {span} bytes")
+            report(
+                faults,
+                Rule.MESSAGE_END_OF_STREAM,
+                (message.start, message.end),
+                "",
+                f"an end-of-stream marker of {many(span, 'byte')} after the message",
+            )
         elif message.header in (Header.STRAY, Header.UNKNOWN):
-            report(faults, Rule.MESSAGE_TRAILING_BYTES, (message.start, message.end), "", f"{span} bytes more")
+            report(
+                faults,
+                Rule.MESSAGE_TRAILING_BYTES,
+                (message.start, message.end),
+                "",
+                f"{many(span, 'byte')} after the message",
+            )
         else:
-            observed = f"a {message.header} message of {span} bytes more"
+            observed = f"a {message.header} message of {many(span, 'byte')} after the first message"
             report(faults, Rule.MESSAGE_SECOND_MESSAGE, (message.start, message.end), "", observed)

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.wire.body import Body
 from conformance.wire.closed import BufferRole, Layout
 from conformance.wire.layout import Op
@@ -98,7 +99,7 @@ def _view(raw: memoryview) -> str:
     length, _, buffer, offset = struct.unpack("<i4sii", raw)
     if 0 <= length <= 12:
         return repr(bytes(raw[4 : 4 + length]).decode(errors="replace"))
-    return f"{length} bytes of data {buffer} at {offset}"
+    return f"{many(length, 'byte')} of data {buffer} at {offset}"
 
 
 def _value(made: Type, width: int) -> Callable[[memoryview], str]:

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
+from conformance.contain.text import many
 from conformance.wire.batch import BatchMessage
 from conformance.wire.closed import BufferRole, RegionKind, SpanKind
 from conformance.wire.flatbuf import Span, Table, Verifier
@@ -56,8 +57,8 @@ def cover(claims: list[Region], start: int, end: int, data: memoryview) -> Itera
 def _gap(start: int, end: int, data: memoryview) -> Region:
     size = end - start
     if size < 64 and not bytes(data[start:end]).strip(b"\0"):
-        return Region(start, end, RegionKind.PADDING, "", "padding", f"{size} bytes")
-    return Region(start, end, RegionKind.UNKNOWN, "", "bytes of no known part", f"{size} bytes")
+        return Region(start, end, RegionKind.PADDING, "", "padding", many(size, "byte"))
+    return Region(start, end, RegionKind.UNKNOWN, "", "bytes of no known part", many(size, "byte"))
 
 
 def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Region]:
@@ -80,7 +81,7 @@ def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Regio
 def head_claims() -> Iterator[Region]:
     """The parts of the start of a file whose head is complete."""
     yield Region(0, len(MAGIC), RegionKind.PREFIX, "head", "magic", "ARROW1")
-    yield Region(len(MAGIC), HEAD, RegionKind.PADDING, "head", "padding", f"{HEAD - len(MAGIC)} bytes")
+    yield Region(len(MAGIC), HEAD, RegionKind.PADDING, "head", "padding", many(HEAD - len(MAGIC), "byte"))
 
 
 def tail_claims(data: memoryview, tail: Tail, messages: Mapping[int, Message]) -> Iterator[Region]:
@@ -90,20 +91,20 @@ def tail_claims(data: memoryview, tail: Tail, messages: Mapping[int, Message]) -
     if tail.length_at is not None:
         (length,) = struct.unpack_from("<i", data, tail.length_at)
         end = tail.length_at + 4
-        yield Region(tail.length_at, end, RegionKind.PREFIX, "tail", "length of the footer", f"{length} bytes")
+        yield Region(tail.length_at, end, RegionKind.PREFIX, "tail", "length of the footer", many(length, "byte"))
         yield Region(end, end + len(MAGIC), RegionKind.PREFIX, "tail", "magic", "ARROW1")
 
 
 def _prefix(data: memoryview, message: Message) -> Iterator[Region]:
     at = message.start
     if message.header is Header.STRAY and not message.metadata_start:
-        yield Region(at, message.end, RegionKind.UNKNOWN, "", "no message begins here", f"{message.end - at} bytes")
+        yield Region(at, message.end, RegionKind.UNKNOWN, "", "no message begins here", many(message.end - at, "byte"))
         return
     if not message.legacy:
         yield Region(at, at + 4, RegionKind.PREFIX, "prefix", "continuation word", "Arrow 0.15 and later")
         at += 4
     (length,) = struct.unpack_from("<i", data, at)
-    value = "end of stream" if length == 0 else f"{length} bytes"
+    value = "end of stream" if length == 0 else many(length, "byte")
     meaning = "metadata length, with no continuation word before it" if message.legacy else "metadata length"
     yield Region(at, at + 4, RegionKind.PREFIX, "prefix", meaning, value)
 
@@ -142,7 +143,7 @@ def _shown(batch: BatchMessage, op: Op, role: str, content: memoryview) -> str:
         return ""
     known = BufferRole(role) if role in _ROLES else None
     shown = preview(batch.body, op, known, content)
-    return f"{batch.codec}, {len(content)} bytes: {shown}" if batch.codec else shown
+    return f"{batch.codec}, {many(len(content), 'byte')}: {shown}" if batch.codec else shown
 
 
 _ROLES: Final = frozenset(BufferRole)
@@ -187,8 +188,8 @@ class _Metadata:
 
     def vtable(self, table: Table) -> Iterator[Region]:
         at, spec, path = table.vtable, table.spec, f"vtable of {_label(table)}"
-        yield self.region((at, at + 2), RegionKind.VTABLE, path, "size of the vtable", f"{table.vtable_size} bytes")
-        yield self.region((at + 2, at + 4), RegionKind.VTABLE, path, "size of the table", f"{table.size} bytes")
+        yield self.region((at, at + 2), RegionKind.VTABLE, path, "size of the vtable", many(table.vtable_size, "byte"))
+        yield self.region((at + 2, at + 4), RegionKind.VTABLE, path, "size of the table", many(table.size, "byte"))
         for number, (slot, place) in enumerate(zip(spec.slots, table.places, strict=False)):
             value = f"at +{place - table.start}" if place else "absent"
             entry = at + 4 + 2 * number
@@ -284,7 +285,7 @@ class _Metadata:
         return f"  · {owner[0].path} {owner[1]}" if owner is not None else ""
 
     def string(self, start: int, end: int, path: str, text: bytes) -> Iterator[Region]:
-        yield self.region((start, start + 4), RegionKind.STRING, path, "length of the string", f"{len(text)} bytes")
+        yield self.region((start, start + 4), RegionKind.STRING, path, "length of the string", many(len(text), "byte"))
         if text:
             shown = repr(shorten(text.decode(errors="replace"), 56))
             yield self.region((start + 4, end - 1), RegionKind.STRING, path, "text", shown)

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import Table, Verifier
 from conformance.wire.messages import (
@@ -61,7 +62,7 @@ def read_schema(data: Bytes) -> SchemaMessage:
     schema = schema_of(frame, faults)
     message = frame.message
     extra = read_following(view, message.end)
-    judge_following(extra, faults)
+    judge_following(message, extra, faults)
     return SchemaMessage(faults, message, extra, schema)
 
 
@@ -69,15 +70,21 @@ def schema_of(frame: Frame, faults: list[Fault]) -> Schema | None:
     """The schema in a message's header; adds its faults to ``faults``."""
     message = frame.message
     if message.header is Header.END_OF_STREAM:
-        report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", "a marker instead of a schema")
+        report(
+            faults,
+            Rule.MESSAGE_END_OF_STREAM,
+            (message.start, message.end),
+            "",
+            "an end-of-stream marker instead of a schema",
+        )
         return None
     if message.header not in (Header.SCHEMA, Header.UNKNOWN, Header.STRAY):
-        observed = f"{message.header} instead of Schema"
+        observed = f"a {message.header} message instead of a Schema message"
         start, end = message.metadata_start, message.metadata_end
         report(faults, Rule.MESSAGE_HEADER_KIND, (start, end), "Message.header", observed)
         return None
     if message.body_length > 0:
-        observed = f"a body of {message.body_length} bytes"
+        observed = f"a body of {many(message.body_length, 'byte')}"
         report(faults, Rule.MESSAGE_SCHEMA_WITH_BODY, (message.body_start, message.body_end), "body", observed)
     if message.header is not Header.SCHEMA or frame.header is None or frame.verifier is None:
         return None
@@ -114,7 +121,7 @@ class _Builder:
                 return None
         endianness = table["endianness"]
         if endianness == 1:
-            self.fault(Rule.SCHEMA_ENDIANNESS_BIG, table, "Schema.endianness", "Big")
+            self.fault(Rule.SCHEMA_ENDIANNESS_BIG, table, "Schema.endianness", "big-endian bodies")
         features = ENUMS["Feature"].names
         codes = self.verifier.int64s(table["features"])
         fields = [self.field(child, "") for child in tables or ()]
@@ -136,12 +143,12 @@ class _Builder:
         name = table["name"] or ""
         path = join_path(path, name)
         if not any(table.places[:1]):
-            self.fault(Rule.SCHEMA_NAME_MISSING, table, path, "no name")
+            self.fault(Rule.SCHEMA_NAME_MISSING, table, path, "a field without a name")
         pairs = read_pairs(table, self.verifier)
         children = [self.field(child, path) for child in table["children"] or ()]
         code = table["type_type"]
         if code == 0:
-            self.fault(Rule.SCHEMA_FIELD_WITHOUT_TYPE, table, path, "no type")
+            self.fault(Rule.SCHEMA_FIELD_WITHOUT_TYPE, table, path, "a field without a type")
             return None
         broken_children = table["children"] is None and table.place("children") != table.start
         if table["type"] is None or None in children or broken_children:
@@ -170,7 +177,12 @@ class _Builder:
     def children(self, table: Table, kind: Type, path: str, children: tuple[Field, ...]) -> bool:
         wanted = CHILDREN[kind.kind]
         if wanted is not None and len(children) != wanted:
-            self.fault(Rule.SCHEMA_CHILD_COUNT, table, path, f"{len(children)} children of {kind}, not {wanted}")
+            self.fault(
+                Rule.SCHEMA_CHILD_COUNT,
+                table,
+                path,
+                f"{many(len(children), 'child', 'children')} of {kind}, where the type requires {wanted}",
+            )
             return False
         if kind.kind is TypeKind.MAP:
             return self.map_children(table, path, children[0])
@@ -189,7 +201,7 @@ class _Builder:
                 Rule.SCHEMA_MAP_ENTRIES,
                 table,
                 path,
-                f"a child of type {entries.type} with {len(entries.children)} children",
+                f"a child of type {entries.type} with {many(len(entries.children), 'child', 'children')}",
             )
             return False
         # A nullable key is a fault of the schema alone: its batches can still be read.
@@ -233,7 +245,7 @@ class _Builder:
         if unit is None:
             return None
         if width != (32 if unit < 2 else 64):
-            self.fault(Rule.SCHEMA_TIME_WIDTH, table, path, f"{width} bits in {_UNITS[unit]}")
+            self.fault(Rule.SCHEMA_TIME_WIDTH, table, path, f"a width of {width} bits with the unit {_UNITS[unit]}")
             return None
         return Type(TypeKind.TIME, bit_width=width, unit=_UNITS[unit])
 
@@ -277,7 +289,9 @@ class _Builder:
             ids = self.verifier.int32s(run) if run.count == len(children) <= 128 else (-1,)
         if len(ids) != len(children) or len(set(ids)) != len(ids) or not all(0 <= each <= 127 for each in ids):
             listed = len(ids) if run is None else run.count
-            observed = f"{len(children)} children, {listed} ids: {', '.join(map(str, ids[:16]))}"
+            observed = (
+                f"{many(len(children), 'child', 'children')}, {many(listed, 'id')}: {', '.join(map(str, ids[:16]))}"
+            )
             self.fault(Rule.SCHEMA_UNION_TYPE_IDS, table, path, observed)
             return None
         return Type(TypeKind.UNION, mode=("sparse", "dense")[mode], type_ids=ids)

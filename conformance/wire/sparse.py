@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from conformance.contain.text import many
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError
 from conformance.wire.batch import BufferRange
 from conformance.wire.faults import Rule
@@ -70,7 +71,7 @@ def judge_sparse(body: TensorBody) -> SparseTensor | None:
     length = header["non_zero_length"]
     index = _INDEX[table.spec.name](body, table, shape)
     if length < 0:
-        body.fault(Rule.SPARSE_LENGTH_NEGATIVE, header, "non_zero_length", f"{length}")
+        body.fault(Rule.SPARSE_LENGTH_NEGATIVE, header, "non_zero_length", f"a number of {length}")
     if index is None:
         return None
     (data,) = body.ranges(header["data"])
@@ -100,7 +101,7 @@ def _aligned(body: TensorBody) -> None:
     base = body.message.body_start - body.message.start
     for number, part in enumerate(body.parts):
         if body.contents[number] and (base + part.range.offset) % ALIGNMENT:
-            observed = f"at {base + part.range.offset} bytes from the start of the message"
+            observed = f"a buffer at {many(base + part.range.offset, 'byte')} from the start of the message"
             body.part_fault(Rule.SPARSE_ALIGNMENT, number, observed, harmless=True)
             return
 
@@ -133,7 +134,7 @@ def _csx(body: TensorBody, table: Table, shape: tuple[int, ...]) -> SparseIndex 
     if None in (axis, pointers, indices) or pointers_type is None or indices_type is None:
         return None
     if len(shape) != 2:
-        body.fault(Rule.SPARSE_DIMENSIONS, body.header, "shape", f"{len(shape)} dimensions of compressed rows")
+        body.fault(Rule.SPARSE_DIMENSIONS, body.header, "shape", f"{many(len(shape), 'dimension')} of compressed rows")
         return None
     places = tuple(body.ranges(indices))
     return SparseIndex("CSX", indices_type, places, (axis, 1 - axis), pointers_type, tuple(body.ranges(pointers)))
@@ -145,15 +146,18 @@ def _csf(body: TensorBody, table: Table, shape: tuple[int, ...]) -> SparseIndex 
     if None in runs or pointers_type is None or indices_type is None:
         return None
     if len(shape) < 2:
-        body.fault(Rule.SPARSE_DIMENSIONS, body.header, "shape", f"{len(shape)} dimensions of compressed fibers")
+        body.fault(
+            Rule.SPARSE_DIMENSIONS, body.header, "shape", f"{many(len(shape), 'dimension')} of compressed fibers"
+        )
         return None
     pointers, indices, axes = body.ranges(runs[0]), body.ranges(runs[1]), body.verifier.int32s(runs[2])
     if (len(pointers), len(indices)) != (len(shape) - 1, len(shape)):
-        observed = f"{len(pointers)} of pointers and {len(indices)} of indices for {len(shape)} dimensions"
+        shown = f"{many(len(pointers), 'buffer')} of pointers and {len(indices)} of indices"
+        observed = f"{shown} for {many(len(shape), 'dimension')}"
         body.fault(Rule.SPARSE_BUFFER_COUNT, table, "indicesBuffers", observed)
         return None
     if sorted(axes) != list(range(len(shape))):
-        body.fault(Rule.SPARSE_AXIS_ORDER, table, "axisOrder", f"{', '.join(map(str, axes[:16])) or 'none'}")
+        body.fault(Rule.SPARSE_AXIS_ORDER, table, "axisOrder", f"the axes {', '.join(map(str, axes[:16])) or 'none'}")
         return None
     return SparseIndex("CSF", indices_type, tuple(indices), axes, pointers_type, tuple(pointers))
 
@@ -171,7 +175,9 @@ def _judge_coo(body: TensorBody, tensor: SparseTensor, _: list[int], indices: li
     wrong = (matrix < 0) | (matrix >= np.array(tensor.shape, np.int64))
     if wrong.any():
         row, column = divmod(int(wrong.argmax()), len(tensor.shape))
-        observed = f"{int(matrix[row, column])} in dimension {column} of {tensor.shape[column]}, value {row}"
+        observed = (
+            f"the index {int(matrix[row, column])} in dimension {column} of size {tensor.shape[column]}, at value {row}"
+        )
         body.part_fault(Rule.SPARSE_INDEX_RANGE, indices[0], observed)
     if tensor.index.canonical and len(matrix) > 1:
         before, after = matrix[:-1], matrix[1:]
@@ -180,7 +186,7 @@ def _judge_coo(body: TensorBody, tensor: SparseTensor, _: list[int], indices: li
         unsorted = after[rows, column] <= before[rows, column]
         if unsorted.any():
             row = int(unsorted.argmax())
-            observed = f"{after[row][:8].tolist()} after {before[row][:8].tolist()}, value {row + 1}"
+            observed = f"the coordinates {after[row][:8].tolist()} after {before[row][:8].tolist()}, at value {row + 1}"
             body.part_fault(Rule.SPARSE_NOT_CANONICAL, indices[0], observed, harmless=True)
 
 
@@ -194,7 +200,9 @@ def _matrix(body: TensorBody, tensor: SparseTensor, part: int) -> Integers | Non
         return np.zeros((0, shape[1]), np.int64)
     needed = (shape[0] - 1) * index.strides[0] + (shape[1] - 1) * index.strides[1] + width
     if needed > len(content):
-        body.part_fault(_TOO_SMALL, part, f"{len(content)} bytes, {needed} needed with strides {index.strides}")
+        body.part_fault(
+            _TOO_SMALL, part, f"{many(len(content), 'byte')}, where the strides {index.strides} need {needed}"
+        )
         return None
     found: npt.NDArray[Any] = np.ndarray(shape, dtype_of(index.indices_type), content, 0, index.strides)
     return found.astype(np.int64)
@@ -215,7 +223,7 @@ def _judge_csx(body: TensorBody, tensor: SparseTensor, pointers: list[int], indi
     falling = (found[1:] < found[:-1]) & ~first[1:-1] if length else np.zeros(0, np.bool_)
     if falling.any():
         entry = int(falling.argmax()) + 1
-        observed = f"{int(found[entry])} after {int(found[entry - 1])} in entry {entry}"
+        observed = f"the index {int(found[entry])} after {int(found[entry - 1])} in entry {entry}"
         body.part_fault(Rule.SPARSE_INDEX_ORDER, indices[0], observed, entry=entry, harmless=True)
 
 
@@ -243,7 +251,8 @@ def _inside(body: TensorBody, part: int, found: Integers, axis: int, size: int) 
     wrong = (found < 0) | (found >= size)
     if wrong.any():
         entry = int(wrong.argmax())
-        observed = f"{int(found[entry])} in dimension {axis} of {size}, entry {entry} ({int(wrong.sum())} such entries)"
+        such = many(int(wrong.sum()), "such entry", "such entries")
+        observed = f"the index {int(found[entry])} in dimension {axis} of size {size}, entry {entry} ({such})"
         body.part_fault(Rule.SPARSE_INDEX_RANGE, part, observed, entry=entry)
 
 
@@ -251,12 +260,12 @@ def _pointing(body: TensorBody, part: int, starts: Integers, end: int) -> bool:
     """True if the pointers start at 0, never decrease and end at ``end``."""
     falling = starts[1:] < starts[:-1]
     if starts[0] != 0:
-        entry, observed = 0, f"{int(starts[0])} at first"
+        entry, observed = 0, f"a first pointer of {int(starts[0])}"
     elif falling.any():
         entry = int(falling.argmax()) + 1
-        observed = f"{int(starts[entry])} after {int(starts[entry - 1])} in entry {entry}"
+        observed = f"the pointer {int(starts[entry])} after {int(starts[entry - 1])} in entry {entry}"
     elif starts[-1] != end:
-        entry, observed = len(starts) - 1, f"{int(starts[-1])} at last, of {end} entries"
+        entry, observed = len(starts) - 1, f"a last pointer of {int(starts[-1])} for {many(end, 'entry', 'entries')}"
     else:
         return True
     body.part_fault(Rule.SPARSE_POINTERS, part, observed, entry=entry)

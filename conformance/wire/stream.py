@@ -12,6 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.wire.arrow import UndecodableError, schema_to_arrow
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.compression import DecompressionBudget
@@ -119,7 +120,7 @@ class _StreamReader:
         reading.end = message.end
         first = reading.messages[0]
         if message.header is not Header.STRAY and message.legacy is not first.legacy:
-            observed = "a length alone" if message.legacy else "a continuation word"
+            observed = "a prefix without a continuation word" if message.legacy else "a prefix with a continuation word"
             report(faults, Rule.STREAM_FRAMING_MIXED, (message.start, message.start + 4), "prefix", observed)
         if message.header is Header.END_OF_STREAM:
             self.ended(message, faults)
@@ -134,7 +135,9 @@ class _StreamReader:
             report(faults, Rule.STREAM_SCHEMA_FIRST, (message.start, message.end), "", "an end-of-stream marker")
         if message.end < len(self.view):
             place = message.end, len(self.view)
-            report(faults, Rule.STREAM_BYTES_AFTER_END, place, "", f"{place[1] - place[0]} bytes more")
+            report(
+                faults, Rule.STREAM_BYTES_AFTER_END, place, "", f"{many(place[1] - place[0], 'byte')} after the marker"
+            )
 
     def schema(self, frame: Frame, faults: list[Fault]) -> bool:
         message = frame.message
@@ -152,7 +155,13 @@ class _StreamReader:
         reading, message = self.reading, frame.message
         place = message.metadata_start, message.metadata_end
         if message.header is Header.SCHEMA:
-            report(faults, Rule.STREAM_SECOND_SCHEMA, place, "Message.header", f"message {len(reading.messages)}")
+            report(
+                faults,
+                Rule.STREAM_SECOND_SCHEMA,
+                place,
+                "Message.header",
+                f"a second schema, in message {len(reading.messages)}",
+            )
         elif message.header in (Header.TENSOR, Header.SPARSE_TENSOR):
             report(faults, Rule.STREAM_MESSAGE_KIND, place, "Message.header", f"a {message.header} message")
         elif reading.schema is None or self.dictionaries is None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from conformance.contain.text import many
 from conformance.wire.arrow import UnsupportedHereError
 from conformance.wire.batch import BufferRange
 from conformance.wire.body import MAX_PADDING
@@ -144,7 +145,7 @@ class TensorBody:
         known = [dimension for dimension in dimensions if dimension is not None]
         for dimension in known:
             if dimension["size"] < 0:
-                self.fault(Rule.TENSOR_SHAPE_NEGATIVE, dimension, "size", f"{dimension['size']}")
+                self.fault(Rule.TENSOR_SHAPE_NEGATIVE, dimension, "size", f"a size of {dimension['size']}")
                 return None
         return tuple([each["size"] for each in known]), tuple([each["name"] for each in known])
 
@@ -161,7 +162,9 @@ class TensorBody:
         number, (offset, length) = len(self.parts) - 1, place
         content = None
         if min(offset, length) < 0 or offset + length > max(self.message.body_length, 0):
-            observed = f"offset {offset} and length {length} in a body of {self.message.body_length}"
+            observed = (
+                f"the offset {offset} and the length {length} in a body of {many(self.message.body_length, 'byte')}"
+            )
             self.part_fault(rule, number, observed)
         elif not length:
             content = self.view[:0]
@@ -190,9 +193,15 @@ class TensorBody:
         """Judge a range of bytes that belongs to no buffer."""
         place = self.message.body_start + start, self.message.body_start + end
         if end - start >= MAX_PADDING:
-            report(self.faults, Rule.BODY_UNACCOUNTED, place, "body", f"{end - start} bytes of no buffer")
+            report(
+                self.faults,
+                Rule.BODY_UNACCOUNTED,
+                place,
+                "body",
+                f"{many(end - start, 'byte')} that belong to no buffer",
+            )
         elif start < end and bytes(self.view[start:end]).strip(b"\0"):
-            report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", "padding that is not all zero")
+            report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", "padding with other bytes than zero")
 
     def integers(self, part: int, count: int, rule: Rule) -> npt.NDArray[np.int64] | None:
         """The first ``count`` entries of an index buffer; values above 63 bits become negative.
@@ -211,6 +220,8 @@ class TensorBody:
         needed = count * width_of(made.type)
         if self.contents[part] is None or needed <= made.range.length:
             return self.contents[part] is not None
-        observed = f"{made.range.length} bytes, {needed} needed for {count} entries of {made.type}"
+        observed = (
+            f"{many(made.range.length, 'byte')}, where {many(count, 'entry', 'entries')} of {made.type} need {needed}"
+        )
         self.part_fault(rule, part, observed)
         return False

@@ -79,7 +79,7 @@ def read_tensor(data: Bytes) -> TensorReading:
     reading = judge_tensor(frame, view, faults)
     if frame.message.end < len(view):
         reading.extra = read_following(view, frame.message.end)
-        judge_following(reading.extra, faults)
+        judge_following(frame.message, reading.extra, faults)
     return reading
 
 
@@ -89,9 +89,21 @@ def judge_tensor(frame: Frame, view: memoryview, faults: list[Fault]) -> TensorR
     reading = TensorReading(faults, message)
     place = message.metadata_start, message.metadata_end
     if message.header is Header.END_OF_STREAM:
-        report(faults, Rule.MESSAGE_END_OF_STREAM, (message.start, message.end), "", "a marker instead of a tensor")
+        report(
+            faults,
+            Rule.MESSAGE_END_OF_STREAM,
+            (message.start, message.end),
+            "",
+            "an end-of-stream marker instead of a tensor",
+        )
     elif message.header not in (Header.TENSOR, Header.SPARSE_TENSOR, Header.UNKNOWN, Header.STRAY):
-        report(faults, Rule.MESSAGE_HEADER_KIND, place, "Message.header", f"{message.header} instead of Tensor")
+        report(
+            faults,
+            Rule.MESSAGE_HEADER_KIND,
+            place,
+            "Message.header",
+            f"a {message.header} message instead of a Tensor message",
+        )
     elif frame.header is not None and frame.verifier is not None:
         reading.body = TensorBody(view, message, frame.verifier, frame.header)
         judge = judge_dense if message.header is Header.TENSOR else judge_sparse

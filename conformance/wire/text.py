@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from conformance.contain.text import many
 from conformance.wire.body import Body
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Op
@@ -38,5 +39,5 @@ def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, 
     if wrong.any():
         slot = int(wrong.argmax())
         value = bytes(text[int(starts[slot]) : min(int(ends[slot]), int(starts[slot]) + 24)])
-        observed = f"the bytes {value.hex(' ')} in slot {slot} ({int(wrong.sum())} such slots)"
+        observed = f"the bytes {value.hex(' ')} in slot {slot} ({many(int(wrong.sum()), 'such slot')})"
         body.fault(Rule.UTF8_INVALID, op, first + 2, observed, element=(start + int(starts[slot]), 1))

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from conformance.contain.text import many
 from conformance.wire.body import Body
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Mask, Op
@@ -58,7 +59,9 @@ def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Callable[[int, i
     if count and content is not None:
         width = op.width
         value = int.from_bytes(content[slot * width : (slot + 1) * width], "little", signed=True)
-        body.fault(rule, op, number, f"{value} in slot {slot} ({count} such slots)", element=(slot, width))
+        body.fault(
+            rule, op, number, f"the value {value} in slot {slot} ({many(count, 'such slot')})", element=(slot, width)
+        )
 
 
 def _time(body: Body, op: Op, length: int, content: memoryview, number: int) -> None:

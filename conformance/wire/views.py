@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from conformance.contain.text import many
 from conformance.wire.body import Body
 from conformance.wire.faults import Rule
 from conformance.wire.layout import Mask, Op
@@ -101,6 +102,6 @@ def _report(body: Body, op: Op, number: int, rule: Rule, wrong: Mask) -> bool:
     slot = int(wrong.argmax())
     content = body.contents[number]
     view = "" if content is None else content[16 * slot : 16 * slot + 16].hex(" ", 4)
-    observed = f"the view {view} in slot {slot} ({int(wrong.sum())} such slots)"
+    observed = f"the view {view} in slot {slot} ({many(int(wrong.sum()), 'such slot')})"
     body.fault(rule, op, number, observed, element=(slot, 16))
     return True

@@ -189,6 +189,10 @@ def _with_payloads(payloads: list[bytes], inflated: int = 0) -> Exchange:
         if inflated:
             message.uncompressed_byte_size = inflated
         responses.append(message.SerializeToString())
+    if inflated:
+        request = proto.CreateReadSessionRequest.FromString(created.request)
+        request.read_session.read_options.response_compression_codec = proto.RESPONSE_COMPRESSION["LZ4"]
+        created = dataclasses.replace(created, request=request.SerializeToString())
     return dataclasses.replace(SERVED, calls=(created, dataclasses.replace(read, responses=tuple(responses))))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import pkgutil
 import re
+import struct
+from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
@@ -17,6 +19,7 @@ from conformance.contract.messages import Message, Messages, ShownMessages
 from conformance.contract.rules import NOT_ASKED
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.records import Level, Outcome
+from conformance.reference.message import batch_message, schema_message
 from tests.contract.byte_samples import BATCHES, SCHEMAS, broken_messages, framed_messages, good_messages
 from tests.fixtures import real_bigquery
 
@@ -228,3 +231,26 @@ def test_a_field_without_a_column_has_a_type_of_the_service() -> None:
 
     assert observed(*served) == []
     assert [path for path, _ in observed(*foreign)] == ["0.x", "1.x", "2.x", "3.x", "4.x"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "clause"),
+    [
+        (lambda data: data[:4] + struct.pack("<i", -16) + data[8:], "framing.metadata-length"),
+        (lambda data: data[:4] + struct.pack("<i", 1 << 20) + data[8:], "framing.metadata-length"),
+        (lambda data: data[:6], "framing.batch-prefix"),
+        (lambda data: bytes(4) + data[4:], "framing.batch-prefix"),
+        (lambda data: data[:4] + bytes(4) + data[8:], "framing.batch-without-end-of-stream"),
+    ],
+    ids=["negative", "too large", "cut", "zeros", "marker"],
+)
+def test_nothing_is_guessed_behind_a_broken_prefix(spoil: Callable[[bytes], bytes], clause: str) -> None:
+    """One clause fails on the message, and the clauses on what follows the prefix have no subject."""
+    batch = pa.record_batch([pa.array([1, 2, 3])], ["x"])
+    message = spoil(batch_message(batch).encode())
+
+    verdicts = judge_bytes(schema_message(batch.schema).encode(), [message], profile="ipc-message")
+
+    assert [one.clause for one in verdicts if one.outcome is Outcome.FAIL] == [clause]
+    assert "framing.batch-single-message" not in {one.clause for one in verdicts}
+    assert "structure.header-present" in {one.clause for one in verdicts}  # of the schema

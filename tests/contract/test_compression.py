@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from conformance.records import CreateSession, Expect, Json, ReadRows, Table
+from conformance.records import CreateSession, Expect, Json, Outcome, ReadRows, Table
 from tests.contract.exchanges import COLUMNS, Answer, Deviation, Spoil, case_of, create, prove, read, verdicts
 from tests.contract.test_restriction import accepted
 
@@ -118,3 +119,19 @@ def test_a_payload_that_would_not_shrink_may_be_left_alone() -> None:
     found = verdicts(PAYLOAD, left_alone, response_rows=50)
 
     assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_a_payload_that_does_not_decompress_is_the_reason_for_what_lies_behind_it() -> None:
+    """The clauses that the case names and that need the rows say which bytes cannot be read."""
+
+    def noise(answers: list[Answer]) -> None:
+        read(answers).responses[0].arrow_record_batch.serialized_record_batch = b"\xff" * 9
+
+    found = verdicts(dataclasses.replace(PAYLOAD, clauses=("compression.payload-rows-are-the-same",)), noise)
+
+    (verdict,) = [one for one in found if one.clause == "compression.payload-rows-are-the-same"]
+    assert (verdict.outcome, verdict.reason) == (
+        Outcome.DEPENDENCY_FAILED,
+        "call 1, response 0: the bytes of a payload do not decompress; see the findings on them",
+    )
+    assert [one.clause for one in found if one.outcome is Outcome.FAIL] == ["compression.payload-has-its-size"]

@@ -153,8 +153,8 @@ def test_every_reason_class_of_a_bad_restriction_has_a_clause() -> None:
         ((7, 9), [("1 of them missing", 8)]),
         ((7, 8, 9, 8), [("1 of them once more", 8)]),
         ((7, 8, 9, 8, 9, 7), [("3 of them once more", 8)]),
-        ((3, 7, 8, 9, 4), [("2 others", 3)]),
-        ((9, 9, 0), [("1 others", 0), ("2 of them missing", 7), ("1 of them once more", 9)]),
+        ((3, 7, 8, 9, 4), [("2 other rows", 3)]),
+        ((9, 9, 0), [("1 other row", 0), ("2 of them missing", 7), ("1 of them once more", 9)]),
     ],
 )
 def test_rows_that_a_restriction_does_not_select_are_counted(

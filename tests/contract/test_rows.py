@@ -90,6 +90,7 @@ DEVIATIONS = (
     fault("row-count-is-true", response(lambda r: setattr(r, "row_count", 10), 1)),
     fault("deprecated-count-is-zero-or-true", response(lambda r: setattr(r.arrow_record_batch, "row_count", 10))),
     fault("uncompressed-size-is-unset", response(lambda r: setattr(r, "uncompressed_byte_size", -1))),
+    fault("uncompressed-size-is-unset", response(lambda r: setattr(r, "uncompressed_byte_size", 1 << 20))),
     fault("first-response-has-the-schema", response(lambda r: r.ClearField("arrow_schema"))),
     fault("schema-is-the-sessions", response(other_schema)),
     fault("progress-is-a-fraction", response(progress(0, 1.5), 2)),

@@ -182,5 +182,5 @@ def test_a_finding_names_what_was_required_and_what_came() -> None:
 
     finding = next(finding for verdict in found for finding in verdict.findings)
     assert (finding.clause, finding.call, finding.field) == ("session.table-is-echoed", 0, "table")
-    assert finding.required == "'projects/p/datasets/d/tables/t'"
-    assert finding.observed == "'projects/q'"
+    assert finding.required == "the table 'projects/p/datasets/d/tables/t'"
+    assert finding.observed == "the table 'projects/q'"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.log import read_log
 from conformance.engine.recorded import Stored
-from conformance.engine.result import fold
+from conformance.engine.result import NOT_JUDGED, fold
 from conformance.engine.selection import all_clauses
 from conformance.generate import load_case
 from conformance.records import Case, Exchange, ProtocolName, RecordError, Verdict, from_json, from_row
@@ -48,6 +48,18 @@ def judged(case: Case, exchange: Exchange) -> list[Verdict]:
     return list(step.verdicts(step.take(CaseWork(case))))
 
 
+def _places(verdicts: Iterable[Verdict]) -> list[str]:
+    """The verdicts without the texts of findings and reasons, which may change.
+
+    What depends on bytes that cannot be read was untestable then, and is a failed dependency now.
+    """
+    return [
+        f"{one.case_id}, {one.clause}: {'not judged' if one.outcome in NOT_JUDGED else one.outcome}"
+        + "".join(f"; {f.call}, {f.response}, {f.field}, {f.start} to {f.end}" for f in one.findings)
+        for one in verdicts
+    ]
+
+
 @pytest.mark.parametrize("name", EXTRACTED)
 def test_an_extracted_exchange_has_the_verdicts_of_then(old: Path, name: str) -> None:
     """One by one, with every finding."""
@@ -58,7 +70,7 @@ def test_an_extracted_exchange_has_the_verdicts_of_then(old: Path, name: str) ->
 
     found = [verdict for verdict in judged(from_json(Case, case), read) if verdict.clause in known]
 
-    assert found == [from_json(Verdict, verdict) for verdict in verdicts]
+    assert _places(found) == _places(from_json(Verdict, verdict) for verdict in verdicts)
     assert (read.protocol, read.driven) == (ProtocolName.STORAGE_READ, True)
 
 
@@ -110,11 +122,12 @@ def test_a_stored_exchange_of_a_campaign_has_the_verdicts_of_then(old: Path) -> 
         found = [one for one in judged(*stored_exchange(old, row)) if one.clause in clauses]
         then = {clause for place, clause in enumerate(clauses) if passed[row["index"]] >> place & 1}
 
-        assert {one.clause for one in found if one.outcome == "pass"} == {
-            clause for clause in then if not clause.startswith("readers.")
-        }
-        assert sorted(str(one) for one in found if one.outcome != "pass") == sorted(
-            str(one) for one in others.get(row["index"], []) if not one.clause.startswith("readers.")
+        passes = {one.clause for one in found if one.outcome == "pass"}
+        # Sessions that select fields and ask for something else too are judged by these clauses as well now.
+        assert passes >= {clause for clause in then if not clause.startswith("readers.")}
+        assert {clause.partition(".")[0] for clause in passes - then} <= {"projection"}
+        assert sorted(_places(one for one in found if one.outcome != "pass")) == sorted(
+            _places(one for one in others.get(row["index"], []) if not one.clause.startswith("readers."))
         )
     assert len(passed) == 12
     assert sum(map(len, others.values())) > 9

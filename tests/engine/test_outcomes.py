@@ -26,6 +26,11 @@ FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
         ("decimal128(38, 9) at 0x40", "decimal128(#) at #"),
         ("int64 instead of int32", "int64 instead of int32"),
         ("bytes ff ff ff ff, FF FF 10", "bytes #"),
+        ("the bytes ff in slot 3", "the bytes # in slot #"),
+        ("1 byte of metadata, 1 child, 1 such entry", "# bytes of metadata, # children, # such entries"),
+        ("a length of -8; byte-swapped it would be 184", "a length of #"),
+        ("large-list<item: struct<a: int64>> of b'x'", "large-list<…> of '…'"),
+        (r"a table's size 'it\'s' and a field's", "a table's size '…' and a field's"),
         ("found -57896044618658097711785492504343953926634992332820 here", "found # here"),
         ("table t_1e6658b8 of digest 1e6658b8", "table t_1e6658b8 of digest #"),
         ("-1.5e-7 or  twice\nas much", "# or twice as much"),
@@ -61,6 +66,47 @@ def test_the_description_of_the_field_itself_is_data() -> None:
     assert {finding_class(Outcome.FAIL, finding) for finding in findings} == {
         "fail: '…': its type (required: a non-nullable list)"
     }
+
+
+def _values(*pairs: tuple[str, str]) -> set[str]:
+    findings = [Finding("values.string", required, observed) for required, observed in pairs]
+    return {finding_class(Outcome.FAIL, finding) for finding in findings}
+
+
+def test_a_value_in_place_of_another_is_one_class() -> None:
+    """One conversion that goes wrong is one deviation, whatever the values and wherever they are."""
+    assert _values(
+        ("True", "False in row 0 (2 places differ)"),
+        ("9999-12-31 (day 2932896)", "outside the calendar (day 2933265) in row 3, item 1 (9 places differ)"),
+        ("'in row 2'", "'a\\'b… in row 2"),
+    ) == {"fail: '…' (required: '…')"}
+
+
+def test_a_value_a_null_and_other_items_are_different_failures() -> None:
+    """A lost value, an invented one, and a list of another length are not one defect."""
+    assert _values(
+        ("1", "NULL in row 0"), ("NULL", "1 in row 0"), ("1 item", "2 items in row 4"), ("1", "2 in row 0")
+    ) == {
+        "fail: NULL (required: '…')",
+        "fail: '…' (required: NULL)",
+        "fail: # items (required: # items)",
+        "fail: '…' (required: '…')",
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a reference to byte 76 of 72 bytes of metadata", "a reference of 0"),
+        ("a metadata length of -1, where 9 bytes follow the prefix", "3 bytes and no more"),
+        ("the same fields with other metadata", "the schema {a: int64}"),
+        ("int32", "large-list<item: int64>"),
+        ("8 bytes after the message", "a RecordBatch message of 160 bytes after the first message"),
+    ],
+)
+def test_different_failures_of_one_clause_stay_apart(one: str, other: str) -> None:
+    """A mask that merges two defects would let one excuse the other."""
+    assert shape(one) != shape(other)
 
 
 def test_the_prose_behind_a_status_is_data() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.engine.events import RunEnded
+from conformance.engine.expectations import ProblemKind
 from conformance.engine.repair import describe_changes, repaired, rewrite
 from conformance.engine.result import Result, fold
 from conformance.records import Verdict
@@ -128,6 +129,44 @@ def test_an_entry_that_excuses_nothing_goes() -> None:
     entries = repaired(result, listed)
 
     assert describe_changes(listed, entries) == ["- rows.once: fail: *"]
+
+
+def test_an_entry_that_stays_keeps_its_place_and_its_comments(tmp_path: Path) -> None:
+    """A reason in the words of an older suite is replaced where it stands; new entries come last."""
+    file = tmp_path / "mine.toml"
+    file.write_text(FILE)
+    kept, added = ExpectedFailure("framing.batch", "fail: *"), ExpectedFailure("a.b", "fail: y")
+
+    rewrite(file, [ExpectedFailure("rows.once", "fail: x"), kept, added])
+
+    migrated = FILE.replace('reason = "fail: # rows (required: one message)"', 'reason = "fail: x"')
+    assert file.read_text() == migrated + '\n[[expected_failures]]\nclause = "a.b"\nreason = "fail: y"\n'
+
+
+def test_a_reason_of_an_older_suite_is_migrated() -> None:
+    """The clause and the case still fail, so the entry is for the same defect; its note stays."""
+    listed = (ExpectedFailure("framing.*", "fail: # of # (required: one)", case="a", note="known"),)
+    result = run_of(failing("a", "framing.batch", "3 messages"), expectations=listed)
+
+    assert repaired(result, listed) == [ExpectedFailure("framing.*", THREE, case="a", note="known")]
+    assert [problem.kind for problem in result.problems] == [ProblemKind.OTHER_REASON]
+    assert "`conformance expect --write` writes the new reason" in result.problems[0].text
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ExpectedFailure("framing.batch", "crash: the target died", note="known"),
+        ExpectedFailure("framing.batch", "fail: # of #", case="b", note="known"),
+        ExpectedFailure("rows.once", "fail: # of #", note="known"),
+    ],
+    ids=["another outcome", "another case", "another clause"],
+)
+def test_a_reason_is_migrated_for_its_own_failure_only(entry: ExpectedFailure) -> None:
+    """A failure that the entry does not cover gets an entry of its own, without the note."""
+    verdicts = (failing("a", "framing.batch", "3 messages"), passing("a", "rows.once"))
+
+    assert repaired(run_of(*verdicts, expectations=(entry,)), (entry,)) == [ExpectedFailure("framing.batch", THREE)]
 
 
 def test_notes_stay_with_their_entries() -> None:

@@ -52,12 +52,20 @@ def response(
     return encoded
 
 
-def create(schema: bytes, streams: Sequence[str], *, data_format: str = "ARROW", selected: Sequence[str] = ()) -> Call:
+def create(
+    schema: bytes,
+    streams: Sequence[str],
+    *,
+    data_format: str = "ARROW",
+    selected: Sequence[str] = (),
+    payload_codec: str = "",
+) -> Call:
     """A recorded CreateReadSession call."""
     request = proto.CreateReadSessionRequest(parent="projects/p")
     request.read_session.table = TABLE
     request.read_session.data_format = proto.DATA_FORMAT[data_format]
     request.read_session.read_options.selected_fields.extend(selected)
+    request.read_session.read_options.response_compression_codec = proto.RESPONSE_COMPRESSION[payload_codec]
     session = proto.ReadSession(name=SESSION, table=TABLE, data_format=proto.DATA_FORMAT[data_format])
     session.arrow_schema.serialized_schema = schema
     for name in streams:

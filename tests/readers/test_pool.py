@@ -187,10 +187,21 @@ def test_compressed_responses_are_inflated_for_decoders(pool: ReaderPool) -> Non
     schema, plain = bytes_of(SCHEMA), bytes_of(batch(*range(100)))
     packed = pa.Codec("lz4_raw").compress(plain, asbytes=True)
     one = response(packed, 100, schema=schema, compressed_from=len(plain))
+    session = create(schema, [stream()], payload_codec="LZ4")
 
-    readings = pool.read(case(rows=100), of_calls(create(schema, [stream()]), read(stream(), [one])), BYTES)
+    readings = pool.read(case(rows=100), of_calls(session, read(stream(), [one])), BYTES)
 
     assert [ids(reading) for reading in readings] == [list(range(100))] * len(BYTES)
+
+
+def test_a_size_without_a_codec_leaves_the_payload_as_it_stands(pool: ReaderPool) -> None:
+    """No codec was requested, so clients do not decompress, whatever size a response declares."""
+    schema, plain = bytes_of(SCHEMA), bytes_of(batch(*range(3)))
+    one = response(plain, 3, schema=schema, compressed_from=1 << 20)
+
+    readings = pool.read(case(rows=3), of_calls(create(schema, [stream()]), read(stream(), [one])), BYTES)
+
+    assert [ids(reading) for reading in readings] == [list(range(3))] * len(BYTES)
 
 
 def test_types_that_a_reader_cannot_take(pool: ReaderPool) -> None:

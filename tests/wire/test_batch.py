@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from conformance.contain.text import many
 from conformance.wire import Rule, read_batch, read_schema
 from tests.wire.breaking import zstd
 from tests.wire.corpus import batches, one, pair
@@ -128,7 +129,7 @@ def test_fault_points_at_the_bytes() -> None:
     assert read.message is not None
     assert (fault.start, fault.end) == (read.message.body_start + 4, read.message.body_start + 8)
     assert fault.path == "x data"
-    assert fault.observed == "86400 in slot 1 (1 such slots)"
+    assert fault.observed == "the value 86400 in slot 1 (1 such slot)"
 
 
 def test_lengths_beyond_all_memory_are_only_numbers() -> None:
@@ -253,7 +254,7 @@ def test_nulls_count_in_the_slots_that_a_parent_shows(
         seen = len(shown - {slot})
         first = min(shown - {slot}, default=0)
         found = [fault.observed for fault in faults if fault.rule is Rule.BATCH_NULLS_IN_NON_NULLABLE]
-        assert found == ([f"{seen} nulls, the first in slot {first}"] if seen else [])
+        assert found == ([f"{many(seen, 'null')}, the first in slot {first}"] if seen else [])
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_a_run_is_shown_if_one_of_its_slots_is(bitmap: int, shown: set[int]) -> 
 
     faults = read_batch(batch_message(5, nodes, buffers), schema).faults
 
-    expected = [f"{len(shown)} nulls, the first in slot {min(shown)}"] if shown else []
+    expected = [f"{many(len(shown), 'null')}, the first in slot {min(shown)}"] if shown else []
     assert [(fault.rule, fault.observed) for fault in faults] == [
         (Rule.BATCH_NULLS_IN_NON_NULLABLE, observed) for observed in expected
     ]

@@ -87,7 +87,7 @@ def test_faults_stand_at_their_place() -> None:
     lines = dump_lines(dissect(data, column(pa.time32("s"))))
 
     at = next(number for number, line in enumerate(lines) if "time.range" in line)
-    assert lines[at].strip().startswith("!! time.range: x data: 86400 in slot 0")
+    assert lines[at].strip().startswith("!! time.range: x data: the value 86400 in slot 0")
     assert "24:00:00" in lines[at - 1] or "data" in lines[at - 1]
 
 

@@ -103,7 +103,7 @@ def test_dump_is_limited_to_what_is_asked_for() -> None:
     assert sum(line.startswith("──") for line in footer) == 1
     assert any("footer.schema-differs" in line for line in footer)
     assert both[0].startswith("1. Schema message V5")
-    assert both[-2:] == ["no dictionaries", "… 1 more faults in what is not shown"]
+    assert both[-2:] == ["no dictionaries", "… 1 more fault in what is not shown"]
 
 
 def test_dictionaries_of_a_stream_are_annotated() -> None:

@@ -181,7 +181,7 @@ def test_metadata_in_the_footer_alone_is_told() -> None:
     (fault,) = read_file(data).faults
 
     assert fault.rule is Rule.FOOTER_METADATA_DIFFERS
-    assert fault.observed == "1 pairs; the stream's first message has 0"
+    assert fault.observed == "1 pair, where the stream's first message has 0"
 
 
 def test_blocks_that_name_one_message_cost_no_more_than_one() -> None:

@@ -140,8 +140,16 @@ def test_memoryview_and_bytes_are_read_alike() -> None:
 @pytest.mark.parametrize(
     ("length", "rule", "observed"),
     [
-        (0x0128, Rule.METADATA_TRUNCATED, "296 of 671154176 bytes; byte-swapped the length would be 296"),
-        (0x00F0, Rule.PREFIX_LENGTH_NEGATIVE, "a length of -268435456; byte-swapped the length would be 240"),
+        (
+            0x0128,
+            Rule.METADATA_TRUNCATED,
+            "671154176, where 296 bytes follow the prefix; byte-swapped it would be 296",
+        ),
+        (
+            0x00F0,
+            Rule.PREFIX_LENGTH_NEGATIVE,
+            "-268435456, where 240 bytes follow the prefix; byte-swapped it would be 240",
+        ),
     ],
 )
 def test_a_length_in_the_other_byte_order_is_named(length: int, rule: Rule, observed: str) -> None:
@@ -150,7 +158,7 @@ def test_a_length_in_the_other_byte_order_is_named(length: int, rule: Rule, obse
 
     (fault,) = read_schema(data).faults[:1]
 
-    assert (fault.rule, fault.observed) == (rule, observed)
+    assert (fault.rule, fault.observed) == (rule, f"a metadata length of {observed}")
 
 
 def test_a_length_that_is_impossible_in_either_order_is_only_a_length() -> None:

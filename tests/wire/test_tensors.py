@@ -259,7 +259,7 @@ def test_coordinates_are_read_by_their_strides() -> None:
     assert read_tensor(sparse_message([2, 3], [5, 6], spread)).to_coordinates().tolist() == [[0, 1], [1, 2]]
     (fault,) = read_tensor(sparse_message([2, 3], [5, 6], too_far)).faults
     assert fault.rule is Rule.SPARSE_BUFFER_TOO_SMALL
-    assert fault.observed == "48 bytes, 56 needed with strides (32, 16)"
+    assert fault.observed == "48 bytes, where the strides (32, 16) need 56"
 
 
 def test_a_fault_of_an_entry_spans_the_entry() -> None:
@@ -268,7 +268,7 @@ def test_a_fault_of_an_entry_spans_the_entry() -> None:
 
     (fault,) = reading.faults
     assert fault.rule is Rule.SPARSE_INDEX_RANGE
-    assert fault.observed == "99 in dimension 1 of 20, entry 8 (1 such entries)"
+    assert fault.observed == "the index 99 in dimension 1 of size 20, entry 8 (1 such entry)"
     assert reading.message is not None
     start = reading.message.body_start + 64 + 8 * 8
     assert (fault.start, fault.end) == (start, start + 8)

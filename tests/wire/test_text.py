@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.contain.text import many
 from conformance.wire import Rule, read_batch, utf8
 from conformance.wire.utf8 import ChunkedCheck, faulty_text, is_ascii, is_utf8
 from tests.wire.forge import batch_message, column, i4
@@ -67,7 +68,7 @@ def test_column_is_judged_value_by_value(seed: int) -> None:
     bad = [slot for slot, value in enumerate(values) if valid >> slot & 1 and not _is_text(value)]
     assert [fault.rule for fault in faults] == [Rule.UTF8_INVALID] * bool(bad)
     if bad:
-        assert f"in slot {bad[0]} ({len(bad)} such slots)" in faults[0].observed
+        assert f"in slot {bad[0]} ({many(len(bad), 'such slot')})" in faults[0].observed
 
 
 @pytest.mark.parametrize("prefix", [b"", b"a", b"\xc3\xa9", b"\xe4\xb8\x96"], ids=["first", "ascii", "two", "three"])
@@ -138,7 +139,7 @@ def test_a_column_agrees_with_decoding_each_value(data: bytes, draw: st.DataObje
     assert [fault.rule for fault in faults] == [Rule.UTF8_INVALID] * bool(bad)
     for fault in faults:
         shown = values[bad[0]][:24].hex(" ")
-        assert fault.observed == f"the bytes {shown} in slot {bad[0]} ({len(bad)} such slots)"
+        assert fault.observed == f"the bytes {shown} in slot {bad[0]} ({many(len(bad), 'such slot')})"
         assert bytes(message[fault.start : fault.end]) == values[bad[0]][:1]
         assert message.index(data) + edges[bad[0]] == fault.start
 

@@ -39,7 +39,7 @@ def test_decimal_bounds_are_exact(width: int, precision: int, copies: int) -> No
 
     assert fits == []
     assert [fault.rule for fault in above + below] == [Rule.DECIMAL_PRECISION] * 2
-    assert above[0].observed.startswith(f"{most + 1} in slot {len(inside) + 1}")
+    assert above[0].observed.startswith(f"the value {most + 1} in slot {len(inside) + 1}")
 
 
 def test_decimals_of_77_digits_have_a_rule_of_their_own() -> None:
@@ -127,7 +127,7 @@ def test_values_that_are_seen_are_judged_at_any_depth() -> None:
     faults = read_batch(batch_message(2, nodes, buffers), column(kind)).faults
 
     assert [(fault.rule, fault.path) for fault in faults] == [(Rule.TIME_RANGE, "x.l.item.t data")]
-    assert faults[0].observed == "-1 in slot 2 (1 such slots)"
+    assert faults[0].observed == "the value -1 in slot 2 (1 such slot)"
 
 
 def test_unsigned_dictionary_indices_are_not_negative() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
@@ -32,7 +33,7 @@ def _later(view: View) -> list[CallView]:
 def later_calls_end_in_time(call: CallView) -> Iterator[Violation]:
     """After reads were abandoned, calls end within their deadline: no thread, slot or lock stays occupied."""
     if call.raw.end is CallEnd.DEADLINE:
-        yield Violation("a status", f"none by the deadline, after {len(call.raw.responses)} responses")
+        yield Violation("a status", f"no status by the deadline, after {many(len(call.raw.responses), 'response')}")
 
 
 @clause("abandon.server-lives-on", over=_later, source=SOURCES, breaks=BREAKS)

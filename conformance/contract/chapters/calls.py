@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import ENDLESS_READ, GRPC, RECORDED, STORAGE_PROTO, Inferred
 from conformance.contract.subjects import after_abandoned, once_per_view
@@ -23,7 +24,7 @@ def _calls(view: View) -> list[CallView]:
 def end_in_time(call: CallView) -> Iterator[Violation]:
     """A call ends with a status, OK or not, within its deadline: it never hangs."""
     if call.raw.end is CallEnd.DEADLINE:
-        yield Violation("a status", f"none by the deadline, after {len(call.raw.responses)} responses")
+        yield Violation("a status", f"no status by the deadline, after {many(len(call.raw.responses), 'response')}")
 
 
 @clause(
@@ -51,6 +52,9 @@ def stay_within_reason(call: CallView) -> Iterator[Violation]:
     """A call sends no more than any correct answer could contain: no stream continues after the last row."""
     if call.raw.end is CallEnd.OVER_BUDGET:
         size = sum(map(len, call.raw.responses))
-        yield Violation("an answer of the size of the table", f"{len(call.raw.responses)} responses, {size} bytes")
+        yield Violation(
+            "an answer of the size of the table",
+            f"{many(len(call.raw.responses), 'response')} of {many(size, 'byte')} together",
+        )
     elif (excess := call.view.excess) is not None and excess.call == call.index:
         yield Violation("an answer of the size of the table", excess.observed)

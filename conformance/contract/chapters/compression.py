@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
@@ -98,7 +99,7 @@ def _is_applied(clause_id: str, codec: str, source: Sources) -> None:
 
     def check(batch: Asked) -> Iterator[Violation]:
         if not batch.codec:
-            observed = f"no compression of {batch.size} bytes"
+            observed = f"a record batch of {many(batch.size, 'byte')} without compression"
             yield Violation(f"buffers compressed with {batch.asked}", observed, field="RecordBatch.compression")
 
     clause(
@@ -124,7 +125,11 @@ _is_applied("compression.zstd-is-applied", "ZSTD", ARROW_PROTO)
 def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
     """A compressed record batch uses the requested codec, and no other."""
     if batch.codec != batch.asked:
-        yield Violation(batch.asked, batch.codec, field="RecordBatch.compression")
+        yield Violation(
+            f"buffers compressed with {batch.asked}",
+            f"buffers compressed with {batch.codec}",
+            field="RecordBatch.compression",
+        )
 
 
 @clause(
@@ -136,7 +141,7 @@ def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
 def none_without_asking(batch: Asked) -> Iterator[Violation]:
     """Without a requested buffer compression, a record batch is not compressed."""
     if batch.codec:
-        yield Violation("no compression", batch.codec, field="RecordBatch.compression")
+        yield Violation("no compression", f"buffers compressed with {batch.codec}", field="RecordBatch.compression")
 
 
 def _rows_are_the_same(clause_id: str, name: Feature, source: Sources, says: str, breaks: str) -> None:
@@ -186,7 +191,7 @@ def payload_size_is_set(response: ResponseView) -> Iterator[Violation]:
     Clients treat a payload without a size as uncompressed, so nothing breaks; but the codec was not used.
     """
     if not response.message.HasField("uncompressed_byte_size"):
-        yield Violation("a size, or -1 for a payload left as it is", "none", field="uncompressed_byte_size")
+        yield Violation("a size, or -1 for a payload left as it is", "no size", field="uncompressed_byte_size")
 
 
 @clause("compression.payload-size-is-positive-or-minus-one", over=_sized, source=STORAGE_PROTO, level=Level.SHOULD)
@@ -194,7 +199,7 @@ def payload_size_is_positive_or_minus_one(response: ResponseView) -> Iterator[Vi
     """``uncompressed_byte_size`` is the size after decompression, or -1 if compression would not have helped."""
     size = response.message.uncompressed_byte_size
     if size < 1 and size != -1:
-        yield Violation("a positive size or -1", str(size), field="uncompressed_byte_size")
+        yield Violation("a positive size or -1", f"the size {size}", field="uncompressed_byte_size")
 
 
 @clause(
@@ -208,8 +213,10 @@ def payload_has_its_size(response: ResponseView) -> Iterator[Violation]:
     size = response.message.uncompressed_byte_size
     decompressed = _lz4_block_size(response.message.arrow_record_batch.serialized_record_batch)
     if decompressed != size:
-        observed = "bytes that are no such block" if decompressed is None else f"one of {decompressed} bytes"
-        yield Violation(f"an LZ4 block of {size} bytes", observed, field="uncompressed_byte_size")
+        observed = (
+            "bytes that are no LZ4 block" if decompressed is None else f"an LZ4 block of {many(decompressed, 'byte')}"
+        )
+        yield Violation(f"an LZ4 block of {many(size, 'byte')}", observed, field="uncompressed_byte_size")
 
 
 def _lz4_block_size(block: bytes) -> int | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from conformance.contain.text import safe
+from conformance.contain.text import many, safe
 from conformance.contract.chapters.restriction import BAD_RESTRICTIONS
 from conformance.contract.clause import Violation, clause
 from conformance.contract.endings import refuses
@@ -61,7 +61,7 @@ def _refusals(view: View) -> list[CallView]:
 def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
     """A request that can never succeed does not end in UNKNOWN, the code of an unclassified error."""
     if call.raw.status == "UNKNOWN":
-        yield Violation(_codes(call), f"UNKNOWN: {call.raw.details}")
+        yield Violation("a status other than UNKNOWN", f"UNKNOWN: {call.raw.details}")
 
 
 @clause(
@@ -80,7 +80,7 @@ def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
 def message_says_something(call: CallView) -> Iterator[Violation]:
     """A refusal has a message for people: a bare code does not show them what was wrong."""
     if not call.raw.details.strip():
-        yield Violation("a message", f"{call.raw.status} without one")
+        yield Violation("a message", f"{call.raw.status} without a message")
 
 
 @clause(
@@ -92,7 +92,7 @@ def message_says_something(call: CallView) -> Iterator[Violation]:
 def refused_read_has_no_rows(call: CallView) -> Iterator[Violation]:
     """A read that is refused delivers no response before its final status."""
     if call.raw.responses:
-        yield Violation("no responses", f"{len(call.raw.responses)} before {call.raw.status}")
+        yield Violation("no responses", f"{many(len(call.raw.responses), 'response')} before {call.raw.status}")
 
 
 def _codes(call: CallView) -> str:

@@ -11,17 +11,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from conformance import wire
+from conformance.contract.bytefields import NO_MESSAGE
 from conformance.contract.clause import ANY_BATCH, ANY_MESSAGE, MESSAGES, Selector, Violation, clause
 from conformance.contract.messages import (
     Message,
     batches,
+    framed_batches,
+    framed_schemas,
     legible_schemas,
+    marked_batches,
+    marked_schemas,
     per_schema,
     prefixed,
     schemas,
     written,
-    written_batches,
-    written_schemas,
 )
 from conformance.contract.rules import ANY_VIOLATION, broken, must, rule_clauses, should
 from conformance.contract.sources import ARROW_GUIDE, ARROW_PROTO, CAPTURED, ENCAPSULATION
@@ -33,7 +36,6 @@ BARE: Final = (ARROW_PROTO, CAPTURED)
 LENGTH: Final = "every client reads the first bytes of the metadata as a length"
 NEXT: Final = "readers of schema and batches as one stream read the bytes as the next message"
 
-NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 ANY: Final = MESSAGES
 """The profiles of rules of the Arrow format about bytes with one message: they bind every writer of such bytes."""
 
@@ -129,7 +131,7 @@ rule_clauses(prefixed, ANY_MESSAGE,
 
 # --- one message, of the right kind -----------------------------------------------------------------
 
-rule_clauses(written_schemas, ANY,
+rule_clauses(framed_schemas, ANY,
     must("framing.schema-header-kind", Rule.MESSAGE_HEADER_KIND,
       "pyarrow 26.0.1 and the Python clients on it: `Expected IPC message of type schema but got record batch`",
       "The message in `serialized_schema` has a Schema header.", source=BARE),
@@ -140,7 +142,7 @@ _KIND: Final = (Rule.MESSAGE_HEADER_KIND,)
 
 @clause(
     "framing.batch-without-schema",
-    over=written_batches,
+    over=framed_batches,
     source=BARE,
     breaks=(
         "google-cloud-bigquery-storage 2.43.0 (Python): `Expected IPC message of type record batch but got"
@@ -161,7 +163,7 @@ def batch_without_schema(batch: BatchBytes) -> Iterator[Violation]:
 
 @clause(
     "framing.batch-without-dictionary",
-    over=written_batches,
+    over=framed_batches,
     source=BARE,
     breaks="every client: no field carries a dictionary, so the indices have no values",
     profiles=ANY,
@@ -177,7 +179,7 @@ def batch_without_dictionary(batch: BatchBytes) -> Iterator[Violation]:
 
 @clause(
     "framing.batch-header-kind",
-    over=written_batches,
+    over=framed_batches,
     source=BARE,
     breaks="every client",
     profiles=ANY,
@@ -196,7 +198,7 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
 
 @clause(
     "framing.schema-without-batch",
-    over=written_schemas,
+    over=framed_schemas,
     source=BARE,
     breaks=(
         "Go: `RowIterator` reads the batch after the schema first, then stops before the real ones (from its source):"
@@ -215,7 +217,7 @@ def schema_without_batch(schema: SchemaBytes) -> Iterator[Violation]:
 
 @clause(
     "framing.schema-single-message",
-    over=written_schemas,
+    over=framed_schemas,
     source=ENCAPSULATION,
     profiles=ANY,
     rules=(Rule.MESSAGE_SECOND_MESSAGE,),
@@ -231,7 +233,7 @@ def _followed(schema: SchemaBytes, extra: Iterable[wire.Message], *, batch: bool
 
 
 # fmt: off
-rule_clauses(written_batches, ANY,
+rule_clauses(framed_batches, ANY,
     must("framing.batch-single-message", Rule.MESSAGE_SECOND_MESSAGE,
       "google-cloud-bigquery-storage 2.43.0 (Python) reads the first message only, and so do Java and Trino (from"
       " their source): the rows of the others are lost without an error",
@@ -243,14 +245,14 @@ rule_clauses(written_batches, ANY,
 
       The marker (FF FF FF FF 00 00 00 00) ends a stream. A client that appends the batches to the schema and reads a
       stream finds the end before the first row. `pyarrow.ipc.read_schema` ignores the marker, which hides the defect.
-      """, source=BARE, over=written_schemas),
+      """, source=BARE, over=marked_schemas),
     must("framing.batch-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
       "Spark and ADBC join all batches of a stream and stop after the first one, without an error (from their"
       " source)",
-      "No end-of-stream marker follows the record batch or replaces it.",
+      "No end-of-stream marker follows the record batch or replaces it.", over=marked_batches,
       unless=[Rule.MESSAGE_BODY_LENGTH_NEGATIVE]),
     must("framing.schema-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, NEXT,
-      "No other bytes follow the schema: the field is as long as its message.", over=written_schemas),
+      "No other bytes follow the schema: the field is as long as its message.", over=framed_schemas),
     must("framing.batch-without-trailing-bytes", Rule.MESSAGE_TRAILING_BYTES, f"{NEXT}; strict readers refuse",
       "No other bytes follow the record batch: the field is as long as its message.",
       unless=[Rule.MESSAGE_BODY_LENGTH_NEGATIVE]),
@@ -280,11 +282,11 @@ def schema_without_dictionary(schema: wire.Schema) -> Iterator[Violation]:
 # --- the body and its declared length ----------------------------------------------------------------
 
 # fmt: off
-rule_clauses(written_batches, ANY,
+rule_clauses(framed_batches, ANY,
     must("framing.batch-body-complete", Rule.MESSAGE_BODY_TRUNCATED,
       "pyarrow 26.0.1 refuses the batch; Polars 2.1.0 reads one that lacks its last byte",
       "The body has as many bytes as the message declares, including the padding at its end."),
     must("framing.schema-without-body", Rule.MESSAGE_SCHEMA_WITH_BODY,
-      says="A Schema message has no body: its body length is 0.", over=written_schemas, profiles=ANY_BATCH),
+      says="A Schema message has no body: its body length is 0.", over=framed_schemas, profiles=ANY_BATCH),
 )
 # fmt: on

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from conformance.contain.text import many
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.closed import OffsetPlace
 from conformance.contract.comparing.sessions import rows_of
@@ -75,11 +76,11 @@ def _is_suffix(resume: Resumed) -> Iterator[Violation]:
     if whole is None or rest is None or np.array_equal(whole[resume.read.offset :], rest):
         return
     left = resume.rows - resume.read.offset
-    required = f"rows {resume.read.offset} to {resume.rows} of call {resume.whole.index}: {left} rows"
+    required = f"rows {resume.read.offset} to {resume.rows} of call {resume.whole.index}: {many(left, 'row')}"
     if np.array_equal(whole, rest):
-        yield Violation(required, f"all {len(rest)} rows: the offset was ignored", field="offset")
+        yield Violation(required, f"all {many(len(rest), 'row')}: the offset was ignored", field="offset")
     else:
-        yield Violation(required, f"{len(rest)} rows that are not those", field="offset")
+        yield Violation(required, f"{many(len(rest), 'row')} that are others", field="offset")
 
 
 @clause(
@@ -90,7 +91,7 @@ def _is_suffix(resume: Resumed) -> Iterator[Violation]:
 )
 def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
     """A read from any row of the stream ends in OK: a stream can be resumed anywhere until its session expires."""
-    yield from served(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
+    yield from served(resume.read, f"offset {resume.read.offset} of {many(resume.rows, 'row')}")
 
 
 def _continues(clause_id: str, place: OffsetPlace, source: Sources, says: str) -> None:
@@ -131,7 +132,8 @@ def end_yields_nothing(resume: Resumed) -> Iterator[Violation]:
     """A read from the offset that is the number of rows delivers no response."""
     if resume.read.raw.responses:
         rows = rows_of(resume.read)
-        observed = f"{len(resume.read.raw.responses)} responses of {'?' if rows is None else len(rows)} rows"
+        of_rows = "that cannot be read" if rows is None else f"of {many(len(rows), 'row')}"
+        observed = f"{many(len(resume.read.raw.responses), 'response')} {of_rows}"
         yield Violation("no responses", observed, field="offset")
 
 
@@ -147,7 +149,7 @@ def beyond_the_end_is_refused(resume: Resumed) -> Iterator[Violation]:
     The proto calls such an offset undefined; the service refuses it, and a server that answers it hides a client's
     miscounting.
     """
-    yield from refused(resume.read, f"offset {resume.read.offset} of {resume.rows} rows")
+    yield from refused(resume.read, f"offset {resume.read.offset} of {many(resume.rows, 'row')}")
 
 
 @clause(

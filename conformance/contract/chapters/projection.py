@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Paths
-from conformance.contract.comparing.expected import expected_columns
+from conformance.contract.comparing.expected import expected_columns, has_columns
 from conformance.contract.comparing.matching import row_hashes, shape
 from conformance.contract.comparing.sessions import SessionRead, whole_or_refused, whole_sessions
 from conformance.contract.comparing.violations import selection_differs
@@ -29,7 +29,7 @@ from conformance.contract.sources import (
     Inferred,
     Sources,
 )
-from conformance.contract.subjects import answered, feature, once_per_view, refused_as, served
+from conformance.contract.subjects import answered, created, feature, once_per_view, refused_as, served
 from conformance.contract.view import CallView, SessionView, View
 from conformance.records import Column, Level
 from conformance.wire import Field
@@ -79,7 +79,13 @@ def _selecting(*kinds: Paths) -> Callable[[View], list[SessionView]]:
 
 
 def _made(*kinds: Paths) -> Callable[[View], list[SessionView]]:
-    return lambda view: [session for session in _selecting(*kinds)(view) if _fields(session) is not None]
+    """Return a selector of the sessions with a readable schema that select such fields, whatever else they ask for."""
+    return lambda view: [
+        session
+        for session in created(view)
+        if session.step.selected_fields and has_columns(session) and paths_of(session) in kinds
+        if _fields(session) is not None
+    ]
 
 
 def _fields(session: SessionView) -> tuple[Field, ...] | None:
@@ -119,7 +125,7 @@ def only_the_selected(session: SessionView) -> Iterator[Violation]:
     wanted, came = _names(session)
     known = frozenset(wanted)
     if surplus := [name for name in came if name not in known]:
-        yield Violation(f"no columns but {wanted}", f"{surplus} too", field="arrow_schema")
+        yield Violation(f"no columns but {wanted}", f"the columns {surplus} too", field="arrow_schema")
 
 
 @clause("projection.all-the-selected", over=_made(*_BY_NAME), source=(STREAM_PROTO, LIVE_TESTS), breaks="every client")
@@ -128,7 +134,7 @@ def all_the_selected(session: SessionView) -> Iterator[Violation]:
     wanted, came = _names(session)
     there = frozenset(came)
     if missing := [name for name in wanted if name not in there]:
-        yield Violation(f"columns {wanted}", f"{missing} missing", field="arrow_schema")
+        yield Violation(f"the columns {wanted}", f"the columns {missing} missing", field="arrow_schema")
 
 
 @clause(
@@ -142,7 +148,7 @@ def order_is_the_tables(session: SessionView) -> Iterator[Violation]:
     wanted, came = _names(session)
     known, there = frozenset(wanted), frozenset(came)
     if [name for name in came if name in known] != [name for name in wanted if name in there]:
-        yield Violation(f"columns in the order {wanted}", str(came), field="arrow_schema")
+        yield Violation(f"the columns in the order {wanted}", f"the order {came}", field="arrow_schema")
 
 
 # --- nested paths ---------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ def _children_differ(columns: Sequence[Column], fields: Sequence[Field], path: s
         children = _record_children(field)
         wanted, came, where = [child.name for child in column.fields], [f.name for f in children], path + column.name
         if wanted != came:
-            yield Violation(f"{where} with the fields {wanted}", str(came), field=where)
+            yield Violation(f"the record {where!r} with the fields {wanted}", f"the fields {came}", field=where)
         else:
             yield from _children_differ(column.fields, children, where + ".")
 
@@ -212,7 +218,7 @@ def case_does_not_matter(session: SessionView) -> Iterator[Violation]:
     elif _fields(session) is not None:
         wanted, came = _names(session)
         if sorted(wanted) != sorted(came):
-            yield Violation(f"columns {wanted}", str(came), field="arrow_schema")
+            yield Violation(f"the columns {wanted}", f"the columns {came}", field="arrow_schema")
 
 
 @clause(
@@ -229,7 +235,7 @@ def a_name_twice_gives_no_column_twice(session: SessionView) -> Iterator[Violati
     """
     wanted, came = _names(session)
     if sorted(wanted) != sorted(came):
-        yield Violation(f"columns {wanted}, or a refusal", str(came), field="arrow_schema")
+        yield Violation(f"the columns {wanted}, or a refusal", f"the columns {came}", field="arrow_schema")
 
 
 def _selected(call: CallView) -> list[str]:
@@ -274,7 +280,7 @@ def values_follow_their_names(whole: SessionRead) -> Iterator[Violation]:
         came = _values(got, got.schema.field(place))
         if came != values:
             for other in owners.get(came, ()):
-                yield Violation(f"the values of {name!r}", f"those of {other!r}", field=name)
+                yield Violation(f"the values of {name!r}", f"the values of {other!r}", field=name)
 
 
 def _values(table: pa.Table, field: pa.Field) -> tuple[Hashable, bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import Selector, Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
@@ -53,13 +54,13 @@ def _arrive(clause_id: str, over: Selector[SessionRead], source: Sources, says: 
 # A table, one row per clause: id, calls, source, the request as findings name it, explanation, affected software.
 # fmt: off
 serves("responses.wide-rows-are-served", lambda view: _large_reads(view) if _is_wide(view) else [], LARGE,
-  lambda read: f"rows of {read.view.table.nbytes // read.view.table.num_rows} bytes",
+  lambda read: f"rows of {many(read.view.table.nbytes // read.view.table.num_rows, 'byte')}",
   "A read of rows of several MiB each ends in OK: a row may have up to 128 MB.",
   breaks="every client: rows of several MiB are legal up to 128 MB")
 _arrive("responses.wide-rows-arrive", lambda view: _large_sessions(view) if _is_wide(view) else [], LARGE,
   "Rows of several MiB all arrive, once each: none is left out because of its size.")
 serves("responses.many-rows-are-served", lambda view: [] if _is_wide(view) else _large_reads(view), LARGE,
-  lambda read: f"a table of {read.view.table.nbytes} bytes",
+  lambda read: f"a table of {many(read.view.table.nbytes, 'byte')}",
   "A read of a table that is larger than every default limit on message size ends in OK.", breaks="every client")
 _arrive("responses.many-rows-arrive", lambda view: [] if _is_wide(view) else _large_sessions(view), LARGE,
   "The rows of a table that is larger than every default limit on message size all arrive, once each.")
@@ -81,7 +82,7 @@ def stay_within_128_mb(response: ResponseView) -> Iterator[Violation]:
     """The rows of a response take at most 128 MB, the limit that clients set on their channels."""
     size = len(response.message.arrow_record_batch.serialized_record_batch)
     if size > MAX_RESPONSE:
-        yield Violation(f"at most {MAX_RESPONSE} bytes", f"{size}", field="arrow_record_batch")
+        yield Violation(f"at most {MAX_RESPONSE} bytes", many(size, "byte"), field="arrow_record_batch")
 
 
 @once_per_view
@@ -102,4 +103,4 @@ def large_table_is_divided(read: ReadView) -> Iterator[Violation]:
     """A large table of small rows arrives in several responses, not in a single one."""
     if len(read.raw.responses) == 1:
         size = len(read.raw.responses[0])
-        yield Violation(f"several responses for {size} bytes", f"one response of {read.row_count} rows")
+        yield Violation(f"several responses for {many(size, 'byte')}", f"one response of {many(read.row_count, 'row')}")

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias, cast
 
 import pyarrow.compute as pc
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Form
 from conformance.contract.comparing.expected import expected_rows, visible_rows
@@ -186,7 +187,9 @@ def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
     """A row for which the restriction is NULL is not selected: only TRUE selects a row, and NOT of NULL is NULL."""
     restriction = whole.session.step.row_restriction
     if wrong := sorted(set(unwanted_rows(whole)) & _with_null(whole.session)):
-        observed = f"{len(wrong)} rows with NULL in a column that it compares, the first row {wrong[0]} of the table"
+        observed = (
+            f"{many(len(wrong), 'row')} with NULL in a column that it compares, the first row {wrong[0]} of the table"
+        )
         yield Violation(f"only rows for which {restriction!r} is TRUE", observed, field="row_restriction")
 
 
@@ -232,7 +235,7 @@ def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
     """With a restriction that cannot be applied, no row is delivered; above all, not the unfiltered table."""
     for read in session.reads:
         if read.raw.responses:
-            observed = f"{len(read.raw.responses)} responses, {read.row_count} rows"
+            observed = f"{many(len(read.raw.responses), 'response')} with {many(read.row_count, 'row')}"
             yield Violation("no rows", observed, field="row_restriction", call=read.index)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.matching import show_row
@@ -84,7 +85,7 @@ def _with_rows(view: View) -> list[ResponseView]:
 def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
     """Every response is a ReadRowsResponse message, encoded as protobuf."""
     if response.message is None:
-        yield Violation("a ReadRowsResponse", "bytes that are no such message")
+        yield Violation("a ReadRowsResponse", "bytes that are no ReadRowsResponse")
 
 
 @clause(
@@ -99,7 +100,7 @@ def every_response_has_a_payload(response: ResponseView) -> Iterator[Violation]:
     A stream without rows has no responses; the status OK signals the end of the rows.
     """
     if response.message.WhichOneof("rows") is None:
-        yield Violation("arrow_record_batch", "no rows", field="rows")
+        yield Violation("arrow_record_batch", "a response without rows", field="rows")
 
 
 @clause(
@@ -160,7 +161,7 @@ def deprecated_count_is_zero_or_true(response: ResponseView) -> Iterator[Violati
     assert response.batch is not None
     batch, count = response.batch.arrow(), response.message.arrow_record_batch.row_count
     if batch is not None and count not in (0, batch.num_rows):
-        yield Violation(f"0 or {batch.num_rows}", str(count), field="arrow_record_batch.row_count")
+        yield Violation(f"row_count 0 or {batch.num_rows}", f"row_count {count}", field="arrow_record_batch.row_count")
 
 
 @clause(
@@ -180,7 +181,7 @@ def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
     """
     if response.message.HasField("uncompressed_byte_size"):
         size = response.message.uncompressed_byte_size
-        yield Violation("no uncompressed_byte_size", str(size), field="uncompressed_byte_size")
+        yield Violation("no uncompressed_byte_size", f"the size {size}", field="uncompressed_byte_size")
 
 
 # --- schema ---------------------------------------------------------------------------------------
@@ -202,7 +203,7 @@ def uncompressed_size_is_unset(response: ResponseView) -> Iterator[Violation]:
 def first_response_has_the_schema(response: ResponseView) -> Iterator[Violation]:
     """The first response of a read from the start of a stream has the schema."""
     if response.message.WhichOneof("schema") is None:
-        yield Violation("arrow_schema in the first response", "none", field="schema")
+        yield Violation("arrow_schema in the first response", "a response without a schema", field="schema")
 
 
 @clause(
@@ -239,7 +240,7 @@ def progress_is_a_fraction(response: ResponseView) -> Iterator[Violation]:
     """Progress at the start and at the end of a response is in 0 to 1."""
     for name, value in zip(("at_response_start", "at_response_end"), _progress(response), strict=True):
         if not 0 <= value <= 1:
-            yield Violation("0 to 1", str(value), field=f"stats.progress.{name}")
+            yield Violation("progress from 0 to 1", f"progress of {value}", field=f"stats.progress.{name}")
 
 
 @clause("rows.progress-starts-before-it-ends", over=_with_progress, source=STORAGE_PROTO, level=Level.SHOULD)
@@ -247,7 +248,11 @@ def progress_starts_before_it_ends(response: ResponseView) -> Iterator[Violation
     """Progress at the start of a response is not above progress at its end."""
     start, end = _progress(response)
     if start > end + SLACK:
-        yield Violation(f"at most {end}", str(start), field="stats.progress.at_response_start")
+        yield Violation(
+            f"progress of at most {end}, as at the end",
+            f"progress of {start}",
+            field="stats.progress.at_response_start",
+        )
 
 
 def _before(response: ResponseView) -> ResponseView:
@@ -267,8 +272,8 @@ def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
     """
     before = _before(response)
     if before.message.HasField("stats") and _progress(response)[1] < _progress(before)[1] - SLACK:
-        required = f"at least {_progress(before)[1]}, as in the response before"
-        yield Violation(required, str(_progress(response)[1]), field="stats.progress.at_response_end")
+        required = f"progress of at least {_progress(before)[1]}, as in the response before"
+        yield Violation(required, f"progress of {_progress(response)[1]}", field="stats.progress.at_response_end")
 
 
 @clause(
@@ -281,7 +286,9 @@ def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
     """``throttle_percent``, the degree to which the server throttles this reader, is in 0 to 100."""
     percent = response.message.throttle_state.throttle_percent
     if not 0 <= percent <= 100:
-        yield Violation("0 to 100", str(percent), field="throttle_state.throttle_percent")
+        yield Violation(
+            "a percentage from 0 to 100", f"a percentage of {percent}", field="throttle_state.throttle_percent"
+        )
 
 
 # --- the table, exactly once ----------------------------------------------------------------------
@@ -301,8 +308,9 @@ def _plain_sessions(view: View) -> list[SessionRead]:
 def none_is_missing(whole: SessionRead) -> Iterator[Violation]:
     """The streams of a session together have every row of the table."""
     if missing := whole.match.missing:
+        expected = whole.expected
         observed = (
-            f"{len(missing)} of {whole.expected.num_rows} missing, such as {show_row(whole.expected, missing[0])}"
+            f"{len(missing)} of {many(expected.num_rows, 'row')} missing, such as {show_row(expected, missing[0])}"
         )
         yield Violation("every row of the table", observed)
 
@@ -317,7 +325,7 @@ def none_is_repeated(whole: SessionRead) -> Iterator[Violation]:
     """A stream has no row more often than the table; equal rows of the table count as several rows."""
     for read, match in zip(whole.reads, whole.matches, strict=True):
         if repeated := match.repeated:
-            observed = f"{len(repeated)} rows once more, such as {_came(read, repeated[0])}"
+            observed = f"{many(len(repeated), 'row')} once more, such as {_came(read, repeated[0])}"
             yield Violation("every row as often as in the table", observed, call=read.index)
 
 
@@ -331,8 +339,8 @@ def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
     """A row of the table is in one stream of the session only: readers share the streams, not the rows."""
     shared = len(whole.match.repeated) - sum(len(match.repeated) for match in whole.matches)
     if shared > 0:
-        observed = f"{shared} rows in several streams, such as {show_row(whole.got, whole.match.repeated[0])}"
-        yield Violation(f"each row in one of the {len(whole.reads)} streams", observed)
+        observed = f"{many(shared, 'row')} in several streams, such as {show_row(whole.got, whole.match.repeated[0])}"
+        yield Violation(f"each row in one of the {many(len(whole.reads), 'stream')}", observed)
 
 
 @clause(
@@ -344,7 +352,9 @@ def streams_are_disjoint(whole: SessionRead) -> Iterator[Violation]:
 def none_is_foreign(whole: SessionRead) -> Iterator[Violation]:
     """The streams of a session have only rows of the table, and no others."""
     if foreign := whole.match.foreign:
-        observed = f"{len(foreign)} that the table does not have, such as {show_row(whole.got, foreign[0])}"
+        observed = (
+            f"{many(len(foreign), 'row')} that the table does not have, such as {show_row(whole.got, foreign[0])}"
+        )
         yield Violation("rows of the table only", observed)
 
 

@@ -45,7 +45,7 @@ def columns_present(declared: Declared) -> Iterator[Violation]:
         for column in layer.columns:
             if column.name not in there:
                 names = _listed(field.name for field in layer.fields)
-                yield Violation(f"a field {column.name!r}", names, _join(layer.path, column.name))
+                yield Violation(f"a field {column.name!r}", f"the fields {names}", _join(layer.path, column.name))
 
 
 @about_columns(
@@ -60,7 +60,7 @@ def columns_known(declared: Declared) -> Iterator[Violation]:
         for field in layer.fields:
             if id(field) not in known:
                 names = _listed(column.name for column in layer.columns)
-                yield Violation(f"no field beside {names}", str(field), _join(layer.path, field.name))
+                yield Violation(f"no field but {names}", str(field), _join(layer.path, field.name))
 
 
 @about_columns("schema.names", source=(STREAM_PROTO, CAPTURED), breaks="clients that get the column by its name")
@@ -69,7 +69,7 @@ def names(declared: Declared) -> Iterator[Violation]:
     for layer in declared.unselected:
         for column, field in layer.partners():
             if field.name != column.name:
-                yield Violation(f"the name {column.name!r}", repr(field.name), _join(layer.path, column.name))
+                yield Violation(f"the name {column.name!r}", f"the name {field.name!r}", _join(layer.path, column.name))
 
 
 @about_columns(
@@ -138,7 +138,7 @@ def item_name(schema: wire.Schema) -> Iterator[Violation]:
     """The child of a list is called `item`."""
     for path, field in schema.walk():
         if field.type.kind in LISTS and field.children[0].name != ITEM:
-            yield Violation(f"a child called {ITEM}", field.children[0].name, path)
+            yield Violation(f"a child called {ITEM!r}", f"a child called {field.children[0].name!r}", path)
 
 
 @clause("schema.item-nullable", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")
@@ -147,7 +147,8 @@ def item_nullable(schema: wire.Schema) -> Iterator[Violation]:
     """The child of a list is declared nullable, although BigQuery never sends a NULL inside an array."""
     for path, field in schema.walk():
         if field.type.kind in LISTS and not field.children[0].nullable:
-            yield Violation("a nullable item", str(field.children[0]), path)
+            child = field.children[0]
+            yield Violation("a nullable item", str(child), f"{path}.{child.name}")
 
 
 # --- field metadata ---------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ def metadata_keys(schema: wire.Schema) -> Iterator[Violation]:
     """Fields have no metadata of the server's own: no keys other than those that identify a type."""
     for path, field in schema.walk():
         if foreign := {key: value for key, value in field.metadata if key not in FIELD_METADATA_KEYS}:
-            yield Violation(f"no keys beside {', '.join(sorted(FIELD_METADATA_KEYS))}", _written(foreign), path)
+            yield Violation(f"no keys but {', '.join(sorted(FIELD_METADATA_KEYS))}", _written(foreign), path)
 
 
 @clause("schema.no-metadata", over=legible_schemas, source=CAPTURED, breaks="readers that compare schemas exactly")

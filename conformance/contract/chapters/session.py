@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import expected_rows, has_columns
@@ -91,7 +92,9 @@ def answer_is_a_session(session: SessionView) -> Iterator[Violation]:
     """A CreateReadSession call that ends in OK answers with one ReadSession message."""
     if session.session is None:
         sizes = [len(data) for data in session.raw.responses]
-        yield Violation("one ReadSession message", f"{len(sizes)} responses of {sizes} bytes that are none")
+        yield Violation(
+            "one ReadSession message", f"{many(len(sizes), 'response')} of {sizes} bytes that are no such message"
+        )
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -106,7 +109,9 @@ def answer_is_a_session(session: SessionView) -> Iterator[Violation]:
 def name_has_the_pattern(session: SessionView) -> Iterator[Violation]:
     """The session's name is ``projects/{project}/locations/{location}/sessions/{session}``."""
     if not NAME.fullmatch(session.session.name):
-        yield Violation("projects/*/locations/*/sessions/*", repr(session.session.name), field="name")
+        yield Violation(
+            "a name of the form 'projects/*/locations/*/sessions/*'", repr(session.session.name), field="name"
+        )
 
 
 @clause(
@@ -150,7 +155,7 @@ def streams_are_below_it(session: SessionView) -> Iterator[Violation]:
     prefix = session.session.name + "/streams/"
     for index, stream in enumerate(session.session.streams):
         if not stream.name.startswith(prefix) or not stream.name[len(prefix) :] or "/" in stream.name[len(prefix) :]:
-            yield Violation(prefix + "*", repr(stream.name), field=f"streams[{index}].name")
+            yield Violation(f"a name of the form {prefix + '*'!r}", repr(stream.name), field=f"streams[{index}].name")
 
 
 @clause(
@@ -163,7 +168,7 @@ def stream_names_differ(session: SessionView) -> Iterator[Violation]:
     """No two streams of a session have the same name: a client that reads each stream would read one of them twice."""
     for name, count in collections.Counter(stream.name for stream in session.session.streams).items():
         if count > 1:
-            yield Violation("each stream name once", f"{name!r} {count} times", field="streams")
+            yield Violation("each stream name once", f"the stream {name!r} {count} times", field="streams")
 
 
 # --- echoes ---------------------------------------------------------------------------------------
@@ -174,7 +179,7 @@ def table_is_echoed(session: SessionView) -> Iterator[Violation]:
     """The session has the table's resource name exactly as in the request."""
     asked = session.request.read_session.table
     if session.session.table != asked:
-        yield Violation(repr(asked), repr(session.session.table), field="table")
+        yield Violation(f"the table {asked!r}", f"the table {session.session.table!r}", field="table")
 
 
 @clause("session.data-format-is-echoed", over=created, source=(STREAM_PROTO, RECORDED))
@@ -228,7 +233,9 @@ def _one_line(message: Any) -> str:
 def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
     """The session has the ``trace_id`` of the request, by which users find it in logs."""
     if session.session.trace_id != session.step.trace_id:
-        yield Violation(repr(session.step.trace_id), repr(session.session.trace_id), field="trace_id")
+        yield Violation(
+            f"the trace_id {session.step.trace_id!r}", f"the trace_id {session.session.trace_id!r}", field="trace_id"
+        )
 
 
 # --- lifetime and estimates -----------------------------------------------------------------------
@@ -243,7 +250,7 @@ def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
 def expire_time_is_set(session: SessionView) -> Iterator[Violation]:
     """The session has an expiry time; after it every read of the session fails."""
     if not session.session.HasField("expire_time"):
-        yield Violation("an expire_time", "none", field="expire_time")
+        yield Violation("an expire_time", "no expire_time", field="expire_time")
 
 
 def _seconds_left(session: SessionView) -> float:
@@ -273,7 +280,11 @@ def expire_time_is_ahead(session: SessionView) -> Iterator[Violation]:
 def expire_time_is_six_hours_ahead(session: SessionView) -> Iterator[Violation]:
     """A session lives for six hours, as documented; within a quarter of an hour, because two clocks are compared."""
     if abs(_seconds_left(session) - LIFETIME) > LIFETIME_SLACK:
-        yield Violation("about 6 h after it was made", f"{_seconds_left(session) / 3600:.2f} h", field="expire_time")
+        yield Violation(
+            "about 6 h after it was made",
+            f"{_seconds_left(session) / 3600:.2f} h after it was made",
+            field="expire_time",
+        )
 
 
 @clause(
@@ -299,7 +310,7 @@ def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
     """The estimates of bytes and rows are counts; an unknown one is 0."""
     for name in ("estimated_total_bytes_scanned", "estimated_row_count", "estimated_total_physical_file_size"):
         if (value := getattr(session.session, name)) < 0:
-            yield Violation("0 or more", str(value), field=name)
+            yield Violation("a number of 0 or more", f"the number {value}", field=name)
 
 
 # --- schema ---------------------------------------------------------------------------------------
@@ -314,7 +325,7 @@ def estimates_are_not_negative(session: SessionView) -> Iterator[Violation]:
 def carries_a_schema(session: SessionView) -> Iterator[Violation]:
     """The session has a schema; most clients read the schema only there."""
     if session.session.WhichOneof("schema") is None:
-        yield Violation("arrow_schema or avro_schema", "neither", field="schema")
+        yield Violation("arrow_schema or avro_schema", "neither of them", field="schema")
 
 
 @clause(
@@ -342,7 +353,7 @@ def streams_stay_below_the_maximum(session: SessionView) -> Iterator[Violation]:
     """The session has at most ``max_stream_count`` streams, if the request has a maximum."""
     maximum, count = session.request.max_stream_count, len(session.session.streams)
     if count > maximum:
-        yield Violation(f"at most {maximum} streams", f"{count}", field="streams")
+        yield Violation(f"at most {many(maximum, 'stream')}", many(count, "stream"), field="streams")
 
 
 @clause(
@@ -353,7 +364,7 @@ def streams_stay_below_the_maximum(session: SessionView) -> Iterator[Violation]:
 def streams_stay_below_a_thousand(session: SessionView) -> Iterator[Violation]:
     """A session whose request sets no maximum has at most 1,000 streams, the limit of the system."""
     if len(session.session.streams) > MAX_STREAMS:
-        yield Violation(f"at most {MAX_STREAMS} streams", f"{len(session.session.streams)}", field="streams")
+        yield Violation(f"at most {MAX_STREAMS} streams", many(len(session.session.streams), "stream"), field="streams")
 
 
 @once_per_view
@@ -374,7 +385,7 @@ def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
     """A session with rows to read has at least one stream, with any ``max_stream_count`` and without one."""
     if not session.session.streams:
         rows = len(expected_rows(session.view, session))
-        yield Violation(f"at least one stream for {rows} rows", "no streams", field="streams")
+        yield Violation(f"at least one stream for {many(rows, 'row')}", "no streams", field="streams")
 
 
 @once_per_view
@@ -392,4 +403,4 @@ def empty_table_yields_nothing(whole: SessionRead) -> Iterator[Violation]:
     The service answers with no streams at all, although the proto mentions at least one: both are permitted.
     """
     if whole.got.num_rows:
-        yield Violation("no rows", f"{whole.got.num_rows} rows from {len(whole.reads)} streams")
+        yield Violation("no rows", f"{many(whole.got.num_rows, 'row')} from {many(len(whole.reads), 'stream')}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import visible_rows
@@ -74,8 +75,8 @@ def _later_rows_come(whole: SessionRead) -> Iterator[Violation]:
     view = whole.session.view
     seen = len(visible_rows(view, whole.session))
     if later := sorted(row for row in rows_that_came(whole, view.table)[0] if row >= seen):
-        observed = f"{len(later)} rows that came later, such as {show_row(view.table, later[0])}"
-        yield Violation(f"only the {seen} rows of the snapshot", observed)
+        observed = f"{many(len(later), 'row')} that came later, such as {show_row(view.table, later[0])}"
+        yield Violation(f"only the {many(seen, 'row')} of the snapshot", observed)
 
 
 @clause("snapshot.later-rows-stay-out", over=_made_before, source=(GUIDE, JAVA_LIVE_TEST), breaks=BREAKS)
@@ -102,8 +103,8 @@ def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
     first = view.table.num_rows - sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
     seen = len(visible_rows(view, whole.session))
     if missing := sorted(row for row in rows_that_came(whole, view.table)[1] if first <= row < seen):
-        observed = f"{len(missing)} inserted rows missing, such as {show_row(view.table, missing[0])}"
-        yield Violation(f"all {seen} rows that stood in the table", observed)
+        observed = f"{many(len(missing), 'inserted row')} missing, such as {show_row(view.table, missing[0])}"
+        yield Violation(f"all {many(seen, 'row')} that stood in the table", observed)
 
 
 @once_per_view

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from conformance.contain.text import many
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import rows_differ
@@ -75,7 +76,7 @@ def answer_has_two_children_or_none(split: SplitView) -> Iterator[Violation]:
     """The answer names both children, or neither if the stream cannot be split further."""
     primary, remainder = children_of(split)
     if bool(primary) != bool(remainder):
-        yield Violation("two names or none", f"primary {primary!r}, remainder {remainder!r}")
+        yield Violation("two names or none", f"the primary {primary!r} and the remainder {remainder!r}")
 
 
 @clause(
@@ -97,7 +98,7 @@ def children_are_below_the_session(split: SplitView) -> Iterator[Violation]:
     prefix = split.request.name.rpartition("/")[0] + "/"
     for field, name in zip(("primary_stream", "remainder_stream"), children_of(split), strict=True):
         if not name.startswith(prefix) or "/" in name[len(prefix) :] or name == prefix:
-            yield Violation(prefix + "*", repr(name), field=field)
+            yield Violation(f"a name of the form {prefix + '*'!r}", repr(name), field=field)
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -146,10 +147,10 @@ def children_are_the_parent(family: Family) -> Iterator[Violation]:
     if not np.array_equal(parent, np.concatenate([primary, remainder])):
         together = "the same rows in another order"
         if len(primary) + len(remainder) != len(parent):
-            together = f"{len(primary)} and {len(remainder)} rows"
+            together = f"{len(primary)} and {many(len(remainder), 'row')}"
         elif sorted(parent.tolist()) != sorted([*primary.tolist(), *remainder.tolist()]):
             together = "as many rows, but others"
-        yield Violation(f"the {len(parent)} rows of the parent, in order", together)
+        yield Violation(f"the {many(len(parent), 'row')} of the parent, in order", together)
 
 
 @clause(
@@ -227,7 +228,7 @@ def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
 
     Offsets count from the child's own first row.
     """
-    yield from served(resume.read, f"offset {resume.read.offset} of a child of {resume.rows} rows")
+    yield from served(resume.read, f"offset {resume.read.offset} of a child of {many(resume.rows, 'row')}")
     whole, rest = _full_read_of(resume.read.view, resume.read.stream), rows_of(resume.read)
     rows = None if whole is None else rows_of(whole)
     if (
@@ -236,8 +237,8 @@ def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
         and rest is not None
         and not np.array_equal(rows[resume.read.offset :], rest)
     ):
-        required = f"the last {resume.rows - resume.read.offset} rows of the child"
-        yield Violation(required, f"{len(rest)} rows that are not those", field="offset")
+        required = f"the last {many(resume.rows - resume.read.offset, 'row')} of the child"
+        yield Violation(required, f"{many(len(rest), 'row')} that are others", field="offset")
 
 
 @clause(
@@ -248,7 +249,7 @@ def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
 )
 def beyond_the_child_is_refused(resume: ChildResumed) -> Iterator[Violation]:
     """A read of a child from beyond its own number of rows is refused, even if the parent has such a row."""
-    yield from refused(resume.read, f"offset {resume.read.offset} of a child of {resume.rows} rows")
+    yield from refused(resume.read, f"offset {resume.read.offset} of a child of {many(resume.rows, 'row')}")
 
 
 @clause(
@@ -310,7 +311,9 @@ def splitting_ends(chain: Chain) -> Iterator[Violation]:
     The end is an empty answer, after which clients stop splitting.
     """
     if any(children_of(chain.last)):
-        yield Violation(f"an empty answer within {chain.rows} splits", f"children again at split {chain.length}")
+        yield Violation(
+            f"an empty answer within {many(chain.rows, 'split')}", f"children again at split {chain.length}"
+        )
 
 
 # --- fractions ------------------------------------------------------------------------------------

@@ -64,7 +64,11 @@ def _in_micros(declared: Declared, kind: BqType) -> Iterator[Violation]:
 
 
 def _shown(field: Field) -> str:
-    return str(field).partition(": ")[2]
+    return str(field).partition(": ")[2].removesuffix(" not null")
+
+
+def _zone(found: Type) -> str:
+    return "no time zone" if found.timezone is None else f"the time zone {found.timezone!r}"
 
 
 # --- any field --------------------------------------------------------------------------------------
@@ -137,7 +141,7 @@ def datetime_without_zone(declared: Declared) -> Iterator[Violation]:
     """DATETIME has no time zone, not even UTC: it is the time on a wall clock."""
     for pair in declared.of(BqType.DATETIME):
         if pair.element.type.timezone is not None:
-            yield Violation("no time zone", f"the time zone {pair.element.type.timezone}", pair.path)
+            yield Violation("no time zone", _zone(pair.element.type), pair.path)
 
 
 # fmt: off
@@ -157,7 +161,7 @@ def timestamp_utc(declared: Declared) -> Iterator[Violation]:
     """TIMESTAMP has the time zone `UTC`, in exactly this spelling."""
     for pair in declared.of(BqType.TIMESTAMP):
         if pair.element.type.kind is TypeKind.TIMESTAMP and pair.element.type.timezone != "UTC":
-            yield Violation("the time zone UTC", f"the time zone {pair.element.type.timezone}", pair.path)
+            yield Violation("the time zone UTC", _zone(pair.element.type), pair.path)
 
 
 # --- decimals ---------------------------------------------------------------------------------------
@@ -226,7 +230,7 @@ def range_(declared: Declared) -> Iterator[Violation]:
         shape = [(child.name, child.type, child.metadata) for child in found.children]
         fits = found.type.kind is TypeKind.STRUCT and shape == [("start", bound, ()), ("end", bound, ())]
         if not fits or any(child.nullable not in nullable for child in found.children):
-            yield Violation(f"a struct of start and end: {bound}, nullable", _shown(found), pair.path)
+            yield Violation(f"struct<start: {bound}, end: {bound}>, its fields nullable", _shown(found), pair.path)
 
 
 @about_columns(

@@ -11,6 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing import cells, texts
 from conformance.contract.comparing.differences import ValueDifference, ValueDifferenceKind
@@ -192,7 +193,7 @@ def follow_names(one: Compared) -> Iterator[Violation]:
     This happens if the schema is in one order and the data in another: every batch decodes, with columns exchanged.
     """
     for name, owner in one.misplaced.items():
-        yield Violation(f"the values of {name}", f"the values of {owner}", name)
+        yield Violation(f"the values of {name!r}", f"the values of {owner!r}", name)
 
 
 @clause(
@@ -204,7 +205,7 @@ def follow_names(one: Compared) -> Iterator[Violation]:
 def serialized_rows(one: Serialized) -> Iterator[Violation]:
     """A serializer's batches have as many rows as the table that it was given."""
     if one.expected.num_rows != one.got.num_rows:
-        yield Violation(f"{one.expected.num_rows} rows", f"{one.got.num_rows} rows")
+        yield Violation(many(one.expected.num_rows, "row"), many(one.got.num_rows, "row"))
 
 
 # --- the form of texts ------------------------------------------------------------------------------
@@ -215,7 +216,7 @@ def _unlike(one: Compared, kind: BqType, is_right: Callable[[str], bool], wanted
         if place.column.type is kind and place.role is PathRole.VALUE:
             odd = [text for text in _texts(one.got, path) if text is not None and not is_right(text)]
             if odd:
-                yield Violation(wanted, f"{odd[0]!r}, and so in {len(odd)} places", path)
+                yield Violation(wanted, f"{odd[0]!r} ({many(len(odd), 'place')} differ)", path)
 
 
 def _texts(table: pa.Table, path: str) -> list[str | None]:
@@ -281,7 +282,9 @@ def date_limits(batch: BatchBytes) -> Iterator[Violation]:
     """A date is in the years 1 to 9999. This applies to values that are not compared with a case."""
     for path, dates in leaves(batch, pa.types.is_date32):
         if found := outside(dates, *_DAYS):
-            yield Violation("days from 0001-01-01 to 9999-12-31", f"day {found[0]}, {found[1]} such", path)
+            yield Violation(
+                "days from 0001-01-01 to 9999-12-31", f"the day {found[0]} ({many(found[1], 'such value')})", path
+            )
 
 
 @clause(
@@ -294,4 +297,8 @@ def timestamp_limits(batch: BatchBytes) -> Iterator[Violation]:
     """A TIMESTAMP or DATETIME is in the years 1 to 9999. This applies to values that are not compared with a case."""
     for path, times in leaves(batch, _is_micros):
         if found := outside(times, *_MICROS):
-            yield Violation("microseconds of the years 1 to 9999", f"{found[0]} us, {found[1]} such", path)
+            yield Violation(
+                "microseconds of the years 1 to 9999",
+                f"the instant {found[0]} us ({many(found[1], 'such value')})",
+                path,
+            )

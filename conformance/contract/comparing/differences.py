@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conformance.contain.text import many
 from conformance.contract.comparing import cells
 from conformance.contract.comparing.matching import fingerprints, match_rows
 
@@ -79,7 +80,7 @@ class ValueDifference:
 
     def __str__(self) -> str:
         item = "" if self.item is None else f", item {self.item}"
-        more = "" if self.count == 1 else f" ({self.count} places differ)"
+        more = "" if self.count == 1 else f" ({many(self.count, 'place')} differ)"
         return f"row {self.row}{item}, {self.path or 'value'}: expected {self.wanted}, got {self.got}{more}"
 
 
@@ -109,7 +110,7 @@ def differences(
         return []
     if isinstance(expected, pa.Table | pa.RecordBatch):
         if expected.num_columns != actual.num_columns:
-            shape = (f"{expected.num_columns} columns", f"{actual.num_columns} columns")
+            shape = (many(expected.num_columns, "column"), many(actual.num_columns, "column"))
             return [ValueDifference(ValueDifferenceKind.TYPE, "", 0, *shape)]
         if pairs is None and expected.num_columns == 0 and expected.num_rows != actual.num_rows:
             return [_row_count("", expected.num_rows, actual.num_rows)]
@@ -130,7 +131,12 @@ def differences(
 
 def _row_count(path: str, wanted: int, got: int) -> ValueDifference:
     return ValueDifference(
-        ValueDifferenceKind.ROWS, path, min(wanted, got), f"{wanted} rows", f"{got} rows", abs(wanted - got)
+        ValueDifferenceKind.ROWS,
+        path,
+        min(wanted, got),
+        many(wanted, "row"),
+        many(got, "row"),
+        abs(wanted - got),
     )
 
 
@@ -307,7 +313,7 @@ class _Walk:
         differ = lengths != other_lengths
         if (first := np.flatnonzero(differ)).size:
             wanted, got = int(lengths[first[0]]), int(other_lengths[first[0]])
-            self._add(ValueDifferenceKind.ITEMS, where, f"{wanted} items", f"{got} items", first)
+            self._add(ValueDifferenceKind.ITEMS, where, many(wanted, "item"), many(got, "item"), first)
         fine = ~differ
         starts, other_starts, lengths = starts[fine], other_starts[fine], lengths[fine]
         item = np.arange(int(lengths.sum()), dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -17,6 +17,7 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation
 from conformance.contract.comparing import texts
 from conformance.contract.comparing.bitwise import bit_for_bit
@@ -378,5 +379,5 @@ class Counts:
 def violation(one: ValueDifference) -> Violation:
     """Return a difference as the violation that a clause reports."""
     item = "" if one.item is None else f", item {one.item}"
-    more = "" if one.count == 1 else f", and so in {one.count} places"
+    more = "" if one.count == 1 else f" ({many(one.count, 'place')} differ)"
     return Violation(one.wanted, f"{one.got} in row {one.row}{item}{more}", one.path)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from conformance.contain.text import many
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.expected import expected_columns, expected_rows, project, visible_rows
 from conformance.contract.comparing.matching import match_rows, show_row
@@ -51,8 +52,8 @@ def rows_differ(one: ReadView, other: ReadView) -> Iterator[Violation]:
     length = min(len(before), len(again))
     unequal = np.flatnonzero(before[:length] != again[:length])
     place = int(unequal[0]) if len(unequal) else length
-    required = f"the {len(before)} rows of call {one.index}, in their order"
-    yield Violation(required, f"{len(again)} rows, the first other one at row {place}", call=other.index)
+    required = f"the {many(len(before), 'row')} of call {one.index}, in their order"
+    yield Violation(required, f"{many(len(again), 'row')}, the first difference at row {place}", call=other.index)
 
 
 # --- rows as a set --------------------------------------------------------------------------------
@@ -62,11 +63,11 @@ def exactly(whole: SessionRead) -> Iterator[Violation]:
     """Yield violations if a session lost, repeated or invented rows; rows with other values are not reported here."""
     match, wanted = whole.match, whole.expected.num_rows
     if match.missing:
-        observed = f"{len(match.missing)} missing, such as {show_row(whole.expected, match.missing[0])}"
-        yield Violation(f"all {wanted} rows", observed)
+        observed = f"{many(len(match.missing), 'row')} missing, such as {show_row(whole.expected, match.missing[0])}"
+        yield Violation(f"all {many(wanted, 'row')}", observed)
     if surplus := match.repeated + match.foreign:
-        observed = f"{len(surplus)} more, such as {show_row(whole.got, surplus[0])}"
-        yield Violation(f"no more than the {wanted} rows", observed)
+        observed = f"{many(len(surplus), 'row')} more, such as {show_row(whole.got, surplus[0])}"
+        yield Violation(f"no more than the {many(wanted, 'row')}", observed)
 
 
 def rows_that_came(whole: SessionRead, table: pa.Table) -> tuple[set[int], set[int]]:
@@ -104,9 +105,11 @@ def selection_differs(whole: SessionRead, *, aside: frozenset[int] = frozenset()
     """
     surplus, missing = _selected(whole)
     restriction, table = whole.session.step.row_restriction, whole.session.view.table
-    required = f"the {whole.expected.num_rows} rows for which {_shown(restriction)} is TRUE"
+    required = f"the {many(whole.expected.num_rows, 'row')} for which {_shown(restriction)} is TRUE"
     if wrong := [row for row in surplus if row not in aside]:
-        yield Violation(required, f"{len(wrong)} others, such as {show_row(table, wrong[0])}", field="row_restriction")
+        yield Violation(
+            required, f"{many(len(wrong), 'other row')}, such as {show_row(table, wrong[0])}", field="row_restriction"
+        )
     if missing:
         observed = f"{len(missing)} of them missing, such as {show_row(table, missing[0])}"
         yield Violation(required, observed, field="row_restriction")
@@ -148,7 +151,8 @@ def schema_differs(response: ResponseView) -> Iterator[Violation]:
         return
     if _contents(own.fields) != _contents(wanted.fields):
         required, observed = ("; ".join(map(str, schema.fields)) for schema in (wanted, own))
-        yield Violation(f"the session's schema: {required}", f"{observed}, or other metadata", field="arrow_schema")
+        found = "the same fields with other metadata" if observed == required else f"the schema {{{observed}}}"
+        yield Violation(f"the schema of the session, {{{required}}}", found, field="arrow_schema")
 
 
 def _contents(fields: tuple[Field, ...]) -> list[tuple[object, ...]]:

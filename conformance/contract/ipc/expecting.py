@@ -138,8 +138,8 @@ _COUNTS: Final = frozenset(
     {Rule.BATCH_NODE_COUNT, Rule.BATCH_BUFFER_COUNT, Rule.BATCH_VARIADIC_COUNT, Rule.SCHEMA_CHILD_COUNT}
 )
 _COUNTED: Final = re.compile(
-    r"(?P<found>\d+) (?:nodes, |buffers, |children of .*, not |counts for )(?P<wanted>\d+)"
-    r"(?: needed| view fields: .*)?"
+    r"(?P<found>\d+) (?:(?:field nodes?|buffers?), where the schema needs |"
+    r"child(?:ren)? of .*, where the type requires |counts? for )(?P<wanted>\d+)(?: view fields?: .*)?"
 )
 """The wire's observation of a count: the number found, and the number required."""
 

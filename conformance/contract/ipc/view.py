@@ -12,6 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
+from conformance.contain.text import many
 from conformance.contract.budget import Excess
 from conformance.contract.ipc.messages import (
     OF_A_TENSOR,
@@ -67,7 +68,10 @@ class IpcView(View):
         if self.stream is None or not self.stream.cut:
             return None
         read = len(self.stream.messages)
-        return Excess(0, f"more than {read} messages in {len(self.data)} bytes, which is where the suite stops reading")
+        return Excess(
+            0,
+            f"more than {many(read, 'message')} in {many(len(self.data), 'byte')}, where the suite stops reading",
+        )
 
     @property
     def stream(self) -> wire.StreamReading | None:

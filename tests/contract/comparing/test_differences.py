@@ -63,7 +63,7 @@ DIFFERENT = {
     "signed zero": (pa.array([1.0, 0.0]), pa.array([1.0, -0.0]), "row 1, value: expected 0.0, got -0.0"),
     "nested signed zero": (pa.array([[0.0]]), pa.array([[-0.0]]), "row 0, item 0, item: expected 0.0, got -0.0"),
     "null": (pa.array([1, None]), pa.array([1, 2]), "row 1, value: expected NULL, got 2"),
-    "items": (pa.array([[1], [2, 3]]), pa.array([[1], [2]]), "row 1, value: expected 2 items, got 1 items"),
+    "items": (pa.array([[1], [2, 3]]), pa.array([[1], [2]]), "row 1, value: expected 2 items, got 1 item"),
     "null for an empty list": (pa.array([[1], []]), pa.array([[1], None]), "row 1, value: expected [], got NULL"),
     "item": (
         pa.array([[1], [2, 3]]),
@@ -119,17 +119,17 @@ DIFFERENT = {
     "fewer rows": (
         pa.table({"a": [1, 2, 3]}),
         pa.table({"a": [1]}),
-        "row 1, a: expected 3 rows, got 1 rows (2 places differ)",
+        "row 1, a: expected 3 rows, got 1 row (2 places differ)",
     ),
     "fewer columns": (
         pa.table({"a": [1], "b": [1]}),
         pa.table({"a": [1]}),
-        "row 0, value: expected 2 columns, got 1 columns",
+        "row 0, value: expected 2 columns, got 1 column",
     ),
     "rows without columns": (
         pa.table({"a": [1, 2]}).select([]),
         pa.table({"a": [1]}).select([]),
-        "row 1, value: expected 2 rows, got 1 rows",
+        "row 1, value: expected 2 rows, got 1 row",
     ),
 }
 

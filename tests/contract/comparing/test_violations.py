@@ -44,14 +44,14 @@ OTHER = pa.table({"n": [99], "t": ["z"]})
     ("got", "found"),
     [
         (NUMBERS.take([3, 0, 1, 2]), []),
-        (NUMBERS.take([3, 2]), [("all 4 rows", "2 missing, such as {'n': 10, 't': 'a'}")]),
-        (NUMBERS.take([0, 1, 2, 3, 2, 1]), [("no more than the 4 rows", "2 more, such as {'n': 12, 't': 'c'}")]),
-        (pa.concat_tables([NUMBERS, OTHER]), [("no more than the 4 rows", "1 more, such as {'n': 99, 't': 'z'}")]),
+        (NUMBERS.take([3, 2]), [("all 4 rows", "2 rows missing, such as {'n': 10, 't': 'a'}")]),
+        (NUMBERS.take([0, 1, 2, 3, 2, 1]), [("no more than the 4 rows", "2 rows more, such as {'n': 12, 't': 'c'}")]),
+        (pa.concat_tables([NUMBERS, OTHER]), [("no more than the 4 rows", "1 row more, such as {'n': 99, 't': 'z'}")]),
         (
             NUMBERS.take([0, 0, 0, 1]),
             [
-                ("all 4 rows", "2 missing, such as {'n': 12, 't': 'c'}"),
-                ("no more than the 4 rows", "2 more, such as {'n': 10, 't': 'a'}"),
+                ("all 4 rows", "2 rows missing, such as {'n': 12, 't': 'c'}"),
+                ("no more than the 4 rows", "2 rows more, such as {'n': 10, 't': 'a'}"),
             ],
         ),
     ],

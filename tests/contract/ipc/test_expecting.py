@@ -243,7 +243,7 @@ def test_surplus_counts_of_data_buffers_may_be_passed_over(sample: str, more: li
     expectation = expect(model.encode(), Kind.STREAM)
 
     assert (expectation.result, expectation.tier) == (Validity.INVALID, tier)
-    assert "view fields" in expectation.reason
+    assert "view field" in expectation.reason
 
 
 def test_a_schema_without_a_vector_of_fields_may_be_refused() -> None:
