@@ -11,7 +11,7 @@ import click
 
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._interrupts import until_interrupted
-from conformance.cli._numbers import CASES, PROCESSES, deadline_option, seed_option
+from conformance.cli._numbers import ATTEMPTS, CASES, PROCESSES, deadline_option, seed_option
 from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import watch
@@ -50,6 +50,14 @@ from conformance.targets import load_target
     show_default=True,
     help="Run N shards in parallel, each with a target of its own, and report on all of them.",
 )
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=ATTEMPTS,
+    default=1,
+    show_default=True,
+    help="Put each case to the target N times, and say which failures occur only sometimes.",
+)
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @readers_option
 @deadline_option
@@ -72,6 +80,7 @@ def command(
     seed: int,
     shard: str | None,
     parallel: int,
+    repeat: int,
     shrink: bool,
     readers: bool,
     deadline_multiplier: float,
@@ -89,6 +98,7 @@ def command(
     conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition
     conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --parallel 2             on two cores
+    conformance run --target mine.toml --repeat 5               each case five times, to find what fails sometimes
     conformance run --target mine.toml --junit out.xml --html out.html --json out.json
 
     \b
@@ -102,11 +112,16 @@ def command(
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     chosen = plan(list(load_corpus(corpus).values()), all_clauses(), selection)
     settings = Settings(
-        seed=seed, generated=generated, shrink=shrink, readers=readers, deadline_multiplier=deadline_multiplier
+        seed=seed,
+        generated=generated,
+        shrink=shrink,
+        readers=readers,
+        deadline_multiplier=deadline_multiplier,
+        repeat=repeat,
     )
     spec = load_target(target)
     with LogWriter(log or default_log(spec)) as writer, open_session(spec, chosen, selection, settings) as session:
-        events = watch(writer.copy(session.events()), total=len(chosen.cases) + generated)
+        events = watch(writer.copy(session.events()), total=repeat * (len(chosen.cases) + generated))
         result = fold(until_interrupted(events)[0])
     _finish(result, writer, outputs)
 
@@ -136,7 +151,7 @@ def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | Non
 
 def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     """The arguments of the run for each shard, without the options for sharding and for report files."""
-    for option in ("target", "level", "seed", "deadline_multiplier", "corpus"):
+    for option in ("target", "level", "seed", "deadline_multiplier", "repeat", "corpus"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
     yield from ("--cases", str(asked["generated"]))
     for option in ("select", "clause", "capability"):

@@ -1,7 +1,7 @@
 """The events of a run, in the order in which they happen; reports are made from nothing else.
 
-A log begins with ``RunStarted``. Each case adds one ``CaseJudged``; ``ExchangeRecorded`` and ``SuiteBroke`` may come
-before it, ``CounterexampleSaved`` after it (or ``SuiteBroke``, if shrinking raised). ``RunEnded`` is last. A log
+A log begins with ``RunStarted``. Each attempt at a case adds one ``CaseJudged``; ``ExchangeRecorded`` and
+``SuiteBroke`` may come before it, ``CounterexampleSaved`` after it (or ``SuiteBroke``, if shrinking raised). ``RunEnded`` is last. A log
 without ``RunEnded`` is from a run that was cut short, and reports say so.
 """
 
@@ -54,8 +54,8 @@ class RunStarted:
     ``target_file`` is the path as the user gave it. ``cases`` and ``clauses`` are the ids that were chosen;
     ``left_out`` lists the others with reasons. ``all_cases`` and ``all_clauses`` count everything that could be
     chosen. ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` if the run is one of N
-    shards; ``generated`` then counts the generated cases of all shards together. ``format`` is the version of the
-    log's form, :data:`conformance.records.FORMAT` when it was written.
+    shards; ``generated`` then counts the generated cases of all shards together. ``repeat`` is the number of attempts
+    at each case. ``format`` is the version of the log's form, :data:`conformance.records.FORMAT` when it was written.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -82,6 +82,7 @@ class RunStarted:
     expectations: tuple[ExpectedFailure, ...] = ()
     shard: str = ""
     format: int = 1
+    repeat: int = 1
 
     def __post_init__(self) -> None:
         keep_safe(self, "target", "target_file", "profile", "select", "clause")
@@ -109,10 +110,11 @@ class ExchangeRecorded:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJudged:
-    """A case has ended: its verdicts, before expected failures are applied.
+    """An attempt at a case has ended: its verdicts, before expected failures are applied.
 
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
+    ``attempt`` counts from 1; it is above 1 only if the run puts each case to the target several times.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -126,6 +128,7 @@ class CaseJudged:
     received: int = 0
     seconds: float = 0.0
     generated: bool = False
+    attempt: int = 1
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")

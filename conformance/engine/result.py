@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from conformance.engine.attempts import Attempts, merge_attempts
 from conformance.engine.events import (
     CaseJudged,
     CounterexampleSaved,
@@ -39,7 +40,8 @@ class Deviation:
 
     ``clauses`` has one member if there are findings; a reason that kept several clauses from being judged names them
     all. ``finding``, ``evidence`` and ``replay`` belong to the first case in ``cases``; ``count`` counts findings.
-    ``reason`` is the reason class, as an entry of the expected failures quotes it.
+    ``reason`` is the reason class, as an entry of the expected failures quotes it. In a run that repeats its cases,
+    ``occurred`` of ``attempts`` at those cases had the failure; both are 0 in any other run.
     """
 
     outcome: Outcome
@@ -51,11 +53,25 @@ class Deviation:
     replay: str
     finding: Finding | None = None
     evidence: Evidence | None = None
+    occurred: int = 0
+    attempts: int = 0
 
     @property
     def clause(self) -> str:
         """The clause; the first if there are several."""
         return self.clauses[0]
+
+    @property
+    def sometimes(self) -> bool:
+        """True if it did not occur in every attempt at its cases."""
+        return self.occurred < self.attempts
+
+    @property
+    def frequency(self) -> str:
+        """How often it occurred, in words; empty if the run did not repeat its cases."""
+        if not self.attempts:
+            return ""
+        return f"{'sometimes' if self.sometimes else 'always'} ({self.occurred} of {self.attempts})"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +169,8 @@ def fold(events: Iterable[Event]) -> Result:
     if not isinstance(start, RunStarted):
         raise ValueError(f"expected the events of a run, 'run-started' first, got {start!r}")  # noqa: TRY004  # the value is wrong, not its type
     rest = list(stream)
-    cases = tuple(event for event in rest if isinstance(event, CaseJudged))
+    attempts = merge_attempts([event for event in rest if isinstance(event, CaseJudged)], start.repeat)
+    cases = attempts.cases
     skipped = [*_elsewhere(start)]
     raw = [verdict for case in cases for verdict in case.verdicts]
     resolution = resolve(raw, start.expectations, skipped_cases=skipped)
@@ -167,7 +184,7 @@ def fold(events: Iterable[Event]) -> Result:
         problems=resolution.problems,
         deviations=tuple(
             sorted(
-                _deviations(cases, raw, resolution.verdicts, counterexamples, start.expectations),
+                _deviations(attempts, raw, resolution.verdicts, counterexamples, start.expectations),
                 key=lambda deviation: order.get(deviation.clause, len(order)),
             )
         ),
@@ -189,7 +206,7 @@ def _elsewhere(start: RunStarted) -> Iterator[str]:
 
 
 def _deviations(
-    cases: Sequence[CaseJudged],
+    attempts: Attempts,
     raw: Sequence[Verdict],
     resolved: Sequence[Verdict],
     counterexamples: Sequence[CounterexampleSaved],
@@ -198,7 +215,7 @@ def _deviations(
     """The verdicts that are not passes, grouped: findings by clause and reason class, causes without findings by
     class.
     """
-    by_id = {case.case_id: case for case in cases}
+    by_id = {case.case_id: case for case in attempts.cases}
     # Several shards may have saved a counterexample of one failure: take the first, as the unsharded run would have.
     saved = {(item.clause, item.reason): item.file for item in reversed(counterexamples)}
     # A clause that one case cannot observe and another case can is not a gap: there are many cases for this reason.
@@ -220,23 +237,29 @@ def _deviations(
             (reason,) = reason_classes(before)
             owner = after.clause if after.outcome is Outcome.UNEXPECTED_PASS else ""
             groups.setdefault((after.outcome, owner, reason), []).append((after, None))
-    shown_bytes = {case.case_id: {item.finding: item for item in reversed(case.evidence)} for case in cases}
+    shown_bytes = {case.case_id: {item.finding: item for item in reversed(case.evidence)} for case in attempts.cases}
     deviations = []
     for (outcome, owner, reason), members in groups.items():
         verdict, first = members[0]
         case = by_id[verdict.case_id]
         evidence = shown_bytes[case.case_id].get(first) if first else None
+        clauses = (owner,) if owner else tuple(dict.fromkeys(member.clause for member, _ in members))
+        on = tuple(dict.fromkeys(member.case_id for member, _ in members))
+        failed = outcome.fails_run or outcome is Outcome.EXPECTED_FAIL
+        occurred, tries = attempts.occurred(clauses, on, reason) if failed else (0, 0)
         deviations.append(
             Deviation(
                 outcome=outcome,
-                clauses=(owner,) if owner else tuple(dict.fromkeys(member.clause for member, _ in members)),
+                clauses=clauses,
                 reason=reason,
                 text=first.observed if first else verdict.reason,
-                cases=tuple(dict.fromkeys(member.case_id for member, _ in members)),
+                cases=on,
                 count=len(members),
                 replay=saved.get((owner, reason), case.replay),
                 finding=first,
                 evidence=evidence,
+                occurred=occurred,
+                attempts=tries,
             )
         )
     return deviations

@@ -38,11 +38,14 @@ GIVE_UP_AFTER: Final = 3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJob:
-    """A case to run, the argument that replays it, and whether it was generated (and so may be shrunk)."""
+    """A case to run, the argument that replays it, whether it was generated (and so may be shrunk), and which attempt
+    at the case it is, from 1.
+    """
 
     case: Case
     replay: str
     generated: bool = False
+    attempt: int = 1
 
 
 class _Driven:
@@ -81,7 +84,7 @@ class _Runner:
             reason = f"the target was not to be had for {GIVE_UP_AFTER} cases in a row"
             driven.work.end(Outcome.DEPENDENCY_FAILED, reason)
         else:
-            self._drive(driven.work)
+            self._drive(driven.work, counted=job.attempt == 1)
         if driven.work.judged is None:
             driven.done = self._pool.submit(self._assess, driven)
         else:
@@ -108,12 +111,15 @@ class _Runner:
                     " add it to the target's capabilities, so that it is judged"
                 )
 
-    def _drive(self, work: CaseWork) -> CaseWork:
-        """Put a case to the target, and count the consecutive cases for which the target was unavailable."""
+    def _drive(self, work: CaseWork, *, counted: bool = True) -> CaseWork:
+        """Put a case to the target, and count the consecutive cases for which the target was unavailable.
+
+        Further attempts at a case do not count: a case that ends the target would otherwise end the run.
+        """
         self._step.take(work, Phase.DRIVEN)
         if work.exchange is not None:
             self._unavailable = 0
-        elif isinstance(work.error, TargetError):
+        elif counted and isinstance(work.error, TargetError):
             self._unavailable += 1
         return work
 
@@ -177,6 +183,7 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Itera
         received=0 if work.exchange is None else work.exchange.received,
         seconds=time.monotonic() - driven.started,
         generated=job.generated,
+        attempt=job.attempt,
     )
     if shrinker is not None and job.generated:
         try:

@@ -20,6 +20,7 @@ from conformance.engine.selection import Plan, Selection
 from conformance.engine.started import surroundings
 from conformance.generate import draw_case, generated_id
 from conformance.readers import ReaderPool
+from conformance.records import Case
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
 __all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
@@ -35,13 +36,16 @@ def default_log(spec: TargetSpec) -> Path:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines."""
+    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines, and the number
+    of attempts at each case.
+    """
 
     seed: int = 0
     generated: int = 0
     shrink: bool = True
     readers: bool = True
     deadline_multiplier: float = 1.0
+    repeat: int = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,14 +66,21 @@ class Session:
         return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
 
     def jobs(self) -> Iterator[CaseJob]:
-        """The corpus cases in their order, then generated ones, each drawn only when the run reaches it."""
+        """The corpus cases in their order, then generated ones, each drawn only when the run reaches it; all attempts
+        at a case follow each other, each with tables and sessions of its own.
+        """
         for case in self.plan.cases:
-            yield CaseJob(case, case.id)
+            yield from self._attempts(case)
         shard = self.selection.shard
         for index in range(self.settings.generated):
             if shard is None or shard.holds(generated_id(self.settings.seed, index, profile=self.profile)):
-                case = draw_case(self.settings.seed, index, profile=self.profile)
-                yield CaseJob(case, case.id, generated=True)
+                yield from self._attempts(
+                    draw_case(self.settings.seed, index, profile=self.profile), generated=True
+                )
+
+    def _attempts(self, case: Case, *, generated: bool = False) -> Iterator[CaseJob]:
+        for attempt in range(1, self.settings.repeat + 1):
+            yield CaseJob(case, case.id, generated=generated, attempt=attempt)
 
     def events(self) -> Iterator[Event]:
         """Run the cases and yield the events."""
@@ -107,6 +118,7 @@ class Session:
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
+            repeat=self.settings.repeat,
         )
 
 
