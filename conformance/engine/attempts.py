@@ -1,4 +1,4 @@
-"""Merge the attempts of a run with ``--repeat`` into one event for each case, and count how often each failure occurred.
+"""Merge the attempts of a run with ``--repeat`` into one event for each case, and count how often each failure occurs.
 
 A failure that occurs in some attempts and not in others is a property of the target, such as a race. The merged case
 has every failure that any attempt showed, so that nothing is lost, and the counts say which of them did not always

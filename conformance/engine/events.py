@@ -1,8 +1,8 @@
 """The events of a run, in the order in which they happen; reports are made from nothing else.
 
 A log begins with ``RunStarted``. Each attempt at a case adds one ``CaseJudged``; ``ExchangeRecorded`` and
-``SuiteBroke`` may come before it, ``CounterexampleSaved`` after it (or ``SuiteBroke``, if shrinking raised). ``RunEnded`` is last. A log
-without ``RunEnded`` is from a run that was cut short, and reports say so.
+``SuiteBroke`` may come before it, ``CounterexampleSaved`` after it (or ``SuiteBroke``, if shrinking raised).
+``RunEnded`` is last. A log without ``RunEnded`` is from a run that was cut short, and reports say so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class RunStarted:
     ``left_out`` lists the others with reasons. ``all_cases`` and ``all_clauses`` count everything that could be
     chosen. ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` if the run is one of N
     shards; ``generated`` then counts the generated cases of all shards together. ``repeat`` is the number of attempts
-    at each case. ``format`` is the version of the log's form, :data:`conformance.records.FORMAT` when it was written.
+    at each case. ``decided`` are the indices of ``expectations`` that a narrowed run decides
+    (:mod:`conformance.engine.shown`). ``format`` is the version of the log's form,
+    :data:`conformance.records.FORMAT` when it was written.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -83,6 +85,7 @@ class RunStarted:
     shard: str = ""
     format: int = 1
     repeat: int = 1
+    decided: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         keep_safe(self, "target", "target_file", "profile", "select", "clause")

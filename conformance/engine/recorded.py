@@ -61,7 +61,8 @@ class Recorded:
             cases=tuple(case.id for case in cases),
             clauses=clauses,
             all_clauses=len(clauses),
-            left_out=(),
+            left_out=tuple(left for left in self.start.left_out if left.kind == "case"),
+            decided=(),
         )
         jobs = [CaseJob(case, str(self.path)) for case in cases]
         return run(

@@ -10,7 +10,9 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
+from conformance.contain.text import many
 from conformance.engine.attempts import Attempts, merge_attempts
 from conformance.engine.events import (
     CaseJudged,
@@ -21,9 +23,10 @@ from conformance.engine.events import (
     RunStarted,
     SuiteBroke,
 )
-from conformance.engine.expectations import Problem, excuses, resolve
+from conformance.engine.expectations import Problem, Resolution, excuses, resolve
 from conformance.engine.outcomes import finding_class, reason_classes
 from conformance.engine.shards import Shard
+from conformance.engine.shown import skipped
 from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -171,10 +174,15 @@ def fold(events: Iterable[Event]) -> Result:
     rest = list(stream)
     attempts = merge_attempts([event for event in rest if isinstance(event, CaseJudged)], start.repeat)
     cases = attempts.cases
-    skipped = [*_elsewhere(start)]
     raw = [verdict for case in cases for verdict in case.verdicts]
-    resolution = resolve(raw, start.expectations, skipped_cases=skipped)
     ended = next((event for event in rest if isinstance(event, RunEnded)), None)
+    resolution = resolve(
+        raw,
+        start.expectations,
+        skipped_cases=[*_elsewhere(start), *(() if ended else _never_reached(start, cases))],
+        skipped_clauses=[*skipped(start.left_out, "clause")],
+        decided=start.decided if ended and not start.shard else (),
+    )
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
     order = {clause: index for index, clause in enumerate(start.clauses)}
     return Result(
@@ -192,17 +200,41 @@ def fold(events: Iterable[Event]) -> Result:
         broke=tuple(event for event in rest if isinstance(event, SuiteBroke)),
         seconds=ended.seconds if ended is not None else sum(case.seconds for case in cases),
         complete=ended is not None,
-        remarks=ended.remarks if ended is not None else (),
+        remarks=(*(ended.remarks if ended is not None else ()), *_undecided(resolution, len(start.expectations))),
     )
+
+
+def _undecided(resolution: Resolution, entries: int) -> Iterator[str]:
+    """What a narrowed run did not find out about the expected failures."""
+    if resolution.unseen:
+        verb, covers = ("was", "it covers") if resolution.unseen == 1 else ("were", "they cover")
+        yield (
+            f"{resolution.unseen} of {many(entries, 'expected failure')} {verb} not looked at:"
+            f" this run judged nothing that {covers}"
+        )
+    if resolution.undecided:
+        yield (
+            f"{resolution.undecided} of {many(entries, 'expected failure')} did not occur,"
+            " but could occur on what was left out: only a run of all cases decides"
+        )
 
 
 def _elsewhere(start: RunStarted) -> Iterator[str]:
     """The ids of cases that exist and were not chosen, including those that other shards generate."""
-    yield from (left.id for left in start.left_out if left.kind == "case")
+    yield from skipped(start.left_out, "case")
     if start.shard:
         shard = Shard.parse(start.shard)
-        drawn = (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
-        yield from (case_id for case_id in drawn if not shard.holds(case_id))
+        yield from (case_id for case_id in _drawn(start) if not shard.holds(case_id))
+
+
+def _never_reached(start: RunStarted, cases: Sequence[CaseJudged]) -> Iterator[str]:
+    """The ids of chosen cases that a run did not reach before it was cut short."""
+    judged = {case.case_id for case in cases}
+    return (case_id for case_id in chain(start.cases, _drawn(start)) if case_id not in judged)
+
+
+def _drawn(start: RunStarted) -> Iterator[str]:
+    return (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
 
 
 def _deviations(

@@ -15,13 +15,27 @@ from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.engine.shards import Shard
 from conformance.records import Case, Level
 
-__all__ = ["OTHER_SHARD", "LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "binds", "plan"]
+__all__ = [
+    "NOT_OF_PROFILE",
+    "OTHER_SHARD",
+    "LeftOut",
+    "Patterns",
+    "Plan",
+    "Selection",
+    "SelectionError",
+    "all_clauses",
+    "binds",
+    "plan",
+]
 
 PROFILE: Final = PROFILES[0]
 """The profile of everything that cases drive; bare messages have profiles of their own."""
 
 OTHER_SHARD: Final = "it belongs to another shard"
 """The reason why a shard leaves a case out; the log of another shard has the case."""
+
+NOT_OF_PROFILE: Final = f"it is not of the profile {PROFILE}"
+"""The reason why every run leaves a clause out."""
 
 _BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 
@@ -113,7 +127,7 @@ def _clauses(clauses: Mapping[str, Clause], selection: Selection, left_out: list
         if not globs.match(clause.id):
             left_out.append(LeftOut("clause", clause.id, "no --clause pattern matches it"))
         elif PROFILE not in clause.profiles:
-            left_out.append(LeftOut("clause", clause.id, f"it is not of the profile {PROFILE}"))
+            left_out.append(LeftOut("clause", clause.id, NOT_OF_PROFILE))
         elif not binds(clause, selection.level):
             left_out.append(LeftOut("clause", clause.id, f"its level is {clause.level}"))
         else:

@@ -17,6 +17,7 @@ from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
+from conformance.engine.shown import decided
 from conformance.engine.started import surroundings
 from conformance.generate import draw_case, generated_id
 from conformance.readers import ReaderPool
@@ -74,9 +75,7 @@ class Session:
         shard = self.selection.shard
         for index in range(self.settings.generated):
             if shard is None or shard.holds(generated_id(self.settings.seed, index, profile=self.profile)):
-                yield from self._attempts(
-                    draw_case(self.settings.seed, index, profile=self.profile), generated=True
-                )
+                yield from self._attempts(draw_case(self.settings.seed, index, profile=self.profile), generated=True)
 
     def _attempts(self, case: Case, *, generated: bool = False) -> Iterator[CaseJob]:
         for attempt in range(1, self.settings.repeat + 1):
@@ -119,6 +118,9 @@ class Session:
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
             repeat=self.settings.repeat,
+            decided=decided(
+                self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out
+            ),
         )
 
 
