@@ -21,6 +21,7 @@ from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import Deviation, Result
 from conformance.records import Level, Outcome, RecordError, to_json
+from conformance.report.checks import Checks, checks_of
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
@@ -80,8 +81,9 @@ class Report:
     """The result of one run of the suite.
 
     ``complete`` is false if the run was cut short. ``silent`` are chosen clauses that no case gave anything to
-    observe. ``broke`` are tracebacks of the suite's own defects, ``broke_on`` the cases on which they occurred, in
-    the same order. ``remarks`` concern the target as a whole.
+    observe. ``checks`` say on which cases of the corpus each clause was judged. ``broke`` are tracebacks of the
+    suite's own defects, ``broke_on`` the cases on which they occurred, in the same order. ``remarks`` concern the
+    target as a whole.
     """
 
     schema_version: int
@@ -98,6 +100,7 @@ class Report:
     broke: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     broke_on: tuple[str, ...] = ()
+    checks: tuple[Checks, ...] = ()
 
     @property
     def worst(self) -> Mapping[str, Outcome]:
@@ -127,6 +130,7 @@ def document(result: Result) -> Report:
         broke=tuple(broke.traceback for broke in result.broke),
         remarks=result.remarks,
         broke_on=tuple(broke.case_id for broke in result.broke),
+        checks=checks_of(result),
     )
 
 
