@@ -14,8 +14,8 @@ from conformance.cli._options import EXISTING, json_flag
 from conformance.contain.text import many
 from conformance.engine.selection import all_clauses
 from conformance.records import to_json
-from conformance.report.checks import NotRun, no_longer_run
 from conformance.report.diff import ChangeKind, ClauseChange, DeviationChange, ReportDifference, compare
+from conformance.report.notrun import NotRun, no_longer_run
 from conformance.report.reading import read_report
 from conformance.report.series import Series, series_of
 

@@ -145,12 +145,13 @@ def run(
     capabilities: Iterable[str] = (),
     spoken: Sequence[ProtocolName] = SPOKEN,
     shrinker: Shrinker | None = None,
+    remarks: Sequence[str] = (),
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield the events, ``start`` first.
 
     ``capabilities`` are those that the target declares. At the end, one case for each undeclared capability is tried,
     for a remark. ``spoken`` are the protocols of the target. ``shrinker`` shrinks failing generated cases and saves
-    them. Closing the generator early stops after the current case.
+    them. ``remarks`` are further ones for the end of the run. Closing the generator early stops after the current case.
     """
     began = time.monotonic()
     yield start
@@ -165,7 +166,7 @@ def run(
             yield from _finish(waiting.popleft(), step, shrinker)
         undeclared = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
-    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *undeclared, *unsaved))
+    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *undeclared, *unsaved, *remarks))
 
 
 def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:

@@ -89,7 +89,14 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        yield from run(self.started(), self.jobs(), self.step, capabilities=self.capabilities, shrinker=shrinker)
+        yield from run(
+            self.started(),
+            self.jobs(),
+            self.step,
+            capabilities=self.capabilities,
+            shrinker=shrinker,
+            remarks=self.plan.remarks,
+        )
 
     @property
     def capabilities(self) -> frozenset[str]:
