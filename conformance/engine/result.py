@@ -179,7 +179,7 @@ def fold(events: Iterable[Event]) -> Result:
     resolution = resolve(
         raw,
         start.expectations,
-        skipped_cases=[*_elsewhere(start), *(() if ended else _never_reached(start, cases))],
+        skipped_cases=[*_not_judged_here(start, cases, complete=ended is not None)],
         skipped_clauses=[*skipped(start.left_out, "clause")],
         decided=start.decided if ended and not start.shard else (),
     )
@@ -219,18 +219,19 @@ def _undecided(resolution: Resolution, entries: int) -> Iterator[str]:
         )
 
 
-def _elsewhere(start: RunStarted) -> Iterator[str]:
-    """The ids of cases that exist and were not chosen, including those that other shards generate."""
+def _not_judged_here(start: RunStarted, cases: Sequence[CaseJudged], *, complete: bool) -> Iterator[str]:
+    """The ids of cases that exist and that the run did not judge: those left out, those that other shards generate, and
+    those that it did not reach before it was cut short.
+    """
+    if not start.expectations:  # nobody asks, and there may be millions
+        return
     yield from skipped(start.left_out, "case")
     if start.shard:
         shard = Shard.parse(start.shard)
         yield from (case_id for case_id in _drawn(start) if not shard.holds(case_id))
-
-
-def _never_reached(start: RunStarted, cases: Sequence[CaseJudged]) -> Iterator[str]:
-    """The ids of chosen cases that a run did not reach before it was cut short."""
-    judged = {case.case_id for case in cases}
-    return (case_id for case_id in chain(start.cases, _drawn(start)) if case_id not in judged)
+    if not complete:
+        judged = {case.case_id for case in cases}
+        yield from (case_id for case_id in chain(start.cases, _drawn(start)) if case_id not in judged)
 
 
 def _drawn(start: RunStarted) -> Iterator[str]:

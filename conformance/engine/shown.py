@@ -40,11 +40,11 @@ def decided(
     clause. A case that is not of the suite's corpus may show anything. Cases of other shards do not count as left
     out.
     """
-    if not expectations or not left_out:
+    missing = {one.id for one in left_out if one.kind == "case" and one.reason != OTHER_SHARD}
+    unjudged = [*skipped(left_out, "clause")]
+    if not expectations or not (missing or unjudged):
         return ()
     corpus, few = shown_by()
-    missing = {one.id for one in left_out if one.kind == "case" and one.reason != OTHER_SHARD}
-    unjudged = [one.id for one in left_out if one.kind == "clause" and one.reason != NOT_OF_PROFILE]
     chosen = tuple(clauses)
 
     def settles(entry: ExpectedFailure) -> bool:

@@ -32,6 +32,7 @@ def test_settings_are_those_of_a_command_without_options() -> None:
         shrink=defaults["shrink"],
         readers=defaults["readers"],
         deadline_multiplier=defaults["deadline_multiplier"],
+        repeat=defaults["repeat"],
     )
 
 
