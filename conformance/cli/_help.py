@@ -34,7 +34,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Make and compare reports": {
         "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
-        "diff": "Compare two reports: regressions, repairs, new and gone deviations.",
+        "diff": "Compare reports: regressions, repairs, deviations, checks that ran.",
         "matrix": "Combine reports into one table: implementations by clauses.",
     },
     "Judge millions of cases": {

@@ -10,19 +10,20 @@ from typing import Any, Final
 from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
 from conformance.contain.text import many, safe
+from conformance.contract.disputes import dispute_of
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.annotated import annotate
-from conformance.engine.selection import all_clauses
+from conformance.engine.selection import all_clauses, binds, today
 from conformance.records import Finding, Level, Outcome, Verdict
 from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
 
 __all__ = [
-    "BINDING",
     "Checked",
     "Refused",
     "check_file",
     "counted",
+    "counting",
     "has_message",
     "no_message",
     "refuse_foreign",
@@ -30,7 +31,6 @@ __all__ = [
     "values_of",
 ]
 
-BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 _CONTINUATION: Final = b"\xff\xff\xff\xff"
 _HEAD: Final = 8
 """The bytes of a file before its first message."""
@@ -171,8 +171,13 @@ def check_file(path: Path, kind: Kind | None, profile: str, level: Level, *, wri
         verdicts = judge_bytes(data, [], profile=profile)
     else:
         verdicts = judge_ipc(data, seems, writer=writer)
-    kept = (one for one in verdicts if BINDING[all_clauses()[one.clause].level] <= BINDING[level])
-    return Checked(path, data, seems, profile, tuple(kept))
+    return Checked(path, data, seems, profile, tuple(counting(verdicts, level)))
+
+
+def counting(verdicts: Iterable[Verdict], level: Level = Level.MAY) -> list[Verdict]:
+    """The verdicts on clauses of this level and more binding ones, without those on disputed clauses."""
+    day = today()
+    return [one for one in verdicts if binds(all_clauses()[one.clause], level) and dispute_of(one.clause, day) is None]
 
 
 def refuse_foreign(path: Path, data: bytes) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 __all__ = [
+    "ATTEMPTS",
     "CASES",
     "MOST_GENERATED",
     "PROCESSES",
@@ -44,6 +45,8 @@ PROCESSES: Final = click.IntRange(1, 1024)
 """The number of parallel processes; the limit is above the number of cores of any machine that was tried."""
 SECONDS: Final = Number(0, 86_400, min_open=True)
 """The time limit for one answer, at most a day."""
+ATTEMPTS: Final = click.IntRange(1, 1000)
+"""The number of attempts at each case: enough for a failure that one attempt in a few hundred shows."""
 
 
 def count_of(least: int = 0) -> click.IntRange:

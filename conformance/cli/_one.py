@@ -11,10 +11,11 @@ from conformance.cli._common import find_case
 from conformance.cli._group import Unusable
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, Driver
+from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
-from conformance.engine.selection import Plan, Selection, all_clauses
+from conformance.engine.selection import LeftOut, Plan, Selection, all_clauses, undisputed
 from conformance.engine.session import Settings, open_session
 from conformance.generate import materialise
 from conformance.records import Case, Exchange
@@ -59,7 +60,10 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
         Unusable: the case is unknown, or the target does not offer something that it needs.
     """
     case = find_case(name, corpus)
-    plan = Plan((case,), tuple(all_clauses().values()), ())
+    reason = f"only {case.id} is replayed"
+    left_out = tuple(LeftOut("case", other, reason) for other in load_corpus(corpus) if other != case.id)
+    clauses, aside = undisputed(all_clauses().values())
+    plan = Plan((case,), clauses, (*left_out, *aside))
     with open_session(load_target(target), plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
         step = CaseStep(plan.clauses, remembering, session.step.reader)

@@ -11,14 +11,15 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._ipcfiles import BINDING, Checked, Refused, check_file, counted, refuse_foreign, unjudged
+from conformance.cli._ipcfiles import Checked, Refused, check_file, counted, counting, refuse_foreign, unjudged
 from conformance.cli._options import EXISTING, json_flag, level_option
 from conformance.cli._reading import named_files, read_named
 from conformance.contain.text import many, safe
 from conformance.contract.clause import MESSAGES, PROFILES
+from conformance.contract.disputes import current
 from conformance.contract.files import judge_bytes
 from conformance.engine.annotated import annotate
-from conformance.engine.selection import all_clauses
+from conformance.engine.selection import all_clauses, today
 from conformance.records import Finding, Level, Outcome, Verdict, to_json
 from conformance.wire import Kind, read_schema
 from conformance.wire.foreign import MAGIC
@@ -74,6 +75,8 @@ def command(
     \b
     Exit status: 0 no findings, 1 findings or clauses that could not be judged, 2 a file holds no message.
     """  # noqa: D301  # click wants the character, not the escape
+    for dispute in current(today()):
+        click.echo(f"{dispute.clause} is not judged: {dispute.text}", err=True)
     if files:
         if schema_file is not None or batch_files:
             raise click.UsageError("expected either FILE or --schema with --batch, got both")
@@ -145,8 +148,7 @@ def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_j
             raise Unusable(f"{path}: expected an Arrow message, got an empty file")
         if not data.startswith(MAGIC):  # a whole file in the place of a message is a defect of servers, and is judged
             refuse_foreign(path, data)
-    judged = judge_bytes(contents[0], contents[1:], profile=profile)
-    verdicts = [one for one in judged if BINDING[all_clauses()[one.clause].level] <= BINDING[level]]
+    verdicts = counting(judge_bytes(contents[0], contents[1:], profile=profile), level)
     if as_json:
         click.echo(json.dumps([to_json(verdict) for verdict in verdicts], indent=1, ensure_ascii=False))
     else:

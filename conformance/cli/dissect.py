@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._ipcfiles import has_message, no_message, values_of
+from conformance.cli._ipcfiles import counting, has_message, no_message, values_of
 from conformance.cli._options import EXISTING, json_flag
 from conformance.cli._reading import read_named
 from conformance.contain.text import safe
@@ -100,7 +100,8 @@ def command(
     if sniff(data) is not Kind.FILE and not has_message(data) and recognise(data) is not None:
         raise Unusable(no_message(file, data))
     dissection = dissect(data, schema, Kind(kind) if kind else None)
-    failed = [one for one in _verdicts(dissection, schema_data) if one.outcome is not Outcome.PASS]
+    judged = counting(_verdicts(dissection, schema_data))
+    failed = [one for one in judged if one.outcome is not Outcome.PASS]
     findings = [finding for verdict in failed for finding in verdict.findings]
     only = tuple(SectionKind(name) for name in dict.fromkeys(dumped))
     if as_json:

@@ -10,6 +10,8 @@ from conformance.cli._common import find_clause
 from conformance.cli._options import json_flag
 from conformance.cli.clauses import facts
 from conformance.contract.clause import MESSAGES, Clause, Role
+from conformance.contract.disputes import dispute_of
+from conformance.engine.selection import today
 
 
 @click.command()
@@ -28,6 +30,8 @@ def command(*, clause_id: str, as_json: bool) -> None:
         click.echo(f"also      {address}")
     click.echo(f"evidence  {clause.evidence_in_words}")
     click.echo(f"breaks    {clause.breaks or 'no public client is known to break'}")
+    if dispute := dispute_of(clause.id, today()):
+        click.echo(f"disputed  {dispute.text.removeprefix('disputed ')}; no run judges it until then")
     click.echo(f"applies   to {', '.join(clause.profiles)}")
     click.echo(f"judge it  {_judged_by(clause)}")
 

@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from conformance.cli._common import corpus_option
+from conformance.contract import disputes
 from conformance.contract.offers import PROFILE_TITLES
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
@@ -30,6 +31,7 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
         ((reader.name, f"run: {reader.title}") for reader in READERS.values()),
         ((reader.name, f"read: {reader.title}") for reader in IPC_READERS.values()),
     ),
+    "disputes": lambda _: ((dispute.clause, dispute.text) for dispute in disputes.DISPUTES),
     "writers": lambda _: ((writer.name, f"write: {writer.title}") for writer in IPC_WRITERS.values()),
 }
 """Each list with its rows, made when they are asked for; readers and writers with the command that uses them."""
@@ -42,10 +44,14 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
 def command(*, what: str, select: str, corpus: Path) -> None:
     """List the names of the cases, clauses, targets, profiles, readers or writers, each with its title or level.
 
-    Readers and writers have the command in front that uses them: run, read or write.
+    Readers and writers have the command in front that uses them: run, read or write. Disputes are clauses that are put
+    aside, with the day on which that ends and the reason.
         Exit status: 0, or 2 if nothing matches.
     """
     matching = [(name, text) for name, text in _LISTS[what](corpus) if fnmatch.fnmatchcase(name, select)]
+    if what == "disputes" and not disputes.DISPUTES:
+        click.echo("no clause is disputed", err=True)
+        return
     if not matching:
         raise click.UsageError(f"no {what[:-1]} matches {select!r}")
     width = max(len(name) for name, _ in matching)

@@ -16,7 +16,7 @@ from conformance.disk.files import data_file
 from conformance.engine.events import Event
 from conformance.engine.reading import REUSE, ReaderTask, reader_clauses
 from conformance.engine.readings import Inputs
-from conformance.engine.selection import Patterns, all_clauses, binds
+from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
 from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
@@ -81,10 +81,10 @@ def command(
     inputs.matched(globs := Patterns(select))
     if globs.dead:
         raise Unusable(f"expected globs that match ids of vectors in {folder}, got {globs.dead[0]!r}")
-    clauses = [clause for clause in reader_clauses() if binds(clause, Level(level))]
+    clauses, aside = undisputed(clause for clause in reader_clauses() if binds(clause, Level(level)))
 
     def judged(name: str) -> tuple[Iterable[Event], int]:
-        reading = ReaderTask(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS)
+        reading = ReaderTask(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS, aside)
         if vector is not None:
             return reading.one(inputs.find(vector)), 1
         return reading.events(), len(inputs.ids(select)) + mangled

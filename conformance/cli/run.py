@@ -11,7 +11,7 @@ import click
 
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._interrupts import until_interrupted
-from conformance.cli._numbers import CASES, PROCESSES, deadline_option, seed_option
+from conformance.cli._numbers import ATTEMPTS, CASES, PROCESSES, deadline_option, seed_option
 from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import watch
@@ -50,6 +50,14 @@ from conformance.targets import load_target
     show_default=True,
     help="Run N shards in parallel, each with a target of its own, and report on all of them.",
 )
+@click.option(
+    "--repeat",
+    metavar="N",
+    type=ATTEMPTS,
+    default=1,
+    show_default=True,
+    help="Put each case to the target N times, and say which failures occur only sometimes.",
+)
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @readers_option
 @click.option(
@@ -78,6 +86,7 @@ def command(
     seed: int,
     shard: str | None,
     parallel: int,
+    repeat: int,
     shrink: bool,
     readers: bool,
     smoke: bool,
@@ -96,6 +105,7 @@ def command(
     conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition
     conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --parallel 2             on two cores
+    conformance run --target mine.toml --repeat 5               each case five times, to find what fails sometimes
     conformance run --target mine.toml --junit out.xml --html out.html --json out.json
 
     \b
@@ -109,11 +119,20 @@ def command(
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = list(load_corpus(corpus).values())
     chosen = plan(cases, all_clauses(), selection)
-    settings = Settings(seed, generated, shrink, readers, deadline_multiplier, smoke)
+    settings = Settings(
+        seed=seed,
+        generated=generated,
+        shrink=shrink,
+        readers=readers,
+        deadline_multiplier=deadline_multiplier,
+        smoke=smoke,
+        repeat=repeat,
+    )
     spec = load_target(target)
     opened = open_session(spec, chosen, selection, settings, corpus=cases)
     with LogWriter(log or default_log(spec)) as writer, opened as session:
-        events = watch(writer.copy(session.events()), total=len(session.plan.cases) + session.settings.generated)
+        total = repeat * (len(session.plan.cases) + session.settings.generated)
+        events = watch(writer.copy(session.events()), total=total)
         result = fold(until_interrupted(events)[0])
     _finish(result, writer, outputs)
 
@@ -143,7 +162,7 @@ def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | Non
 
 def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     """The arguments of the run for each shard, without the options for sharding and for report files."""
-    for option in ("target", "level", "seed", "deadline_multiplier", "corpus"):
+    for option in ("target", "level", "seed", "deadline_multiplier", "repeat", "corpus"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
     yield from ("--cases", str(asked["generated"]))
     for option in ("select", "clause", "capability"):

@@ -14,7 +14,7 @@ from conformance.cli._outputs import Outputs, output_options
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.engine.events import Event
 from conformance.engine.reading import REUSE
-from conformance.engine.selection import Patterns, all_clauses, binds
+from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
 from conformance.engine.writing import WriterTask
 from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
@@ -56,13 +56,13 @@ def command(
     chosen = known_names("writer", names, IPC_WRITERS)
     all_clauses()
     by_id = {one.id: one for profile in ("ipc-stream", "ipc-file") for one in ipc_clauses(profile, writer=True)}
-    clauses = [clause for clause in by_id.values() if binds(clause, Level(level))]
+    clauses, aside = undisputed(clause for clause in by_id.values() if binds(clause, Level(level)))
     globs: Patterns = Patterns(select)
     if not [name for name in SAMPLES if globs.match(name)] or globs.dead:
         raise Unusable(f"expected globs that match ids of samples, got {globs.dead[0]!r}; types.int32 is one")
 
     def judged(name: str) -> tuple[Iterable[Event], int]:
-        writing = WriterTask(pool, name, clauses, select, Level(level), IPC_READERS)
+        writing = WriterTask(pool, name, clauses, select, Level(level), IPC_READERS, aside)
         try:
             rows = writing.rows() if case_id is None else [writing.find(case_id)]
         except ValueError as error:

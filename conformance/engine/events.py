@@ -1,8 +1,8 @@
 """The events of a run, in the order in which they happen; reports are made from nothing else.
 
-A log begins with ``RunStarted``. Each case adds one ``CaseJudged``; ``ExchangeRecorded`` and ``SuiteBroke`` may come
-before it, ``CounterexampleSaved`` after it (or ``SuiteBroke``, if shrinking raised). ``RunEnded`` is last. A log
-without ``RunEnded`` is from a run that was cut short, and reports say so.
+A log begins with ``RunStarted``. Each attempt at a case adds one ``CaseJudged``; ``ExchangeRecorded`` and
+``SuiteBroke`` may come before it, ``CounterexampleSaved`` after it (or ``SuiteBroke``, if shrinking raised).
+``RunEnded`` is last. A log without ``RunEnded`` is from a run that was cut short, and reports say so.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ class RunStarted:
     ``target_file`` is the path as the user gave it. ``cases`` and ``clauses`` are the ids that were chosen;
     ``left_out`` lists the others with reasons. ``all_cases`` and ``all_clauses`` count everything that could be
     chosen. ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` if the run is one of N
-    shards; ``generated`` then counts the generated cases of all shards together. ``format`` is the version of the
-    log's form, :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the
-    target says it does not offer.
+    shards; ``generated`` then counts the generated cases of all shards together. ``repeat`` is the number of attempts
+    at each case. ``decided`` are the indices of ``expectations`` that a narrowed run decides
+    (:mod:`conformance.engine.shown`). ``format`` is the version of the log's form,
+    :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the target says it
+    does not offer.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -84,6 +86,8 @@ class RunStarted:
     shard: str = ""
     format: int = 1
     not_offered: tuple[str, ...] = ()
+    repeat: int = 1
+    decided: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         keep_safe(self, "target", "target_file", "profile", "select", "clause", "not_offered")
@@ -111,12 +115,13 @@ class ExchangeRecorded:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJudged:
-    """A case has ended: its verdicts, before expected failures are applied.
+    """An attempt at a case has ended: its verdicts, before expected failures are applied.
 
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
     ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed
     or the case could not be put to the target.
+    ``attempt`` counts from 1; it is above 1 only if the run puts each case to the target several times.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -131,6 +136,7 @@ class CaseJudged:
     seconds: float = 0.0
     generated: bool = False
     blocked: tuple[str, ...] = ()
+    attempt: int = 1
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")

@@ -3,7 +3,10 @@
 An entry excuses one class of failure of the clauses (and cases) that it names. It does not excuse a different failure
 of the same clause. An entry that excuses nothing is reported: either what it covers now passes (*unexpected pass*), or
 it covers nothing that ran (*stale*). Entries that cover more than they excuse are reported too, and so are two entries
-that excuse the same failure.
+that excuse the same failure. An entry with ``sometimes`` may excuse nothing.
+
+A narrowed run counts the entries that it did not look at, and decides the others only if their failure could not have
+shown on a case that was left out (:mod:`conformance.engine.shown`).
 
 In the globs of an entry only ``*`` is special.
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 
 from conformance.contain.text import keep_safe
@@ -21,7 +24,7 @@ from conformance.engine.outcomes import reason_classes
 from conformance.records import Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["Problem", "ProblemKind", "Resolution", "excuses", "glob_match", "resolve"]
+__all__ = ["Problem", "ProblemKind", "Resolution", "covers_any", "excuses", "glob_match", "resolve"]
 
 
 class ProblemKind(enum.StrEnum):
@@ -56,10 +59,16 @@ class Problem:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Resolution:
-    """The verdicts after expected failures are applied, in the same order, and the problems with entries."""
+    """The verdicts after expected failures are applied, in the same order, and the problems with entries.
+
+    ``unseen`` counts the entries that cover nothing that was judged and something that was left out; ``undecided``
+    counts those whose failure did not occur, but could have occurred on something that was left out.
+    """
 
     verdicts: tuple[Verdict, ...]
     problems: tuple[Problem, ...]
+    unseen: int = 0
+    undecided: int = 0
 
 
 _COVERED = frozenset({Outcome.PASS, Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED})
@@ -78,12 +87,18 @@ def glob_match(text: str, glob: str) -> bool:
 
 
 def resolve(
-    verdicts: Sequence[Verdict], expectations: Sequence[ExpectedFailure], *, skipped_cases: Collection[str] = ()
+    verdicts: Sequence[Verdict],
+    expectations: Sequence[ExpectedFailure],
+    *,
+    skipped_cases: Collection[str] = (),
+    skipped_clauses: Collection[str] = (),
+    decided: Collection[int] = (),
 ) -> Resolution:
     """Apply ``expectations`` to ``verdicts``.
 
-    ``skipped_cases`` are ids that exist and were not chosen. An entry that covers one of them is never reported as
-    stale or over-broad and gives no unexpected pass, because a complete run may need it as it is.
+    ``skipped_cases`` and ``skipped_clauses`` are ids that exist and were not judged. An entry that covers one of them
+    is never reported as stale or over-broad, because a complete run may need it as it is. It gives an unexpected pass
+    only if its index is in ``decided``: all cases that could show its failure ran.
     """
     excused: list[set[int]] = [set() for _ in expectations]
     covered: list[list[int]] = [[] for _ in expectations]
@@ -97,44 +112,60 @@ def resolve(
             covered[index].append(at)
         if verdict.outcome in _FAILED:
             after[at] = _excuse(verdict, at, [(index, expectations[index]) for index in entries], excused, overlaps)
-    problems = [
-        Problem(
-            ProblemKind.OVERLAPPING,
-            second,
-            f"{_name(expectations[second])} excuses {verdict.clause} on {verdict.case_id}, and so does entry {first}",
-        )
-        for (first, second), verdict in overlaps.items()
-    ]
+    problems = [_overlapping(expectations, *pair, verdict) for pair, verdict in overlaps.items()]
+    unseen = undecided = 0
     for index, entry in enumerate(expectations):
-        if any(glob_match(case_id, entry.case) for case_id in skipped_cases):
-            continue
-        if excused[index]:
-            problems += _over_broad(
-                index, entry, [verdicts[at] for at in covered[index]], [verdicts[at] for at in excused[index]]
-            )
-        elif failing := next((after[at] for at in covered[index] if after[at].outcome in _FAILED), None):
-            text = (
-                f"{_name(entry)} has a reason that no failure has: {failing.clause} fails on {failing.case_id} with"
-                f" {reason_classes(failing)[0]!r}; if the entry is of an older suite, `conformance expect --write`"
-                " writes the new reason"
-            )
-            problems.append(Problem(ProblemKind.OTHER_REASON, index, text))
-        elif covered[index]:
-            _unexpected(entry, covered[index], after)
-        else:
-            problems.append(
-                Problem(
-                    ProblemKind.STALE,
-                    index,
-                    f"{_name(entry)} covers nothing that was judged in this run; remove it or correct its globs",
+        partial = covers_any(entry, skipped_cases, skipped_clauses)
+        if excused[index] or (covered[index] and entry.sometimes):
+            if not (partial or entry.sometimes):
+                problems += _over_broad(
+                    index, entry, [verdicts[at] for at in covered[index]], [verdicts[at] for at in excused[index]]
                 )
-            )
-    return Resolution(tuple(after), tuple(sorted(problems, key=lambda problem: (problem.index, problem.kind))))
+        elif not covered[index]:
+            unseen += partial
+            problems += [] if partial else [_stale(index, entry)]
+        elif partial and index not in decided:
+            undecided += 1
+        else:
+            problems += _without_failure(index, entry, covered[index], after)
+    problems.sort(key=lambda problem: (problem.index, problem.kind))
+    return Resolution(tuple(after), tuple(problems), unseen, undecided)
+
+
+def _overlapping(expectations: Sequence[ExpectedFailure], first: int, second: int, verdict: Verdict) -> Problem:
+    text = f"{_name(expectations[second])} excuses {verdict.clause} on {verdict.case_id}, and so does entry {first}"
+    return Problem(ProblemKind.OVERLAPPING, second, text)
+
+
+def _stale(index: int, entry: ExpectedFailure) -> Problem:
+    text = f"{_name(entry)} covers nothing that was judged in this run; remove it or correct its globs"
+    return Problem(ProblemKind.STALE, index, text)
+
+
+def _without_failure(index: int, entry: ExpectedFailure, covered: Sequence[int], after: list[Verdict]) -> list[Problem]:
+    """The problem of an entry whose reason no failure has; if what it covers passes, these are unexpected passes."""
+    failing = next((after[at] for at in covered if after[at].outcome in _FAILED), None)
+    if failing is None:
+        _unexpected(entry, covered, after)
+        return []
+    text = (
+        f"{_name(entry)} has a reason that no failure has: {failing.clause} fails on {failing.case_id} with"
+        f" {reason_classes(failing)[0]!r}; if the entry is of an older suite, `conformance expect --write` writes the"
+        " new reason"
+    )
+    return [Problem(ProblemKind.OTHER_REASON, index, text)]
 
 
 def _name(entry: ExpectedFailure) -> str:
     where = "" if entry.case == "*" else f" on {entry.case!r}"
     return f"the expected failure of {entry.clause!r}{where}"
+
+
+def covers_any(entry: ExpectedFailure, cases: Iterable[str], clauses: Iterable[str]) -> bool:
+    """True if ``entry`` covers one of these cases or one of these clauses."""
+    return any(glob_match(case_id, entry.case) for case_id in cases) or any(
+        glob_match(clause, entry.clause) for clause in clauses
+    )
 
 
 def _covers(entry: ExpectedFailure, verdict: Verdict) -> bool:

@@ -18,6 +18,7 @@ from conformance.contract.raised import reason_of
 from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.readings import Inputs, ReadInput
+from conformance.engine.selection import LeftOut
 from conformance.engine.started import implementation_started
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import READ_OPTIONS, Job, JobAnswer, Stage
@@ -57,6 +58,7 @@ class ReaderTask:
     seed: int = 0
     generated: int = 0
     readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
+    left_out: tuple[LeftOut, ...] = ()
 
     def events(self) -> Iterator[Event]:
         """Read every chosen input, judge the answers, and yield the events.
@@ -143,6 +145,7 @@ class ReaderTask:
             cases=self.inputs.ids(self.select),
             all_cases=len(self.inputs.ids()),
             clauses=self._asked,
+            left_out=self.left_out,
             seed=self.seed,
             generated=self.generated,
         )

@@ -18,7 +18,7 @@ from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunSt
 from conformance.engine.log import LogError, read_log
 from conformance.engine.offer import Offer
 from conformance.engine.run import CaseJob, run
-from conformance.engine.selection import all_clauses
+from conformance.engine.selection import all_clauses, undisputed
 from conformance.generate import materialise
 from conformance.records import Case, Exchange, ProtocolName
 
@@ -53,7 +53,8 @@ class Recorded:
 
     def judged(self) -> Iterator[Event]:
         """The events of a run that judges the exchanges under every clause of this version."""
-        step = CaseStep(all_clauses().values(), Stored({one.case.id: one.exchange for one in self.exchanges}))
+        asked, aside = undisputed(all_clauses().values())
+        step = CaseStep(asked, Stored({one.case.id: one.exchange for one in self.exchanges}))
         clauses = tuple(clause.id for clause in step.judge.clauses)
         cases = [one.case for one in self.exchanges]
         start = dataclasses.replace(
@@ -62,7 +63,8 @@ class Recorded:
             cases=tuple(case.id for case in cases),
             clauses=clauses,
             all_clauses=len(clauses),
-            left_out=(),
+            left_out=(*(left for left in self.start.left_out if left.kind == "case"), *aside),
+            decided=(),
         )
         jobs = [CaseJob(case, str(self.path)) for case in cases]
         offer = Offer(capabilities={need for case in cases for need in case.needs}, spoken=tuple(ProtocolName))

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from conformance.disk.files import write_whole
-from conformance.engine.expectations import glob_match
+from conformance.engine.expectations import covers_any, glob_match
 from conformance.engine.result import Result
+from conformance.engine.shown import skipped
 from conformance.records import Outcome
 from conformance.targets import ExpectedFailure, TargetError
 from conformance.targets.drafting import quoted
@@ -26,29 +27,34 @@ __all__ = ["describe_changes", "repaired", "rewrite"]
 _TABLE: Final = "expected_failures"
 _HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?")
 _REASON = re.compile(r"\s*reason\s*=")
-_KEYS: Final = ("clause", "case", "reason", "note", "issue")
+_KEYS: Final = ("clause", "case", "reason", "note", "issue", "sometimes")
 _EXCUSABLE: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED})
 
 
 def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[ExpectedFailure]:
     """``entries``, corrected by ``result``.
 
-    An entry is kept if it excuses a failure of the run, or if it covers only cases or clauses that were not chosen.
-    An entry whose reason no failure has, although what it covers fails, gets the reason of that failure: an older
-    suite had other words for it. Each other failure that nothing excuses gets an entry of its own, for all cases.
+    An entry is kept if it excuses a failure of the run, if its failure could have occurred on cases or clauses that
+    were not chosen, or if it says *sometimes* and covers anything. An entry whose reason no failure has, although what
+    it covers fails, gets the reason of that failure: an older suite had other words for it. Each other failure that
+    nothing excuses gets an entry of its own, for all cases; it says *sometimes* if a run that repeated its cases saw
+    it only sometimes.
     """
     expected = result.listed(Outcome.EXPECTED_FAIL)
-    skipped = [left.id for left in result.start.left_out]
+    cases, clauses = ([*skipped(result.start.left_out, kind)] for kind in ("case", "clause"))
+    # The run names the entries that it was given; the file may have changed since.
+    decided = result.start.decided if tuple(entries) == result.start.expectations else ()
     kept = [
         entry
-        for entry in entries
+        for index, entry in enumerate(entries)
         if any(
             glob_match(clause, entry.clause) and glob_match(item.reason, entry.reason)
             for item in expected
             for clause in item.clauses
             if any(glob_match(case_id, entry.case) for case_id in item.cases)
         )
-        or _beyond(entry, result, skipped)
+        or (entry.sometimes and _met(entry, result))
+        or (index not in decided and covers_any(entry, cases, clauses))
     ]
     idle = [entry for entry in entries if entry not in kept]
     for item in result.failed:
@@ -60,7 +66,7 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
                     kept.append(dataclasses.replace(entry, reason=item.reason))
                     open_cases = [case_id for case_id in open_cases if case_id not in covered]
             if open_cases:
-                kept.append(ExpectedFailure(clause, item.reason))
+                kept.append(ExpectedFailure(clause, item.reason, sometimes=item.sometimes))
     return sorted(dict.fromkeys(kept), key=_order)
 
 
@@ -68,17 +74,16 @@ def _outcome(reason: str) -> str:
     return reason.partition(":")[0]
 
 
-def _beyond(entry: ExpectedFailure, result: Result, skipped: Iterable[str]) -> bool:
-    """True if nothing that ran could have matched ``entry``, but something that was left out could."""
-    met = any(
+def _met(entry: ExpectedFailure, result: Result) -> bool:
+    """True if ``entry`` covers a verdict of the run."""
+    return any(
         glob_match(verdict.clause, entry.clause) and glob_match(verdict.case_id, entry.case)
         for verdict in result.verdicts
     )
-    return not met and any(glob_match(name, entry.clause) or glob_match(name, entry.case) for name in skipped)
 
 
 def _order(entry: ExpectedFailure) -> tuple[str, ...]:
-    return entry.clause, entry.case, entry.reason, entry.note, entry.issue
+    return entry.clause, entry.case, entry.reason, entry.note, entry.issue, str(entry.sometimes)
 
 
 def describe_changes(before: Iterable[ExpectedFailure], after: Iterable[ExpectedFailure]) -> list[str]:
@@ -90,7 +95,8 @@ def describe_changes(before: Iterable[ExpectedFailure], after: Iterable[Expected
 
 def _words(entry: ExpectedFailure) -> str:
     where = "" if entry.case == "*" else f" on {entry.case}"
-    return f"{entry.clause}{where}: {entry.reason}"
+    often = " (sometimes)" if entry.sometimes else ""
+    return f"{entry.clause}{where}: {entry.reason}{often}"
 
 
 def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:
@@ -166,7 +172,7 @@ def _rewritten(lines: list[str], entries: Sequence[ExpectedFailure], new: list[E
     return []
 
 
-def _values(entry: ExpectedFailure) -> dict[str, str]:
+def _values(entry: ExpectedFailure) -> dict[str, str | bool]:
     default = ExpectedFailure(entry.clause, entry.reason)
     chosen = {key: getattr(entry, key) for key in _KEYS}
     return {
@@ -175,5 +181,8 @@ def _values(entry: ExpectedFailure) -> dict[str, str]:
 
 
 def _toml(entry: ExpectedFailure) -> str:
-    lines = [f"{key} = {quoted(value)}" for key, value in _values(entry).items()]
+    lines = [
+        f"{key} = {str(value).lower() if isinstance(value, bool) else quoted(value)}"
+        for key, value in _values(entry).items()
+    ]
     return f"[[{_TABLE}]]\n" + "\n".join(lines) + "\n"

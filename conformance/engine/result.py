@@ -10,9 +10,12 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
+from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES
 from conformance.contract.offers import profile_of
+from conformance.engine.attempts import Attempts, merge_attempts
 from conformance.engine.events import (
     CaseJudged,
     CounterexampleSaved,
@@ -22,9 +25,10 @@ from conformance.engine.events import (
     RunStarted,
     SuiteBroke,
 )
-from conformance.engine.expectations import Problem, excuses, resolve
+from conformance.engine.expectations import Problem, Resolution, excuses, resolve
 from conformance.engine.outcomes import finding_class, reason_classes
 from conformance.engine.shards import Shard
+from conformance.engine.shown import skipped
 from conformance.engine.standing import ClauseStanding, standings
 from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
@@ -42,7 +46,8 @@ class Deviation:
 
     ``clauses`` has one member if there are findings; a reason that kept several clauses from being judged names them
     all. ``finding``, ``evidence`` and ``replay`` belong to the first case in ``cases``; ``count`` counts findings.
-    ``reason`` is the reason class, as an entry of the expected failures quotes it.
+    ``reason`` is the reason class, as an entry of the expected failures quotes it. In a run that repeats its cases,
+    ``occurred`` of ``attempts`` at those cases had the failure; both are 0 in any other run.
     """
 
     outcome: Outcome
@@ -54,11 +59,25 @@ class Deviation:
     replay: str
     finding: Finding | None = None
     evidence: Evidence | None = None
+    occurred: int = 0
+    attempts: int = 0
 
     @property
     def clause(self) -> str:
         """The clause; the first if there are several."""
         return self.clauses[0]
+
+    @property
+    def sometimes(self) -> bool:
+        """True if it did not occur in every attempt at its cases."""
+        return self.occurred < self.attempts
+
+    @property
+    def frequency(self) -> str:
+        """How often it occurred, in words; empty if the run did not repeat its cases."""
+        if not self.attempts:
+            return ""
+        return f"{'sometimes' if self.sometimes else 'always'} ({self.occurred} of {self.attempts})"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,11 +193,17 @@ def fold(events: Iterable[Event]) -> Result:
     if not isinstance(start, RunStarted):
         raise ValueError(f"expected the events of a run, 'run-started' first, got {start!r}")  # noqa: TRY004  # the value is wrong, not its type
     rest = list(stream)
-    cases = tuple(event for event in rest if isinstance(event, CaseJudged))
-    skipped = [*_elsewhere(start)]
+    attempts = merge_attempts([event for event in rest if isinstance(event, CaseJudged)], start.repeat)
+    cases = attempts.cases
     raw = [verdict for case in cases for verdict in case.verdicts]
-    resolution = resolve(raw, start.expectations, skipped_cases=skipped)
     ended = next((event for event in rest if isinstance(event, RunEnded)), None)
+    resolution = resolve(
+        raw,
+        start.expectations,
+        skipped_cases=[*_not_judged_here(start, cases, complete=ended is not None)],
+        skipped_clauses=[*skipped(start.left_out, "clause")],
+        decided=start.decided if ended and not start.shard else (),
+    )
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
     order = {clause: index for index, clause in enumerate(start.clauses)}
     return Result(
@@ -188,7 +213,7 @@ def fold(events: Iterable[Event]) -> Result:
         problems=resolution.problems,
         deviations=tuple(
             sorted(
-                _deviations(cases, raw, resolution.verdicts, counterexamples, start.expectations),
+                _deviations(attempts, raw, resolution.verdicts, counterexamples, start.expectations),
                 key=lambda deviation: order.get(deviation.clause, len(order)),
             )
         ),
@@ -196,21 +221,46 @@ def fold(events: Iterable[Event]) -> Result:
         broke=tuple(event for event in rest if isinstance(event, SuiteBroke)),
         seconds=ended.seconds if ended is not None else sum(case.seconds for case in cases),
         complete=ended is not None,
-        remarks=ended.remarks if ended is not None else (),
+        remarks=(*(ended.remarks if ended is not None else ()), *_undecided(resolution, len(start.expectations))),
     )
 
 
-def _elsewhere(start: RunStarted) -> Iterator[str]:
-    """The ids of cases that exist and were not chosen, including those that other shards generate."""
-    yield from (left.id for left in start.left_out if left.kind == "case")
+def _undecided(resolution: Resolution, entries: int) -> Iterator[str]:
+    """What a narrowed run did not find out about the expected failures."""
+    if resolution.unseen:
+        verb, covers = ("was", "it covers") if resolution.unseen == 1 else ("were", "they cover")
+        yield (
+            f"{resolution.unseen} of {many(entries, 'expected failure')} {verb} not looked at:"
+            f" this run judged nothing that {covers}"
+        )
+    if resolution.undecided:
+        yield (
+            f"{resolution.undecided} of {many(entries, 'expected failure')} did not occur,"
+            " but could occur on what was left out: only a run of all cases decides"
+        )
+
+
+def _not_judged_here(start: RunStarted, cases: Sequence[CaseJudged], *, complete: bool) -> Iterator[str]:
+    """The ids of cases that exist and that the run did not judge: those left out, those that other shards generate, and
+    those that it did not reach before it was cut short.
+    """
+    if not start.expectations:  # nobody asks, and there may be millions
+        return
+    yield from skipped(start.left_out, "case")
     if start.shard:
         shard = Shard.parse(start.shard)
-        drawn = (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
-        yield from (case_id for case_id in drawn if not shard.holds(case_id))
+        yield from (case_id for case_id in _drawn(start) if not shard.holds(case_id))
+    if not complete:
+        judged = {case.case_id for case in cases}
+        yield from (case_id for case_id in chain(start.cases, _drawn(start)) if case_id not in judged)
+
+
+def _drawn(start: RunStarted) -> Iterator[str]:
+    return (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
 
 
 def _deviations(
-    cases: Sequence[CaseJudged],
+    attempts: Attempts,
     raw: Sequence[Verdict],
     resolved: Sequence[Verdict],
     counterexamples: Sequence[CounterexampleSaved],
@@ -219,7 +269,7 @@ def _deviations(
     """The verdicts that are not passes, grouped: findings by clause and reason class, causes without findings by
     class.
     """
-    by_id = {case.case_id: case for case in cases}
+    by_id = {case.case_id: case for case in attempts.cases}
     # Several shards may have saved a counterexample of one failure: take the first, as the unsharded run would have.
     saved = {(item.clause, item.reason): item.file for item in reversed(counterexamples)}
     # A clause that one case cannot observe and another case can is not a gap: there are many cases for this reason.
@@ -241,23 +291,29 @@ def _deviations(
             (reason,) = reason_classes(before)
             owner = after.clause if after.outcome is Outcome.UNEXPECTED_PASS else ""
             groups.setdefault((after.outcome, owner, reason), []).append((after, None))
-    shown_bytes = {case.case_id: {item.finding: item for item in reversed(case.evidence)} for case in cases}
+    shown_bytes = {case.case_id: {item.finding: item for item in reversed(case.evidence)} for case in attempts.cases}
     deviations = []
     for (outcome, owner, reason), members in groups.items():
         verdict, first = members[0]
         case = by_id[verdict.case_id]
         evidence = shown_bytes[case.case_id].get(first) if first else None
+        clauses = (owner,) if owner else tuple(dict.fromkeys(member.clause for member, _ in members))
+        on = tuple(dict.fromkeys(member.case_id for member, _ in members))
+        failed = outcome.fails_run or outcome is Outcome.EXPECTED_FAIL
+        occurred, tries = attempts.occurred(clauses, on, reason) if failed else (0, 0)
         deviations.append(
             Deviation(
                 outcome=outcome,
-                clauses=(owner,) if owner else tuple(dict.fromkeys(member.clause for member, _ in members)),
+                clauses=clauses,
                 reason=reason,
                 text=first.observed if first else verdict.reason,
-                cases=tuple(dict.fromkeys(member.case_id for member, _ in members)),
+                cases=on,
                 count=len(members),
                 replay=saved.get((owner, reason), case.replay),
                 finding=first,
                 evidence=evidence,
+                occurred=occurred,
+                attempts=tries,
             )
         )
     return deviations

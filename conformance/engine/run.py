@@ -38,11 +38,14 @@ GIVE_UP_AFTER: Final = 3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJob:
-    """A case to run, the argument that replays it, and whether it was generated (and so may be shrunk)."""
+    """A case to run, the argument that replays it, whether it was generated (and so may be shrunk), and which attempt
+    at the case it is, from 1.
+    """
 
     case: Case
     replay: str
     generated: bool = False
+    attempt: int = 1
 
 
 class _Driven:
@@ -76,7 +79,7 @@ class _Runner:
             reason = f"the target was not to be had for {GIVE_UP_AFTER} cases in a row"
             driven.work.end(Outcome.DEPENDENCY_FAILED, reason)
         else:
-            self._drive(driven.work)
+            self._drive(driven.work, counted=job.attempt == 1)
         driven.done = self._pool.submit(self._assess, driven)
         return driven
 
@@ -104,12 +107,15 @@ class _Runner:
         judged = self._step.take(self._drive(CaseWork(case))).judged
         return judged is not None and bool(judged.passed) and not judged.others
 
-    def _drive(self, work: CaseWork) -> CaseWork:
-        """Put a case to the target, and count the consecutive cases for which the target was unavailable."""
+    def _drive(self, work: CaseWork, *, counted: bool = True) -> CaseWork:
+        """Put a case to the target, and count the consecutive cases for which the target was unavailable.
+
+        Further attempts at a case do not count: a case that ends the target would otherwise end the run.
+        """
         self._step.take(work, Phase.DRIVEN)
         if work.exchange is not None:
             self._unavailable = 0
-        elif isinstance(work.error, TargetError):
+        elif counted and isinstance(work.error, TargetError):
             self._unavailable += 1
         return work
 
@@ -144,12 +150,14 @@ def run(
     offer: Offer = Offer(),  # noqa: B008  # it is immutable
     shrinker: Shrinker | None = None,
     owed: Owed | None = None,
+    remarks: Sequence[str] = (),
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield the events, ``start`` first.
 
     ``offer`` decides which cases are put to the target. At the end, the target is probed for what it does not offer.
     ``shrinker`` shrinks failing generated cases and saves them. ``owed`` knows the clauses that a failing case left
-    unjudged. Closing the generator early stops after the current case.
+    unjudged. ``remarks`` are further ones for the end of the run. Closing the generator early stops after the current
+    case.
     """
     began = time.monotonic()
     yield start
@@ -164,7 +172,7 @@ def run(
             yield from _finish(waiting.popleft(), step, shrinker)
         hidden = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
-    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *hidden, *unsaved))
+    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *hidden, *unsaved, *remarks))
 
 
 def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:
@@ -183,6 +191,7 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Itera
         seconds=time.monotonic() - driven.started,
         generated=job.generated,
         blocked=driven.blocked,
+        attempt=job.attempt,
     )
     if shrinker is not None and job.generated:
         try:

@@ -7,21 +7,39 @@ pattern that matches nothing is a user's mistake and raises at once; so does an 
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
+from conformance.contract.disputes import dispute_of, expired
 from conformance.engine.shards import Shard
 from conformance.records import Case, Level
 
-__all__ = ["OTHER_SHARD", "LeftOut", "Patterns", "Plan", "Selection", "SelectionError", "all_clauses", "binds", "plan"]
+__all__ = [
+    "NOT_OF_PROFILE",
+    "OTHER_SHARD",
+    "LeftOut",
+    "Patterns",
+    "Plan",
+    "Selection",
+    "SelectionError",
+    "all_clauses",
+    "binds",
+    "plan",
+    "today",
+    "undisputed",
+]
 
 PROFILE: Final = PROFILES[0]
 """The byte profile of everything that cases drive; bare messages have others."""
 
 OTHER_SHARD: Final = "it belongs to another shard"
 """The reason why a shard leaves a case out; the log of another shard has the case."""
+
+NOT_OF_PROFILE: Final = f"it is not of the byte profile {PROFILE}"
+"""The reason why every run leaves a clause out."""
 
 _BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 
@@ -76,11 +94,15 @@ class LeftOut:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """The selected cases in corpus order, the selected clauses in register order, and everything else with reasons."""
+    """The selected cases in corpus order, the selected clauses in register order, and everything else with reasons.
+
+    ``remarks`` are about the selection: disputes that have expired.
+    """
 
     cases: tuple[Case, ...]
     clauses: tuple[Clause, ...]
     left_out: tuple[LeftOut, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def all_clauses() -> Mapping[str, Clause]:
@@ -89,16 +111,32 @@ def all_clauses() -> Mapping[str, Clause]:
     return CLAUSES
 
 
-def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Selection) -> Plan:
-    """The cases and clauses that ``selection`` selects.
+def undisputed(clauses: Iterable[Clause], on: dt.date | None = None) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
+    """The clauses that the suite's owner has not put aside on a day (today), and those that are, with the reasons."""
+    day = on or today()
+    disputes = {clause: dispute_of(clause.id, day) for clause in clauses}
+    kept = tuple(clause for clause, dispute in disputes.items() if dispute is None)
+    return kept, tuple(LeftOut("clause", dispute.clause, dispute.text) for dispute in disputes.values() if dispute)
+
+
+def today() -> dt.date:
+    """The day of a run: disputes depend on it, and no verdict does."""
+    return dt.datetime.now(tz=dt.UTC).date()
+
+
+def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Selection, on: dt.date | None = None) -> Plan:
+    """The cases and clauses that ``selection`` selects, without the clauses that are disputed on a day (today).
 
     Raises:
         SelectionError: a pattern matched nothing, or no case or clause is left.
     """
     left_out: list[LeftOut] = []
-    chosen_clauses = _clauses(clauses, selection, left_out)
+    day = on or today()
+    chosen_clauses, aside = undisputed(_clauses(clauses, selection, left_out), day)
+    if not chosen_clauses:
+        raise SelectionError(f"every selected clause is disputed; {aside[0].id} is {aside[0].reason}")
     chosen_cases = _cases(cases, selection, left_out)
-    return Plan(tuple(chosen_cases), tuple(chosen_clauses), tuple(left_out))
+    return Plan(tuple(chosen_cases), chosen_clauses, (*left_out, *aside), tuple(expired(day)))
 
 
 def binds(clause: Clause, level: Level) -> bool:
@@ -113,7 +151,7 @@ def _clauses(clauses: Mapping[str, Clause], selection: Selection, left_out: list
         if not globs.match(clause.id):
             left_out.append(LeftOut("clause", clause.id, "no --clause pattern matches it"))
         elif PROFILE not in clause.profiles:
-            left_out.append(LeftOut("clause", clause.id, f"it is not of the byte profile {PROFILE}"))
+            left_out.append(LeftOut("clause", clause.id, NOT_OF_PROFILE))
         elif not binds(clause, selection.level):
             left_out.append(LeftOut("clause", clause.id, f"its level is {clause.level}"))
         else:

@@ -19,6 +19,7 @@ from conformance.engine.offer import Offer
 from conformance.engine.owed import Owed
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
+from conformance.engine.shown import decided
 from conformance.engine.smoke import narrowed, smoke
 from conformance.engine.started import surroundings
 from conformance.generate import draw_case, generated_id
@@ -39,7 +40,8 @@ def default_log(spec: TargetSpec) -> Path:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines.
+    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines, and the number
+    of attempts at each case.
 
     ``smoke`` asks for the smoke phase (:mod:`conformance.engine.smoke`).
     """
@@ -50,6 +52,7 @@ class Settings:
     readers: bool = True
     deadline_multiplier: float = 1.0
     smoke: bool = True
+    repeat: int = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -75,14 +78,19 @@ class Session:
         return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
 
     def jobs(self) -> Iterator[CaseJob]:
-        """The corpus cases in their order, then generated ones, each drawn only when the run reaches it."""
+        """The corpus cases in their order, then generated ones, each drawn only when the run reaches it; all attempts
+        at a case follow each other, each with tables and sessions of its own.
+        """
         for case in self.plan.cases:
-            yield CaseJob(case, case.id)
+            yield from self._attempts(case)
         shard = self.selection.shard
         for index in range(self.settings.generated):
             if shard is None or shard.holds(generated_id(self.settings.seed, index, profile=self.profile)):
-                case = draw_case(self.settings.seed, index, profile=self.profile)
-                yield CaseJob(case, case.id, generated=True)
+                yield from self._attempts(draw_case(self.settings.seed, index, profile=self.profile), generated=True)
+
+    def _attempts(self, case: Case, *, generated: bool = False) -> Iterator[CaseJob]:
+        for attempt in range(1, self.settings.repeat + 1):
+            yield CaseJob(case, case.id, generated=generated, attempt=attempt)
 
     def events(self) -> Iterator[Event]:
         """Run the cases and yield the events."""
@@ -92,7 +100,15 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        events = run(self.started(), self.jobs(), self.step, offer=self.offer, shrinker=shrinker, owed=self.owed)
+        events = run(
+            self.started(),
+            self.jobs(),
+            self.step,
+            offer=self.offer,
+            shrinker=shrinker,
+            owed=self.owed,
+            remarks=self.plan.remarks,
+        )
         yield from (event for event in events if not (self.cut_short and isinstance(event, RunEnded)))
 
     @property
@@ -122,6 +138,10 @@ class Session:
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
             not_offered=self.spec.not_offered,
+            repeat=self.settings.repeat,
+            decided=decided(
+                self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out
+            ),
         )
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import conformance
 from conformance.contract.clause import CLAUSES, Clause
 from conformance.engine.events import RunStarted
+from conformance.engine.selection import LeftOut
 from conformance.records import FORMAT, Level
 
 __all__ = ["Surroundings", "implementation_started", "surroundings"]
@@ -51,6 +52,7 @@ def implementation_started(
     clauses: Iterable[Clause],
     seed: int = 0,
     generated: int = 0,
+    left_out: tuple[LeftOut, ...] = (),
 ) -> RunStarted:
     """The first event of a run that judges a reader or a writer; such a run has no target file, its ``name`` replays
     it.
@@ -71,4 +73,5 @@ def implementation_started(
         clauses=tuple(clause.id for clause in clauses),
         all_cases=all_cases,
         all_clauses=len(CLAUSES),
+        left_out=left_out,
     )

@@ -16,7 +16,7 @@ from conformance.contract.clause import Clause
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.selection import Patterns
+from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
 from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
@@ -87,6 +87,7 @@ class WriterTask:
     select: tuple[str, ...] = ()
     level: Level = Level.MAY
     readers: Mapping[str, IpcReaderInfo] = dataclasses.field(default_factory=lambda: IPC_READERS)
+    left_out: tuple[LeftOut, ...] = ()
 
     def samples(self) -> list[str]:
         """The samples that match the selection (globs)."""
@@ -205,6 +206,7 @@ class WriterTask:
             cases=[row.id for row in rows],
             all_cases=len(rows),
             clauses=self._asked,
+            left_out=self.left_out,
         )
 
 

@@ -18,6 +18,7 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import cases_of
 from conformance.engine.standing import FAILING, Standing
 from conformance.records import Level, Outcome
+from conformance.report.checks import judged_on
 from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import chosen_or_left_out
 from conformance.report.summary import level_of
@@ -154,21 +155,18 @@ class _Passed:
     """The cases on which clauses passed in the old report, without those on which something was repaired."""
 
     def __init__(self, old: Report, new: Report) -> None:
-        failed, fails = _failed_on(old), _failed_on(new)
-        self._cases: Final = cases_of(old.run)
-        self._clauses: Final = {item.id: item for item in old.clauses}
-        self._repaired: Final = {case for case, clauses in failed.items() if clauses - fails.get(case, frozenset())}
+        self._failed: Final = _failed_on(old)
+        fails = _failed_on(new)
+        self._repaired: Final = {case for case, failed in self._failed.items() if failed - fails.get(case, set())}
+        self._held: Final = {clause for clause, item in old.standings.items() if item.standing in _HOLDS}
+        self._judged: Final = judged_on(old.checks, old.run.cases)
+        self._all: Final = cases_of(old.run)
+        self._unlisted: Final = self._all[len(old.run.cases) :] if old.checks else self._all
 
     def on(self, clause: str) -> frozenset[str]:
-        """Those cases of ``clause``; of a report without places of cases, all of the run if the clause held."""
-        item = self._clauses.get(clause)
-        if item is None:
-            return frozenset()
-        if item.standing is None:
-            cases = frozenset(self._cases if item.in_full().standing in _HOLDS else ())
-        else:
-            cases = item.passed_cases(self._cases)
-        return cases - self._repaired
+        """Those cases of ``clause``; of cases whose checks the report does not list, all if the clause held."""
+        cases = {*self._judged.get(clause, ()), *(self._unlisted if clause in self._held else ())}
+        return frozenset(case for case in cases - self._repaired if clause not in self._failed.get(case, ()))
 
 
 def _failed_on(report: Report) -> dict[str, set[str]]:

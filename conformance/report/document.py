@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +21,10 @@ from conformance.disk.files import write_whole
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.result import Deviation, Result, cases_of
+from conformance.engine.result import Deviation, Result
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
+from conformance.report.checks import Checks, checks_of
 from conformance.report.profiles import ProfileResult, by_profile
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 
@@ -38,9 +39,7 @@ class ClauseResult:
     """The result of one clause over all cases: its worst outcome, and the number of verdicts with each outcome.
 
     ``standing`` is what the run says of the clause, and ``why`` the reason if its passes do not count. ``judged`` and
-    ``owed`` count cases; ``passed_on`` are the places of the cases on which it passed among
-    :func:`conformance.engine.result.cases_of`
-    (``0-5,17``), so that a later report can be compared case by case. Reports of version 0.2 lack these keys.
+    ``owed`` count cases. Reports of version 0.2 lack these keys.
     ``evidence`` are the kinds of evidence that the requirement rests on, strongest first.
     """
 
@@ -54,12 +53,6 @@ class ClauseResult:
     judged: int = 0
     owed: int = 0
     why: str = ""
-    passed_on: str = ""
-
-    def passed_cases(self, cases: Sequence[str]) -> frozenset[str]:
-        """The cases on which the clause passed, out of the run's ``cases``."""
-        ends = ([int(end) for end in part.split("-")] for part in self.passed_on.split(",") if part)
-        return frozenset(case for first, *last in ends for case in cases[first : (last or [first])[0] + 1])
 
     def in_full(self) -> ClauseStanding:
         """The standing, as far as the outcomes tell it if the report does not."""
@@ -106,8 +99,9 @@ class Report:
     """The result of one run of the suite.
 
     ``complete`` is false if the run was cut short. ``silent`` are chosen clauses that no case gave anything to
-    observe. ``broke`` are tracebacks of the suite's own defects, ``broke_on`` the cases on which they occurred, in
-    the same order. ``remarks`` concern the target as a whole. ``profiles`` are the parts of the service, for a server.
+    observe. ``checks`` say on which cases of the corpus each clause was judged. ``broke`` are tracebacks of the
+    suite's own defects, ``broke_on`` the cases on which they occurred, in the same order. ``remarks`` concern the
+    target as a whole. ``profiles`` are the parts of the service, for a server.
     """
 
     schema_version: int
@@ -125,6 +119,7 @@ class Report:
     remarks: tuple[str, ...] = ()
     broke_on: tuple[str, ...] = ()
     profiles: tuple[ProfileResult, ...] = ()
+    checks: tuple[Checks, ...] = ()
 
     @property
     def worst(self) -> Mapping[str, Outcome]:
@@ -162,12 +157,12 @@ def document(result: Result) -> Report:
         remarks=result.remarks,
         broke_on=tuple(broke.case_id for broke in result.broke),
         profiles=by_profile(result.start, result.standings),
+        checks=checks_of(result),
     )
 
 
 def _clauses(result: Result) -> Iterator[ClauseResult]:
     """The clauses with a verdict, and those that a failing case owed."""
-    passed = _passed_on(result)
     for clause_id in dict.fromkeys((*result.standings, *result.by_clause)):
         counts, clause = result.by_clause.get(clause_id, Counter[Outcome]()), CLAUSES.get(clause_id)
         standing = result.standings.get(clause_id, ClauseStanding(Standing.NOT_JUDGED))
@@ -184,32 +179,7 @@ def _clauses(result: Result) -> Iterator[ClauseResult]:
             judged=standing.judged,
             owed=standing.owed,
             why=standing.reason,
-            passed_on=_ranges(passed.get(clause_id, ())),
         )
-
-
-def _passed_on(result: Result) -> Mapping[str, list[int]]:
-    """For each clause the places of the cases on which it passed, in ascending order."""
-    order = {case_id: place for place, case_id in enumerate(cases_of(result.start))}
-    places: dict[str, list[int]] = {}
-    for case in sorted(result.cases, key=lambda case: order.get(case.case_id, -1)):
-        if (place := order.get(case.case_id)) is None:
-            continue
-        for verdict in case.verdicts:
-            if verdict.outcome is Outcome.PASS:
-                places.setdefault(verdict.clause, []).append(place)
-    return places
-
-
-def _ranges(places: Sequence[int]) -> str:
-    """Ascending numbers as ranges: ``0-5,17``; :meth:`ClauseResult.passed_cases` reads them."""
-    found: list[list[int]] = []
-    for place in places:
-        if found and found[-1][-1] == place - 1:
-            found[-1][1:] = [place]
-        else:
-            found.append([place])
-    return ",".join("-".join(map(str, ends)) for ends in found)
 
 
 def _deviation(result: Result, deviation: Deviation) -> DeviationResult:

@@ -78,7 +78,8 @@ def _text(result: Result, deviation: Deviation) -> str:
     cases = ", ".join(deviation.cases[:5]) + (
         f" and {len(deviation.cases) - 5} more" if len(deviation.cases) > 5 else ""
     )
-    return f"{required}observed: {deviation.text}\ncases: {cases}\nreplay: {replay_command(result, deviation)}"
+    often = f"occurs: {deviation.frequency}\n" if deviation.frequency else ""
+    return f"{required}observed: {deviation.text}\n{often}cases: {cases}\nreplay: {replay_command(result, deviation)}"
 
 
 def _properties(parent: ET.Element, values: dict[str, str]) -> None:

@@ -136,6 +136,7 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
             else []
         ),
         ("seed", str(start.seed)),
+        *([("repeat", f"{start.repeat} attempts at each case")] if start.repeat > 1 else []),
         *([] if start.profile in _REPLAYED_BY else [("readers", "on" if start.readers else "off")]),
         *([("profiles", f"not offered: {', '.join(start.not_offered)}")] if start.not_offered else []),
         *(("left out", text) for text in _left_out(start.left_out)),
@@ -161,7 +162,8 @@ def verdict_line(result: Result) -> str:
     """One sentence about the result of the run."""
     judged = sum(count for outcome, count in result.outcomes.items() if outcome not in NOT_JUDGED)
     cases = _many(len(result.cases), "case")
-    scope = f"{_many(judged, 'verdict')} on {cases} in {result.seconds:.1f} s"
+    repeated = f", {result.start.repeat} attempts each," if result.start.repeat > 1 else ""
+    scope = f"{_many(judged, 'verdict')} on {cases}{repeated} in {result.seconds:.1f} s"
     if not result.complete:
         return f"INCOMPLETE: the run was cut short after {scope}"
     if not judged:
@@ -183,4 +185,6 @@ def verdict_line(result: Result) -> str:
 def _levels(failed: Sequence[Deviation]) -> str:
     counts = {level: sum(level_of(item.clause) is level for item in failed) for level in Level}
     per_level = ", ".join(f"{count} {level.upper()}" for level, count in counts.items() if count)
-    return f"{_many(len(failed), 'distinct deviation')} ({per_level})"
+    sometimes = sum(item.sometimes for item in failed)
+    flaky = f", {sometimes} of them only sometimes" if sometimes else ""
+    return f"{_many(len(failed), 'distinct deviation')} ({per_level}){flaky}"

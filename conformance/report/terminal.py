@@ -114,6 +114,8 @@ def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
             yield "where", ", ".join(place)
         yield "required", finding.required
     yield "observed", deviation.text
+    if deviation.frequency:
+        yield "occurs", deviation.frequency
     if clause is not None:
         yield "source", clause.source
         yield "evidence", clause.evidence_in_words
@@ -136,7 +138,8 @@ def _print_short(console: Console, title: str, deviations: list[Deviation], styl
     _title(console, title, len(deviations), style)
     for item in deviations:
         count = f"{len(item.cases)} case{'s'[: len(item.cases) > 1]}"
-        facts = f"({item.outcome}, {count}, first {item.cases[0]}): {' '.join(item.text.split())}"
+        often = f", {item.frequency}" if item.frequency else ""
+        facts = f"({item.outcome}, {count}, first {item.cases[0]}{often}): {' '.join(item.text.split())}"
         console.print(_line("  ", (_names(item), "bold"), f" {facts}"))
 
 

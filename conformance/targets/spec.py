@@ -240,13 +240,17 @@ class Limits:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExpectedFailure:
-    """A failure that is known to the target's owner: clause and case globs, the reason class, and a note."""
+    """A failure that is known to the target's owner: clause and case globs, the reason class, and a note.
+
+    With ``sometimes``, neither the failure nor a pass is unexpected.
+    """
 
     clause: str
     reason: str
     case: str = "*"
     note: str = ""
     issue: str = ""
+    sometimes: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -136,3 +136,105 @@ class TestReportsSideBySide:
         assert f'href="liar.html#{anchor}"' in (reports / "site" / "index.html").read_text()
         assert f'id="{anchor}"' in (reports / "site" / "liar.html").read_text()
         assert "`framing.batch-without-end-of-stream` | MUST | ✓ | ✗ |" in (reports / "m.md").read_text()
+
+
+ALTERNATING = '''
+class Alternating(Honest):
+    """The batches of every second case have eight bytes too many."""
+    cases = 0
+    @classmethod
+    def serialize_schema(cls, schema):
+        cls.cases += 1
+        return Honest.serialize_schema(schema)
+    @classmethod
+    def serialize_batch(cls, batch):
+        return serialize_batch(batch) if cls.cases % 2 == 0 else Honest.serialize_batch(batch)
+'''
+
+
+class TestRepetition:
+    """``conformance run --repeat`` and expected failures that occur sometimes."""
+
+    @pytest.fixture
+    def alternating(self, user: Path) -> Path:
+        """A target whose second and fourth attempt at the only case fail."""
+        with (user / "user_serializer.py").open("a") as file:
+            file.write(ALTERNATING)
+        target = user / "alternating.toml"
+        target.write_text(
+            (user / "liar.toml").read_text().replace("Liar", "Alternating").replace("liar", "alternating")
+        )
+        return target
+
+    def test_a_failure_that_occurs_sometimes_is_found_and_then_expected(self, alternating: Path) -> None:
+        """One attempt passes; five find the failure; its entry makes neither a pass nor a failure a surprise."""
+        assert run("--target", "alternating.toml").exit_code == 0
+        repeated = run("--target", "alternating.toml", "--repeat", "5")
+        conformance_("expect", "--target", "alternating.toml", "--write")
+
+        assert repeated.exit_code == 1
+        assert "  occurs    sometimes (2 of 5)" in repeated.output
+        assert "sometimes = true" in alternating.read_text()
+        assert run("--target", "alternating.toml").exit_code == 0
+        assert run("--target", "alternating.toml", "--repeat", "5").exit_code == 0
+
+    def test_shards_repeat_their_cases(self, alternating: Path) -> None:
+        """The option reaches every process, and the merged log says how often."""
+        (alternating.parent / "corpus" / "three.yaml").write_text(CASE.replace("id: one", "id: three"))
+
+        result = run("--target", "alternating.toml", "--repeat", "2", "--parallel", "2")
+
+        assert "sometimes (2 of 4)" in result.output
+        assert "2 cases, 2 attempts each," in result.output
+
+
+class TestSeries:
+    """``conformance diff`` over several reports, and over the checks that ran."""
+
+    @pytest.fixture
+    def reports(self, user: Path) -> Path:
+        """Reports on a correct target, a faulty one, and the correct one without its second case."""
+        (user / "corpus" / "three.yaml").write_text(CASE.replace("id: one", "id: three"))
+        for name in ("honest", "liar"):
+            run("--target", f"{name}.toml", "--json", f"{name}.json")
+        run("--target", "honest.toml", "--select", "one", "--json", "one.json")
+        return user
+
+    def test_a_series_names_the_first_version_that_fails_and_the_one_that_repairs_it(self, reports: Path) -> None:
+        """As a table, with the versions in the order given; a repaired failure is no regression."""
+        result = conformance_("diff", "honest.json", "liar.json", "one.json")
+
+        assert result.exit_code == 0
+        (row,) = [line.split() for line in result.output.splitlines() if "end-of-stream" in line]
+        assert row[:2] == ["framing.batch-without-end-of-stream", "MUST"]
+        assert row[2:] == ["honest", "(1)", "liar", "honest", "(2)"]
+        assert result.output.endswith("1 failure: 1 repaired, 0 not repaired, of which 0 passed before\n")
+
+    def test_a_failure_that_is_not_repaired_ends_in_1(self, reports: Path) -> None:
+        """The same as JSON."""
+        result = conformance_("diff", "one.json", "honest.json", "liar.json", "--json")
+
+        assert result.exit_code == 1
+        (span,) = json.loads(result.output)["spans"]
+        assert (span["first"], span["passed"], "repaired" in span) == ("liar", "honest (2)", False)
+
+    def test_a_case_that_no_longer_runs_is_named(self, reports: Path) -> None:
+        """Although nothing fails; it is no regression."""
+        result = conformance_("diff", "honest.json", "one.json")
+
+        assert result.exit_code == 0
+        assert "Cases on which nothing was judged any more (1)\n  three\n" in result.output
+        assert result.output.endswith("cases no longer run: 1\n")
+
+    def test_json_has_the_checks_too(self, reports: Path) -> None:
+        """For programs."""
+        found = json.loads(conformance_("diff", "honest.json", "one.json", "--json").output)
+
+        assert found["no_longer_run"] == {"cases": ["three"]}
+
+    def test_one_report_cannot_be_compared(self, reports: Path) -> None:
+        """A usage error in one sentence."""
+        result = conformance_("diff", "honest.json")
+
+        assert result.exit_code == 2
+        assert "expected at least two reports, got one" in result.stderr

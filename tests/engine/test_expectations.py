@@ -157,3 +157,62 @@ def test_two_entries_for_one_failure_are_reported() -> None:
 def test_only_the_asterisk_is_special_in_globs(text: str, glob: str, *, matches: bool) -> None:
     """Reason classes hold brackets and question marks that mean themselves."""
     assert glob_match(text, glob) is matches
+
+
+ENTRY = ExpectedFailure(FRAMING, THREE)
+
+
+@pytest.mark.parametrize("skipped", [{"skipped_cases": ["b"]}, {"skipped_clauses": [FRAMING]}])
+def test_an_entry_that_the_run_did_not_look_at_is_counted(skipped: dict[str, list[str]]) -> None:
+    """Nothing that it covers was judged, but something was left out: it is not stale."""
+    resolution = resolve([passing("a", SCHEMA)], [ENTRY], **skipped)  # type: ignore[arg-type]  # either argument
+
+    assert (resolution.unseen, resolution.undecided, resolution.problems) == (1, 0, ())
+
+
+def test_a_pass_is_no_surprise_while_another_case_could_show_the_failure() -> None:
+    """It is counted as undecided."""
+    resolution = resolve([passing("a", FRAMING)], [ENTRY], skipped_cases=["b"])
+
+    assert outcomes(resolution) == [Outcome.PASS]
+    assert (resolution.unseen, resolution.undecided, resolution.problems) == (0, 1, ())
+
+
+def test_a_pass_is_unexpected_once_every_case_that_could_show_the_failure_ran() -> None:
+    """Cases that were left out and cannot show it do not matter."""
+    resolution = resolve([passing("a", FRAMING)], [ENTRY], skipped_cases=["b"], decided=[0])
+
+    assert outcomes(resolution) == [Outcome.UNEXPECTED_PASS]
+    assert (resolution.unseen, resolution.undecided) == (0, 0)
+
+
+def test_a_decided_entry_whose_cases_could_not_be_judged_is_not_stale() -> None:
+    """The cases ran and showed nothing, for example because the target lacks a capability."""
+    untestable = Verdict("a", FRAMING, Outcome.UNTESTABLE, reason="cannot seed")
+
+    resolution = resolve([untestable], [ENTRY], skipped_cases=["b"], decided=[0])
+
+    assert (resolution.unseen, resolution.problems) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [
+        (passing("a", FRAMING), Outcome.PASS),
+        (failing("a", FRAMING, "3 messages"), Outcome.EXPECTED_FAIL),
+        (failing("a", FRAMING, "no message"), Outcome.FAIL),
+    ],
+)
+def test_of_a_failure_that_occurs_sometimes_neither_side_is_a_surprise(verdict: Verdict, outcome: Outcome) -> None:
+    """Another failure of the clause still is."""
+    resolution = resolve([verdict], [ExpectedFailure(FRAMING, THREE, sometimes=True)])
+
+    assert outcomes(resolution) == [outcome]
+    assert resolution.problems == ()
+
+
+def test_an_entry_for_a_failure_that_occurs_sometimes_can_be_stale() -> None:
+    """Nothing that it covers was judged in a run of all cases."""
+    (problem,) = resolve([passing("a", SCHEMA)], [ExpectedFailure(FRAMING, THREE, sometimes=True)]).problems
+
+    assert problem.kind is ProblemKind.STALE

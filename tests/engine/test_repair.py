@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from conformance.engine.events import RunEnded
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.repair import describe_changes, repaired, rewrite
 from conformance.engine.result import Result, fold
+from conformance.engine.selection import NOT_OF_PROFILE, LeftOut
 from conformance.records import Verdict
 from conformance.targets import ExpectedFailure, TargetError
 from tests.engine.samples import failing, judged, passing, started
@@ -47,7 +49,9 @@ command = ["serve", "[[expected_failures]]"]
 THREE = "fail: # messages (required: one message)"
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=20)
-entries = st.builds(ExpectedFailure, clause=texts, reason=texts, case=texts, note=texts, issue=texts)
+entries = st.builds(
+    ExpectedFailure, clause=texts, reason=texts, case=texts, note=texts, issue=texts, sometimes=st.booleans()
+)
 
 
 def run_of(*verdicts: Verdict, expectations: tuple[ExpectedFailure, ...] = ()) -> Result:
@@ -175,3 +179,47 @@ def test_notes_stay_with_their_entries() -> None:
     result = run_of(failing("a", "framing.batch", "3 messages"), expectations=listed)
 
     assert repaired(result, listed) == list(listed)
+
+
+LEFT_OUT = (LeftOut("case", "b", "no --select pattern matches it"),)
+
+
+@pytest.mark.parametrize(("decided", "kept"), [((), True), ((0,), False)])
+def test_a_narrowed_run_removes_only_entries_that_it_decides(decided: tuple[int, ...], *, kept: bool) -> None:
+    """Elsewhere the failure may still occur."""
+    entry = ExpectedFailure("framing.batch", THREE)
+    start = started("framing.batch", cases=["a"], expectations=[entry])
+    start = dataclasses.replace(start, left_out=LEFT_OUT, decided=decided)
+    result = fold([start, judged("a", passing("a", "framing.batch")), RunEnded(1.0)])
+
+    assert repaired(result, [entry]) == ([entry] if kept else [])
+
+
+def test_a_stale_entry_is_removed_although_every_run_leaves_some_clauses_out() -> None:
+    """Clauses of other profiles say nothing about an entry for all cases."""
+    entry = ExpectedFailure("rows.gone", THREE)
+    start = dataclasses.replace(
+        started("framing.batch", expectations=[entry]), left_out=(LeftOut("clause", "body.other", NOT_OF_PROFILE),)
+    )
+
+    assert repaired(fold([start, judged("a", passing("a", "framing.batch")), RunEnded(1.0)]), [entry]) == []
+
+
+def test_a_failure_that_occurred_sometimes_gets_an_entry_that_says_so() -> None:
+    """The next run may not show it."""
+    start = dataclasses.replace(started("framing.batch", cases=["a"]), repeat=2)
+    attempts = (failing("a", "framing.batch", "3 messages"), passing("a", "framing.batch"))
+    result = fold([start, *(judged("a", verdict) for verdict in attempts), RunEnded(1.0)])
+
+    (entry,) = repaired(result, [])
+
+    assert entry == ExpectedFailure("framing.batch", THREE, sometimes=True)
+    assert describe_changes([], [entry]) == [f"+ framing.batch: {THREE} (sometimes)"]
+
+
+def test_an_entry_for_a_failure_that_occurs_sometimes_stays_while_it_passes() -> None:
+    """It goes when its clause is judged no more."""
+    entry = ExpectedFailure("framing.batch", THREE, sometimes=True)
+
+    assert repaired(run_of(passing("a", "framing.batch"), expectations=(entry,)), [entry]) == [entry]
+    assert repaired(run_of(passing("a", "rows.once"), expectations=(entry,)), [entry]) == []

@@ -33,6 +33,7 @@ def test_settings_are_those_of_a_command_without_options() -> None:
         readers=defaults["readers"],
         deadline_multiplier=defaults["deadline_multiplier"],
         smoke=defaults["smoke"],
+        repeat=defaults["repeat"],
     )
 
 

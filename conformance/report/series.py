@@ -1,0 +1,109 @@
+"""A series of reports, such as one of each release: which version fails a clause first, and which repairs it.
+
+The order is that of the reports as given. Whether a version repaired a clause, or broke one that held before, is
+decided by comparing two reports (:func:`conformance.report.diff.compare`), so that a clause that could not be judged
+in between is neither.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Final
+
+from conformance.records import Level, Outcome
+from conformance.report.diff import ChangeKind, compare
+from conformance.report.document import Report
+from conformance.report.summary import level_of
+
+__all__ = ["Series", "Span", "series_of"]
+
+_FAILS: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED, Outcome.EXPECTED_FAIL})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Span:
+    """A clause that fails from the version ``first`` on, and in ``repaired`` no longer, if any version repaired it.
+
+    ``passed`` is the last version before in which it passed, or empty if none of the series did.
+    """
+
+    clause: str
+    level: Level
+    first: str
+    repaired: str = ""
+    passed: str = ""
+
+    @property
+    def regression(self) -> bool:
+        """True if the clause passed in an earlier version and no later version repaired it."""
+        return bool(self.passed) and not self.repaired
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Series:
+    """The versions in their order, and each failure of a clause; a clause that fails again has a second span."""
+
+    versions: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+    @property
+    def fails(self) -> bool:
+        """True if a clause that passed in an earlier version fails and was never repaired."""
+        return any(span.regression for span in self.spans)
+
+
+def series_of(reports: Sequence[Report]) -> Series:
+    """The series of ``reports``, named by their targets; a name that occurs twice gets a number."""
+    names = _names(reports)
+
+    @cache
+    def changes(old: int, new: int) -> dict[str, ChangeKind]:
+        return {item.clause: item.change for item in compare(reports[old], reports[new]).clauses}
+
+    failing = [
+        {clause for item in report.deviations if item.outcome in _FAILS for clause in item.clauses}
+        for report in reports
+    ]
+    clauses = dict.fromkeys(clause for report in reports for clause in (*report.run.clauses, *report.worst))
+    spans = [
+        span for clause in clauses for span in _spans(clause, names, [clause in some for some in failing], changes)
+    ]
+    return Series(names, tuple(spans))
+
+
+def _names(reports: Sequence[Report]) -> tuple[str, ...]:
+    targets = [report.run.target for report in reports]
+    counts, seen = Counter(targets), Counter[str]()
+    names = []
+    for target in targets:
+        seen[target] += 1
+        names.append(target if counts[target] == 1 else f"{target} ({seen[target]})")
+    return tuple(names)
+
+
+def _spans(
+    clause: str,
+    names: Sequence[str],
+    failing: Sequence[bool],
+    changes: Callable[[int, int], dict[str, ChangeKind]],
+) -> Iterator[Span]:
+    """The spans of one clause; between two failures there is a repair, or they are one span."""
+    begin = last = -1
+    for at, fails in enumerate(failing):
+        if fails:
+            begin, last = (at if begin < 0 else begin), at
+        elif begin >= 0 and changes(last, at).get(clause) is ChangeKind.REPAIR:
+            yield Span(clause, level_of(clause), names[begin], names[at], _passed(clause, names, begin, changes))
+            begin = -1
+    if begin >= 0:
+        yield Span(clause, level_of(clause), names[begin], passed=_passed(clause, names, begin, changes))
+
+
+def _passed(clause: str, names: Sequence[str], begin: int, changes: Callable[[int, int], dict[str, ChangeKind]]) -> str:
+    """The last version before ``begin`` in which the clause passed, so that ``begin`` is a regression from it."""
+    earlier = (at for at in reversed(range(begin)) if changes(at, begin).get(clause) is ChangeKind.REGRESSION)
+    at = next(earlier, None)
+    return "" if at is None else names[at]

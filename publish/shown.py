@@ -1,0 +1,80 @@
+"""Write ``golden/shown.json``: for each clause that few cases can show, those cases.
+
+    python -m publish.shown [--check]
+
+A case can show a clause if it is made for it, if the clause is judged there when the reference answers, or if a mutant
+of the published proof fails it there. Clauses that are never judged when the reference answers without readers are not
+in the file: nobody has measured which cases show them. With ``--check``, nothing is written, and the status is 1 if
+the file differs.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.engine.corpus import load_corpus
+from conformance.engine.events import CaseJudged
+from conformance.engine.result import NOT_JUDGED
+from conformance.engine.selection import Selection, all_clauses, plan
+from conformance.engine.session import Settings, open_session
+from conformance.engine.shown import FEW, FILE
+from conformance.records import Case
+from conformance.targets import load_target
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PROOF: Final = ROOT / "reports" / "proof.json"
+SHOWN: Final = ROOT / "golden" / FILE
+
+
+def text() -> str:
+    """The contents of the file, as they should be."""
+    corpus = load_corpus()
+    could: dict[str, set[str]] = {}
+    for clause, case in judged(corpus):
+        could.setdefault(clause, set()).add(case)
+    for clause, case in (*made_for(corpus), *broken(json.loads(PROOF.read_text(encoding="utf-8")))):
+        if clause in could and case in corpus:
+            could[clause].add(case)
+    shown = {clause: sorted(cases) for clause, cases in sorted(could.items()) if len(cases) <= FEW}
+    lines = ",\n  ".join(f"{json.dumps(clause)}: {json.dumps(cases)}" for clause, cases in shown.items())
+    cases = ",\n  ".join(json.dumps(case) for case in sorted(corpus))
+    return f'{{\n "shown": {{\n  {lines}\n }},\n "cases": [\n  {cases}\n ]\n}}\n'
+
+
+def made_for(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
+    """Each clause with the cases made for it."""
+    for clause in all_clauses():
+        for case in corpus.values():
+            if any(fnmatch.fnmatchcase(clause, pattern) for pattern in case.clauses):
+                yield clause, case.id
+
+
+def judged(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
+    """Each clause with the cases on which it is judged when the reference answers; clauses on readers are not."""
+    selection = Selection()
+    chosen = plan([*corpus.values()], all_clauses(), selection)
+    with open_session(load_target("reference"), chosen, selection, Settings(readers=False)) as session:
+        for event in session.events():
+            for verdict in event.verdicts if isinstance(event, CaseJudged) else ():
+                if verdict.outcome not in NOT_JUDGED:
+                    yield verdict.clause, verdict.case_id
+
+
+def broken(proof: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each clause with the cases on which it fails on a mutant."""
+    for mutant in proof["mutants"].values():
+        for clause, cases in mutant["failed"].items():
+            yield from ((clause, case) for case in cases)
+
+
+if __name__ == "__main__":
+    made = text()
+    if "--check" not in sys.argv[1:]:
+        SHOWN.write_text(made, encoding="utf-8")
+    elif not SHOWN.exists() or SHOWN.read_text(encoding="utf-8") != made:
+        sys.exit(f"{SHOWN} is out of date: python -m publish.shown writes it")
