@@ -12,6 +12,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from conformance.contain.text import keep_safe, safe_lines
 from conformance.engine.annotated import Line
+from conformance.engine.provenance import Provenance
 from conformance.engine.selection import LeftOut
 from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -55,7 +56,8 @@ class RunStarted:
     ``left_out`` lists the others with reasons. ``all_cases`` and ``all_clauses`` count everything that could be
     chosen. ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` if the run is one of N
     shards; ``generated`` then counts the generated cases of all shards together. ``format`` is the version of the
-    log's form, :data:`conformance.records.FORMAT` when it was written.
+    log's form, :data:`conformance.records.FORMAT` when it was written. ``capability`` are the globs of
+    ``--capability``.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -82,9 +84,11 @@ class RunStarted:
     expectations: tuple[ExpectedFailure, ...] = ()
     shard: str = ""
     format: int = 1
+    capability: tuple[str, ...] = ()
+    provenance: Provenance = Provenance()
 
     def __post_init__(self) -> None:
-        keep_safe(self, "target", "target_file", "profile", "select", "clause")
+        keep_safe(self, "target", "target_file", "profile", "select", "clause", "capability")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -163,12 +167,17 @@ class CounterexampleSaved:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run completed after ``seconds``; ``remarks`` concern the target as a whole and are not verdicts."""
+    """The run completed after ``seconds``; ``remarks`` concern the target as a whole and are not verdicts.
+
+    ``digest`` is the SHA-256 digest of the lines of the log before this one. The log's writer adds it, so it does not
+    count when events are compared.
+    """
 
     TAG: ClassVar[str] = "run-ended"
 
     seconds: float
     remarks: tuple[str, ...] = ()
+    digest: str = dataclasses.field(default="", compare=False)
 
     def __post_init__(self) -> None:
         keep_safe(self, "remarks")

@@ -21,6 +21,7 @@ from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.evidence import gather
 from conformance.engine.outcomes import unsupported
+from conformance.engine.provenance import remarks
 from conformance.records import Case, Outcome, ProtocolName
 from conformance.targets import TargetError
 
@@ -159,7 +160,8 @@ def run(
             yield from _finish(waiting.popleft(), step, shrinker)
         undeclared = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
-    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *undeclared, *unsaved))
+    said = (*step.driver.remarks, *undeclared, *unsaved, *remarks(start.provenance))
+    yield RunEnded(time.monotonic() - began, said)
 
 
 def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
+from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
 from conformance.records import Case, Level
 
@@ -76,11 +77,15 @@ class LeftOut:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """The selected cases in corpus order, the selected clauses in register order, and everything else with reasons."""
+    """The selected cases in corpus order, the selected clauses in register order, and everything else with reasons.
+
+    ``corpus`` is the digest of all cases, selected or not; empty for a case that somebody chose alone.
+    """
 
     cases: tuple[Case, ...]
     clauses: tuple[Clause, ...]
     left_out: tuple[LeftOut, ...]
+    corpus: str = ""
 
 
 def all_clauses() -> Mapping[str, Clause]:
@@ -98,7 +103,7 @@ def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Select
     left_out: list[LeftOut] = []
     chosen_clauses = _clauses(clauses, selection, left_out)
     chosen_cases = _cases(cases, selection, left_out)
-    return Plan(tuple(chosen_cases), tuple(chosen_clauses), tuple(left_out))
+    return Plan(tuple(chosen_cases), tuple(chosen_clauses), tuple(left_out), corpus_of(cases).sha256)
 
 
 def binds(clause: Clause, level: Level) -> bool:

@@ -17,9 +17,9 @@ from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
-from conformance.engine.started import surroundings
+from conformance.engine.started import identity_of, surroundings
 from conformance.generate import draw_case, generated_id
-from conformance.readers import ReaderPool
+from conformance.readers import ReaderInfo, ReaderPool
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
 __all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
@@ -55,6 +55,7 @@ class Session:
     selection: Selection
     settings: Settings
     all_cases: int
+    readers: tuple[ReaderInfo, ...] = ()
 
     @property
     def profile(self) -> str:
@@ -89,7 +90,11 @@ class Session:
     def started(self) -> RunStarted:
         """The first event: the target, the selection, and the versions."""
         return RunStarted(
-            **surroundings(),
+            **surroundings(
+                target=identity_of(self.spec, name=self.driver.name, version=self.driver.version),
+                readers=self.readers,
+                cases=self.plan.corpus,
+            ),
             target=_called(self.driver.name, self.driver.version),
             target_file=self.spec.file,
             seed=self.settings.seed,
@@ -107,6 +112,7 @@ class Session:
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
+            capability=self.selection.capabilities,
         )
 
 
@@ -127,4 +133,5 @@ def open_session(spec: TargetSpec, plan: Plan, selection: Selection, settings: S
         pool = stack.enter_context(ReaderPool()) if settings.readers else None
         left_out = sum(left.kind == "case" for left in plan.left_out)
         step = CaseStep(plan.clauses, driver, pool)
-        yield Session(spec, driver, step, plan, selection, settings, len(plan.cases) + left_out)
+        readers = tuple(pool.readers.values()) if pool is not None else ()
+        yield Session(spec, driver, step, plan, selection, settings, len(plan.cases) + left_out, readers)
