@@ -18,8 +18,8 @@ UNREAD: Final = "no real client library read the data: the verdicts are those of
 """The remark of a run without the real clients."""
 
 _SECRET: Final = r"(?i:[\w.-]*(?:token|secret|passw|credential|api[-_]?key|private[-_]?key)[\w.-]*)"
-_ASSIGNED: Final = re.compile(rf"({_SECRET}=).+", re.DOTALL)
-_OPTION: Final = re.compile(rf"--?{_SECRET}")
+_ASSIGNED: Final = re.compile(f"({_SECRET}=).+", re.DOTALL)
+_OPTION: Final = re.compile(f"--?{_SECRET}")
 _USER: Final = re.compile(r"(//)[^/@\s]+@")
 _MASK: Final = "***"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import functools
 import hashlib
 import importlib.metadata
@@ -71,7 +71,7 @@ def surroundings(*, target: Identity, readers: Iterable[ReaderInfo] = (), cases:
         "platform": f"{platform.system()} {platform.machine()}",
         "format": FORMAT,
         "provenance": Provenance(
-            began=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            began=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             command=command_line(),
             commit=commit,
             modified=modified,

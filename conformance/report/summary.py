@@ -106,7 +106,8 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     return [
         (
             "suite",
-            f"conformance {start.suite}{commit_of(known)}, Python {start.python}, pyarrow {start.pyarrow}, {start.platform}",
+            f"conformance {start.suite}{commit_of(known)}, Python {start.python}, pyarrow {start.pyarrow}, "
+            + start.platform,
         ),
         *([("date", known.began)] if known.began else []),
         ("target", f"{start.target} ({start.target_file})" if start.target_file else start.target),

@@ -1,0 +1,204 @@
+"""The statement on a run: one page with numbers that a vendor signs, and that anybody can count again.
+
+It is made only from the report, the log's digest and the suite, so that making it again shows every change in it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from conformance.engine.events import RunStarted
+from conformance.engine.expectations import glob_match
+from conformance.engine.result import NOT_JUDGED
+from conformance.records import Level, Outcome
+from conformance.report.document import Report
+from conformance.report.summary import cell_of, level_of
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Broken",
+    "FileDigest",
+    "Gap",
+    "Row",
+    "Statement",
+    "file_digest",
+    "statement_on",
+]
+
+SCHEMA_VERSION: Final = 1
+"""It is raised when a reader of version n would misread the statement; a new key alone does not raise it."""
+
+SILENT: Final = "no case of the run showed anything that the clause applies to"
+"""The reason why a chosen clause without a verdict was not judged."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FileDigest:
+    """A file that the statement rests on: its name without a directory, and its SHA-256 digest."""
+
+    name: str
+    sha256: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """The clauses of one group and level, each counted once under its worst outcome."""
+
+    group: str
+    level: Level
+    held: int = 0
+    failed: int = 0
+    expected: int = 0
+    not_judged: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Broken:
+    """A clause that failed, expected or not: its reason class and the number of its cases; ``note`` and ``issue`` are
+    those of the entry that expects it.
+    """
+
+    clause: str
+    level: Level
+    outcome: Outcome
+    reason: str
+    cases: int
+    note: str = ""
+    issue: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Gap:
+    """Clauses or cases (``kind``) that were not judged, counted, and why."""
+
+    kind: str
+    count: int
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Statement:
+    """What a run judged and what it did not.
+
+    ``run`` is the first event of the run without its lists of cases and clauses, which the report has. ``releases`` are
+    the releases of the suite whose frozen clauses and cases are those of this run. ``passed`` and ``complete`` are
+    those of the run.
+    """
+
+    schema_version: int
+    run: RunStarted
+    releases: tuple[str, ...]
+    report: FileDigest
+    logs: tuple[FileDigest, ...]
+    complete: bool
+    passed: bool
+    cases: int
+    clauses: int
+    results: tuple[Row, ...]
+    failed: tuple[Broken, ...] = ()
+    expected: tuple[Broken, ...] = ()
+    not_judged: tuple[Gap, ...] = ()
+    left_out: tuple[Gap, ...] = ()
+    problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def levels(self) -> tuple[Row, ...]:
+        """The results of each level over all groups."""
+        return tuple(
+            Row(
+                "all",
+                level,
+                *(
+                    sum(getattr(row, name) for row in self.results if row.level is level)
+                    for name in ("held", "failed", "expected", "not_judged")
+                ),
+            )
+            for level in Level
+        )
+
+
+def file_digest(path: Path) -> FileDigest:
+    """The name and the digest of the file at ``path``; raises OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return FileDigest(path.name, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def chapter(clause: str) -> str:
+    """The group of a clause, unless the caller groups otherwise: its chapter."""
+    return clause.partition(".")[0]
+
+
+def statement_on(
+    report: Report,
+    *,
+    releases: Iterable[str],
+    report_file: FileDigest,
+    logs: Iterable[FileDigest],
+    cases: int,
+    group: Callable[[str], str] = chapter,
+) -> Statement:
+    """The statement on the run of ``report``; ``cases`` counts those that have verdicts."""
+    run = report.run
+    return Statement(
+        schema_version=SCHEMA_VERSION,
+        run=dataclasses.replace(run, cases=(), clauses=(), left_out=(), expectations=()),
+        releases=tuple(releases),
+        report=report_file,
+        logs=tuple(sorted(logs, key=lambda log: (log.name, log.sha256))),
+        complete=report.complete,
+        passed=not report.failed,
+        cases=cases,
+        clauses=len(run.clauses),
+        results=tuple(_rows(report, group)),
+        failed=tuple(_broken(report, {outcome for outcome in Outcome if outcome.fails_run})),
+        expected=tuple(_broken(report, {Outcome.EXPECTED_FAIL})),
+        not_judged=tuple(_not_judged(report)),
+        left_out=tuple(
+            Gap(kind, count, reason)
+            for (kind, reason), count in Counter((left.kind, left.reason) for left in run.left_out).items()
+        ),
+        problems=tuple(problem.text for problem in report.problems),
+        remarks=report.remarks,
+    )
+
+
+def _rows(report: Report, group: Callable[[str], str]) -> Iterator[Row]:
+    worst = report.worst
+    chosen = dict.fromkeys((*report.run.clauses, *worst))
+    for name in dict.fromkeys(map(group, chosen)):
+        for level in Level:
+            members = [clause for clause in chosen if group(clause) == name and level_of(clause) is level]
+            if members:
+                cells = [cell_of(worst.get(clause, Outcome.UNTESTABLE)) for clause in members]
+                cell = sum(cells[1:], cells[0])
+                yield Row(name, level, cell.passed, cell.failed, cell.expected, cell.not_judged)
+
+
+def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:
+    for item in report.deviations:
+        if item.outcome in outcomes:
+            for clause in item.clauses:
+                entry = next(
+                    (
+                        each
+                        for each in report.run.expectations
+                        if glob_match(clause, each.clause) and glob_match(item.reason, each.reason)
+                    ),
+                    None,
+                )
+                note, issue = (entry.note, entry.issue) if entry is not None else ("", "")
+                yield Broken(clause, level_of(clause), item.outcome, item.reason, len(item.cases), note, issue)
+
+
+def _not_judged(report: Report) -> Iterator[Gap]:
+    for item in report.deviations:
+        if item.outcome in NOT_JUDGED:
+            yield Gap("clause", len(item.clauses), item.reason)
+    if report.silent:
+        yield Gap("clause", len(report.silent), SILENT)
