@@ -12,7 +12,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from conformance.contain.text import keep_safe, safe_lines
 from conformance.engine.annotated import Line
-from conformance.engine.provenance import Provenance
+from conformance.engine.provenance import UNKNOWN, Provenance
 from conformance.engine.selection import LeftOut
 from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -85,7 +85,7 @@ class RunStarted:
     shard: str = ""
     format: int = 1
     capability: tuple[str, ...] = ()
-    provenance: Provenance = Provenance()
+    provenance: Provenance = UNKNOWN
 
     def __post_init__(self) -> None:
         keep_safe(self, "target", "target_file", "profile", "select", "clause", "capability")

@@ -12,14 +12,14 @@ from typing import Final
 
 from conformance.contain.text import keep_safe
 
-__all__ = ["UNREAD", "Digests", "Identity", "Provenance", "ReaderVersion", "masked", "remarks"]
+__all__ = ["UNKNOWN", "UNREAD", "Digests", "Identity", "Provenance", "ReaderVersion", "masked", "remarks"]
 
 UNREAD: Final = "no real client library read the data: the verdicts are those of the bytes alone"
 """The remark of a run without the real clients."""
 
-_SECRET: Final = r"(?i:[\w.-]*(?:token|secret|passw|credential|api[-_]?key|private[-_]?key)[\w.-]*)"
-_ASSIGNED: Final = re.compile(f"({_SECRET}=).+", re.DOTALL)
-_OPTION: Final = re.compile(f"--?{_SECRET}")
+_NAMED_SECRET: Final = r"(?i:[\w.-]*(?:token|secret|passw|credential|api[-_]?key|private[-_]?key)[\w.-]*)"  # noqa: S105  # a pattern of names
+_ASSIGNED: Final = re.compile(f"({_NAMED_SECRET}=).+", re.DOTALL)
+_OPTION: Final = re.compile(f"--?{_NAMED_SECRET}")
 _USER: Final = re.compile(r"(//)[^/@\s]+@")
 _MASK: Final = "***"
 
@@ -64,7 +64,7 @@ class ReaderVersion:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Provenance:
-    """The origin of a run; the default is that of a log which an older suite wrote.
+    """The origin of a run; see :data:`UNKNOWN` for a log of an older suite.
 
     ``began`` is the start of the run in UTC (ISO 8601). ``commit`` is the suite's commit, if it is a checkout or was
     installed from one; ``modified`` is true if its files differ from that commit. ``command`` is the command line.
@@ -85,6 +85,10 @@ class Provenance:
     def clients(self) -> tuple[ReaderVersion, ...]:
         """The real client libraries that are installed and read."""
         return tuple(reader for reader in self.readers if reader.client and reader.version)
+
+
+UNKNOWN: Final = Provenance()
+"""The origin of a run that an older suite judged."""
 
 
 def remarks(provenance: Provenance) -> tuple[str, ...]:

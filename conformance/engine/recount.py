@@ -17,7 +17,6 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.provenance import UNREAD, Digests, remarks
 from conformance.engine.requirements import frozen_releases, release_of
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
-from conformance.engine.shards import Shard
 from conformance.engine.started import digests_of
 from conformance.generate import generated_id
 from conformance.records import Level
@@ -52,10 +51,9 @@ def recorded_selection(start: RunStarted) -> Selection:
     """The selection of a run.
 
     Raises:
-        ValueError: it records a level or a shard that does not exist.
+        ValueError: it records a level that does not exist.
     """
-    shard = Shard.parse(start.shard) if start.shard else None
-    return Selection(start.select, start.clause, Level(start.level), start.capability, shard)
+    return Selection(start.select, start.clause, Level(start.level), start.capability)
 
 
 def replanned(start: RunStarted) -> Plan:
@@ -74,7 +72,10 @@ def unchained(log: Sequence[Event]) -> Iterator[str]:
 
 
 def recount(events: Sequence[Event]) -> Iterator[str]:
-    """The reasons why ``events`` are not those of a run of this suite as it says, one sentence each."""
+    """The reasons why ``events`` are not those of a run of this suite as it says, one sentence each.
+
+    The events of shards are merged before.
+    """
     start = events[0]
     assert isinstance(start, RunStarted), "a log begins with this event"
     if releases := list(_releases(start)):
@@ -153,11 +154,12 @@ def _selected(start: RunStarted, planned: Plan) -> Iterator[str]:
     other = sorted(name for (kind, name), reason in said.items() if due.get((kind, name), reason) != reason)
     if other:
         yield f"the log gives another reason than its selection for leaving out {_names(other, 'id')}"
-    counts = (start.all_cases, start.all_clauses)
+    counted = (start.all_cases, start.all_clauses)
     whole = (len(planned.cases) + sum(left.kind == "case" for left in planned.left_out), len(all_clauses()))
-    if counts != whole:
+    if counted != whole:
         yield (
-            f"the log counts {counts[0]} cases and {counts[1]} clauses in all, and the suite has {whole[0]} and {whole[1]}"
+            f"the log counts {counted[0]} cases and {counted[1]} clauses in all, and the suite has {whole[0]} and"
+            f" {whole[1]}"
         )
 
 
@@ -175,7 +177,8 @@ def _same(said: Sequence[str], due: Sequence[str], kind: str) -> Iterator[str]:
 def _judged(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
     """Compare the cases that have verdicts with those that the run chose and generated."""
     judged = [event.case_id for event in events if isinstance(event, CaseJudged)]
-    due = [*start.cases, *_generated(start)]
+    drawn = (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
+    due = [*start.cases, *drawn]
     if twice := _twice(judged):
         yield f"the log judges {_names(twice, 'case')} twice"
     if surplus := sorted(set(judged) - set(due)):
@@ -190,14 +193,6 @@ def _judged(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
         yield "the log judges its cases in another order than the run"
 
 
-def _generated(start: RunStarted) -> Iterator[str]:
-    shard = Shard.parse(start.shard) if start.shard else None
-    for index in range(start.generated):
-        name = generated_id(start.seed, index, profile=start.profile)
-        if shard is None or shard.holds(name):
-            yield name
-
-
 def _verdicts(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
     chosen = {*start.clauses, WHOLE_CASE}
     for event in events:
@@ -207,7 +202,8 @@ def _verdicts(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
                 yield f"the log has two verdicts on {event.case_id} by {_names(twice, 'clause')}"
             if surplus := sorted(set(clauses) - chosen):
                 yield (
-                    f"the log has verdicts on {event.case_id} by {_names(surplus, 'clause')} that the run did not choose"
+                    f"the log has verdicts on {event.case_id} by {_names(surplus, 'clause')}, which the run did not"
+                    " choose"
                 )
 
 

@@ -152,19 +152,24 @@ def _lists(what: str, name: str, said: Sequence[Any], due: Sequence[Any]) -> Ite
         yield f"{what} has its {name} in another order than the log"
 
 
-_KEYS: Final = ("kind", "id", "clause", "clauses", "group", "level", "reason", "outcome", "case_id", "name")
+_KEYS: Final = (
+    ("id",),
+    ("group", "level"),
+    ("clauses", "reason"),
+    ("clause", "reason"),
+    ("kind", "reason"),
+    ("kind", "entry"),
+    ("outcome",),
+    ("name",),
+)
+"""The fields by which an entry of a list is known; the first of these that it has."""
 
 
 def _label(item: Any) -> str:
     """The words by which an entry of a list is known, without its numbers."""
-    if not dataclasses.is_dataclass(item):
-        return str(item)
-    words: list[str] = []
-    for key in _KEYS:
-        value = getattr(item, key, None)
-        if value is not None:
-            words.append(", ".join(value) if isinstance(value, tuple) else str(value))
-    return " ".join(words)
+    keys = next((keys for keys in _KEYS if all(hasattr(item, key) for key in keys)), ())
+    values = (getattr(item, key) for key in keys)
+    return " ".join(", ".join(value) if isinstance(value, tuple) else str(value) for value in values) or str(item)
 
 
 def _some(labels: Sequence[str]) -> str:
