@@ -7,7 +7,7 @@ of the run that it claims to be, under the clauses and cases of this suite.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 import conformance
@@ -19,7 +19,7 @@ from conformance.engine.requirements import frozen_releases, release_of
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.started import digests_of
 from conformance.generate import generated_id
-from conformance.records import Level
+from conformance.records import Level, Outcome
 
 __all__ = ["equal_releases", "recorded_selection", "recount", "replanned", "unchained"]
 
@@ -57,7 +57,7 @@ def recorded_selection(start: RunStarted) -> Selection:
 
 
 def replanned(start: RunStarted) -> Plan:
-    """What this suite selects today for a run with the selection of ``start``.
+    """The cases and clauses that this suite selects today for the selection of ``start``.
 
     Raises:
         ValueError: the selection is impossible.
@@ -91,6 +91,7 @@ def recount(events: Sequence[Event]) -> Iterator[str]:
     yield from _selected(start, planned)
     yield from _judged(start, events)
     yield from _verdicts(start, events)
+    yield from _contradicted(events)
     yield from _clients(start, events)
 
 
@@ -205,6 +206,25 @@ def _verdicts(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
                     f"the log has verdicts on {event.case_id} by {_names(surplus, 'clause')}, which the run did not"
                     " choose"
                 )
+
+
+def _contradicted(events: Sequence[Event]) -> Iterator[str]:
+    """Find passes that have findings, and bytes of findings that no verdict has."""
+    for event in events:
+        if isinstance(event, CaseJudged):
+            passes = [one.clause for one in event.verdicts if one.outcome is Outcome.PASS and one.findings]
+            if passes:
+                yield f"the log has a pass with findings on {event.case_id} by {_names(passes, 'clause')}"
+            found = {finding for verdict in event.verdicts for finding in verdict.findings}
+            if lost := _unique(item.finding.clause for item in event.evidence if item.finding not in found):
+                yield (
+                    f"the log has the bytes of a finding on {event.case_id} by {_names(lost, 'clause')}, and no verdict"
+                    " with that finding"
+                )
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
 
 
 def _clients(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:

@@ -10,8 +10,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from conformance._jsonschema import json_schema
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import NOT_JUDGED
@@ -28,6 +29,7 @@ __all__ = [
     "Statement",
     "file_digest",
     "statement_on",
+    "statement_schema",
 ]
 
 SCHEMA_VERSION: Final = 1
@@ -83,7 +85,7 @@ class Gap:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Statement:
-    """What a run judged and what it did not.
+    """The numbers of a run: everything that it judged and everything that it did not.
 
     ``run`` is the first event of the run without its lists of cases and clauses, which the report has. ``releases`` are
     the releases of the suite whose frozen clauses and cases are those of this run. ``passed`` and ``complete`` are
@@ -121,6 +123,11 @@ class Statement:
             )
             for level in Level
         )
+
+
+def statement_schema() -> dict[str, Any]:
+    """The JSON Schema of a statement's form for programs."""
+    return json_schema(Statement, title="Statement on a run of the Arrow conformance suite")
 
 
 def file_digest(path: Path) -> FileDigest:

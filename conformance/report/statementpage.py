@@ -114,8 +114,8 @@ def sections(statement: Statement) -> Iterator[Section]:
     )
     gaps = (*_gaps(statement.left_out, "not selected"), *_gaps(statement.not_judged, "selected, not judged"))
     yield Section("What was not judged, and why", "" if gaps else "Everything was judged.", ("", "what", "why"), gaps)
-    told = (*statement.remarks, *statement.problems)
-    yield Section("Remarks", "" if told else "None.", ("",), tuple((text,) for text in told))
+    said = (*statement.remarks, *statement.problems)
+    yield Section("Remarks", "" if said else "None.", ("",), tuple((text,) for text in said))
     digests = known.digests
     files = (statement.report, *statement.logs)
     yield Section(
@@ -231,7 +231,7 @@ def read_statement(path: Path) -> Page:
 
 
 def _block(text: str) -> tuple[str, str | None]:
-    """The form of a page, and the JSON in it; None if there is none."""
+    """The form of a page, and the JSON in it; None for a page without JSON."""
     if text.lstrip().startswith("{"):
         return "JSON", text
     if _SCRIPT in text:
@@ -241,7 +241,7 @@ def _block(text: str) -> tuple[str, str | None]:
 
 
 def _differs(text: str, due: str) -> str:
-    """The first line of ``text`` that ``due`` has not got; lines for the signature may be filled in."""
+    """The first line of ``text`` that ``due`` does not have; lines for the signature may be filled in."""
     have, want = ([line.rstrip() for line in each.rstrip().splitlines()] for each in (text, due))
     for number, line in enumerate(have):
         wanted = want[number] if number < len(want) else ""

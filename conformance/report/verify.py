@@ -1,7 +1,7 @@
 """Compare a statement with its report, its log and the suite: one sentence for each disagreement.
 
-Everything is made again from the log: the report, and from that the statement. What the log claims is checked against
-the suite by :mod:`conformance.engine.recount`.
+Everything is made again from the log: the report, and from that the statement. :mod:`conformance.engine.recount` compares
+the log with the suite.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST: Final = 80
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Material:
-    """What a statement rests on: a report, the logs of its run or of its shards, and the digests of these files."""
+    """The files behind a statement: a report, the logs of its run or of its shards, and the digests of these files."""
 
     report: Report
     report_file: FileDigest
