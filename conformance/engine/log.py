@@ -2,7 +2,8 @@
 
 A crash of the suite or a full disk may cut the last line short; such a line is dropped. Anything else that is not an
 event is refused with its line number. The last event holds the digest of all lines before it, so a line that was cut,
-moved, repeated, removed or edited later is noticed. The digest is no signature: a person who edits a log can make it again.
+moved, repeated, removed or edited later is noticed. The digest is no signature: a person who edits a log can make it
+again.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def _listed(start: RunStarted) -> Iterator[str]:
             f" {len(frozen)}"
         )
     if surplus := sorted(set(said) - frozen):
-        yield f"the log mentions {_names(surplus, 'clause')} that the frozen list of suite {release} has not got"
+        yield f"the log mentions {_names(surplus, 'clause')} that the frozen list of suite {release} does not have"
     if twice := sorted(name for name, count in said.items() if count > 1):
         yield f"the log mentions {_names(twice, 'clause')} twice"
 
@@ -185,7 +185,7 @@ def _judged(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
     if surplus := sorted(set(judged) - set(due)):
         yield (
             f"the log judges {_names(surplus, 'case')} that the run, with seed {start.seed} and {start.generated}"
-            " generated cases, has not got"
+            " generated cases, does not have"
         )
     complete = any(isinstance(event, RunEnded) for event in events)
     if complete and (missing := sorted(set(due) - set(judged))):

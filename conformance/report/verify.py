@@ -1,7 +1,7 @@
 """Compare a statement with its report, its log and the suite: one sentence for each disagreement.
 
-Everything is made again from the log: the report, and from that the statement. :mod:`conformance.engine.recount` compares
-the log with the suite.
+The report is made from the log again, and from that the statement. :mod:`conformance.engine.recount` compares the log
+with the suite.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _lists(what: str, name: str, said: Sequence[Any], due: Sequence[Any]) -> Ite
     if missing := [label for label in want if label not in have]:
         yield f"{what} leaves {_some(missing)} out of its {name}, and the log has it"
     if surplus := [label for label in have if label not in want]:
-        yield f"{what} has {_some(surplus)} in its {name}, and the log has not"
+        yield f"{what} has {_some(surplus)} in its {name}, and the log does not"
     if other := [label for label in have if label in want and have[label] != want[label]]:
         yield f"{what} says otherwise than the log about {_some(other)} in its {name}"
     if twice := [label for label, count in Counter(map(_label, said)).items() if count > 1 and len(said) > len(due)]:

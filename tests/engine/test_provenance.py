@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.engine import started
-from conformance.engine.events import RunEnded
+from conformance.engine.events import Event, RunEnded
 from conformance.engine.merge import MergeError, merge
 from conformance.engine.provenance import (
     UNKNOWN,
@@ -117,7 +117,7 @@ def test_shards_may_begin_at_different_times() -> None:
     """The merged run began with the first of them, and names the command of each."""
     start = samples.started("framing.x")
     known = Provenance(began="2026-01-02T00:00:00Z", command="run --shard 1/2")
-    logs = [
+    logs: list[list[Event]] = [
         [
             dataclasses.replace(
                 start, shard=f"{part}/2", provenance=dataclasses.replace(known, began=began, command=text)
@@ -136,7 +136,7 @@ def test_shards_may_begin_at_different_times() -> None:
 def test_shards_of_different_origin_are_refused() -> None:
     """Two suites with other clauses did not judge one run."""
     start = samples.started("framing.x")
-    logs = [
+    logs: list[list[Event]] = [
         [dataclasses.replace(start, shard=f"{part}/2", provenance=Provenance(digests=Digests(clauses=digest)))]
         for part, digest in ((1, "a"), (2, "b"))
     ]
