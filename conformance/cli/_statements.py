@@ -16,7 +16,7 @@ from conformance.report.reading import read_report
 from conformance.report.statement import file_digest
 from conformance.report.verify import Material
 
-__all__ = ["log_of", "logs_option", "material"]
+__all__ = ["logs_option", "material"]
 
 logs_option = click.option(
     "--log",
@@ -29,10 +29,10 @@ logs_option = click.option(
 
 
 def material(report: Path, logs: Sequence[Path]) -> Material:
-    """The contents of the files.
+    """The contents of the files; without ``logs``, of the log in the current directory from which the report was made.
 
     Raises:
-        Unusable: the run is not one on which there are statements.
+        Unusable: the run is not one on which there are statements, or there is no such log.
         ReportError, LogError, OSError: a file cannot be read.
     """
     read = read_report(report)
@@ -42,21 +42,12 @@ def material(report: Path, logs: Sequence[Path]) -> Material:
         raise Unusable(
             f"{report}: expected a report with date and digests, but an older suite made it; run the target again"
         )
-    return Material(
-        read,
-        file_digest(report),
-        tuple(tuple(read_log(path)) for path in logs),
-        tuple(file_digest(path) for path in logs),
-    )
+    paths = logs or [_log_of(read.run, report)]
+    events = tuple(tuple(read_log(path)) for path in paths)
+    return Material(read, file_digest(report), events, tuple(map(file_digest, paths)))
 
 
-def log_of(report: Path) -> Path:
-    """The log from which ``report`` was made, among those that runs leave in the current directory.
-
-    Raises:
-        Unusable: there is none.
-    """
-    run = read_report(report).run
+def _log_of(run: RunStarted, report: Path) -> Path:
     for path in sorted(STATE.glob("*.jsonl")):
         if _first(path) == run:
             return path

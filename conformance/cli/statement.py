@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._options import EXISTING, FILE
-from conformance.cli._statements import log_of, logs_option, material
+from conformance.cli._statements import logs_option, material
 from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
 from conformance.report.statementpage import html, markdown
@@ -33,7 +33,7 @@ def command(*, report: Path, logs: tuple[Path, ...], markdown_: Path | None, htm
     Exit status: 0 written, also if the run failed; 1 the report, the log and the suite disagree; 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
-    found = material(report, logs or (log_of(report),))
+    found = material(report, logs)
     statement = stated(found)
     if said := list(disagreements(statement, found)):
         for sentence in said:
