@@ -204,8 +204,12 @@ def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:
 
 
 def _not_judged(report: Report) -> Iterator[Gap]:
+    """The clauses that the results count as not judged, each once, under the first reason that the report gives."""
+    reasons: dict[str, str] = {}
     for item in report.deviations:
         if item.outcome in NOT_JUDGED:
-            yield Gap("clause", len(item.clauses), item.reason)
-    if report.silent:
-        yield Gap("clause", len(report.silent), SILENT)
+            reasons |= {clause: item.reason for clause in item.clauses if clause not in reasons}
+    chosen = dict.fromkeys((*report.run.clauses, *report.worst))
+    left = [clause for clause in chosen if cell_of(report.worst.get(clause, Outcome.UNTESTABLE)).not_judged]
+    for reason, count in Counter(reasons.get(clause, SILENT) for clause in left).items():
+        yield Gap("clause", count, reason)

@@ -420,6 +420,13 @@ def test_a_true_statement_is_valid(
     assert (status, said.startswith("valid: ")) == (0, True), said
 
 
+def test_the_reasons_count_each_clause_once(judged: Files) -> None:
+    """Their sum is the number of clauses that the results call not judged."""
+    by_reason = sum(gap["count"] for gap in judged.statement["not_judged"])
+
+    assert by_reason == sum(row.get("not_judged", 0) for row in judged.statement["results"])
+
+
 def test_a_statement_on_a_run_with_readers_is_valid(targets: Path, tmp_path: Path) -> None:
     """The clients are named with their versions."""
     judge(tmp_path, "--target", str(targets / "honest.toml"), "--select", "types.bool", readers=True)
