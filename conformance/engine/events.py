@@ -117,6 +117,8 @@ class CaseJudged:
 
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
+    ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed
+    or the case could not be put to the target.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -130,6 +132,7 @@ class CaseJudged:
     received: int = 0
     seconds: float = 0.0
     generated: bool = False
+    blocked: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")

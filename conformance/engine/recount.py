@@ -16,9 +16,9 @@ from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.provenance import UNREAD, Digests, remarks
 from conformance.engine.requirements import frozen_releases, release_of
+from conformance.engine.result import cases_of
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.started import digests_of
-from conformance.generate import generated_id
 from conformance.records import Level, Outcome
 
 __all__ = ["equal_releases", "recorded_selection", "recount", "replanned", "unchained"]
@@ -178,8 +178,7 @@ def _same(said: Sequence[str], due: Sequence[str], kind: str) -> Iterator[str]:
 def _judged(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
     """Compare the cases that have verdicts with those that the run chose and generated."""
     judged = [event.case_id for event in events if isinstance(event, CaseJudged)]
-    drawn = (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
-    due = [*start.cases, *drawn]
+    due = cases_of(start)
     if twice := _twice(judged):
         yield f"the log judges {_names(twice, 'case')} twice"
     if surplus := sorted(set(judged) - set(due)):

@@ -16,9 +16,10 @@ from conformance._jsonschema import json_schema
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import NOT_JUDGED
+from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.document import Report
-from conformance.report.summary import cell_of, level_of
+from conformance.report.summary import Cell, cell_of, level_of
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -37,6 +38,9 @@ SCHEMA_VERSION: Final = 1
 
 SILENT: Final = "no case of the run showed anything that the clause applies to"
 """The reason why a chosen clause without a verdict was not judged."""
+PARTLY: Final = "on some of its cases something else failed first"
+"""The reason why a clause that is held where it was judged is not held."""
+_UNDECIDED: Final = frozenset({Standing.HELD_WHERE_JUDGED, Standing.NOT_OFFERED, Standing.NOT_JUDGED})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,14 +53,11 @@ class FileDigest:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """The clauses of one group and level, each counted once under its worst outcome."""
+    """The clauses of one group and level, each counted once under its standing."""
 
     group: str
     level: Level
-    held: int = 0
-    failed: int = 0
-    expected: int = 0
-    not_judged: int = 0
+    clauses: Cell
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Broken:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Gap:
-    """Clauses or cases (``kind``) that were not judged, counted, and why."""
+    """Clauses or cases that were not judged, counted, and why; ``kind`` is *case*, or *clause* with its standing."""
 
     kind: str
     count: int
@@ -112,17 +113,13 @@ class Statement:
     @property
     def levels(self) -> tuple[Row, ...]:
         """The results of each level over all groups."""
-        return tuple(
-            Row(
-                "all",
-                level,
-                *(
-                    sum(getattr(row, name) for row in self.results if row.level is level)
-                    for name in ("held", "failed", "expected", "not_judged")
-                ),
-            )
-            for level in Level
-        )
+        cells = {level: sum((row.clauses for row in self.results if row.level is level), Cell()) for level in Level}
+        return tuple(Row("all", level, cell) for level, cell in cells.items())
+
+    @property
+    def total(self) -> Cell:
+        """The results over all groups and levels."""
+        return sum((row.clauses for row in self.results), Cell())
 
 
 def statement_schema() -> dict[str, Any]:
@@ -176,15 +173,16 @@ def statement_on(
 
 
 def _rows(report: Report, group: Callable[[str], str]) -> Iterator[Row]:
-    worst = report.worst
-    chosen = dict.fromkeys((*report.run.clauses, *worst))
-    for name in dict.fromkeys(map(group, chosen)):
+    standings = report.standings
+    for name in dict.fromkeys(map(group, standings)):
         for level in Level:
-            members = [clause for clause in chosen if group(clause) == name and level_of(clause) is level]
-            if members:
-                cells = [cell_of(worst.get(clause, Outcome.UNTESTABLE)) for clause in members]
-                cell = sum(cells[1:], cells[0])
-                yield Row(name, level, cell.passed, cell.failed, cell.expected, cell.not_judged)
+            cells = [
+                cell_of(item.standing)
+                for clause, item in standings.items()
+                if group(clause) == name and level_of(clause) is level
+            ]
+            if cells:
+                yield Row(name, level, sum(cells, Cell()))
 
 
 def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:
@@ -204,12 +202,15 @@ def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:
 
 
 def _not_judged(report: Report) -> Iterator[Gap]:
-    """The clauses that the results count as not judged, each once, under the first reason that the report gives."""
+    """The clauses that are neither held nor failed, each once, under the first reason that the report gives."""
     reasons: dict[str, str] = {}
     for item in report.deviations:
         if item.outcome in NOT_JUDGED:
             reasons |= {clause: item.reason for clause in item.clauses if clause not in reasons}
-    chosen = dict.fromkeys((*report.run.clauses, *report.worst))
-    left = [clause for clause in chosen if cell_of(report.worst.get(clause, Outcome.UNTESTABLE)).not_judged]
-    for reason, count in Counter(reasons.get(clause, SILENT) for clause in left).items():
-        yield Gap("clause", count, reason)
+    counts: Counter[tuple[Standing, str]] = Counter()
+    for clause, found in report.standings.items():
+        if found.standing in _UNDECIDED:
+            reason = PARTLY if found.standing is Standing.HELD_WHERE_JUDGED else reasons.get(clause, SILENT)
+            counts[found.standing, found.reason or reason] += 1
+    for (standing, reason), count in sorted(counts.items(), key=lambda item: str(item[0][0])):
+        yield Gap(f"clause {standing.words}", count, reason)

@@ -18,7 +18,7 @@ from conformance.contain.text import many, safe, safe_values
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
 from conformance.report.statement import SCHEMA_VERSION, Gap, Row, Statement
-from conformance.report.summary import commit_of, header
+from conformance.report.summary import Cell, commit_of, header
 
 __all__ = ["SIGNED", "Page", "Section", "StatementError", "html", "markdown", "read_statement", "sections"]
 
@@ -28,6 +28,7 @@ SIGNED: Final = ("Name", "Organisation", "Date", "Signature")
 LARGEST: Final = 16 << 20
 """The largest statement in bytes; those of real runs are below 100 kB."""
 
+_ALWAYS: Final = frozenset({"held", "failed", "expected", "not_judged"})
 _FENCE: Final = "```"
 _SCRIPT: Final = '<script type="application/json">'
 _FILLED: Final = re.compile(rf"({'|'.join(SIGNED)}):.*")
@@ -57,12 +58,19 @@ class Page:
 
 def verdict(statement: Statement) -> str:
     """One sentence about the result."""
-    held, failed, expected, silent = (
-        sum(getattr(row, name) for row in statement.results) for name in ("held", "failed", "expected", "not_judged")
-    )
-    counts = f"{held} held, {failed} failed, {expected} failed as expected, {silent} were not judged"
+    counts = ", ".join(f"{getattr(statement.total, name)} {_words(name)}" for name in _columns(statement))
     result = "The run passed" if statement.passed else "The run failed" if statement.complete else "INCOMPLETE run"
     return f"{result}: of {many(statement.clauses, 'clause')} on {_cases(statement)}, {counts}."
+
+
+def _columns(statement: Statement) -> list[str]:
+    """The standings that the page counts: four always, the others if a clause has one."""
+    names = [field.name for field in dataclasses.fields(Cell)]
+    return [name for name in names if name in _ALWAYS or getattr(statement.total, name)]
+
+
+def _words(standing: str) -> str:
+    return "failed as expected" if standing == "expected" else standing.replace("_", " ")
 
 
 def _cases(statement: Statement) -> str:
@@ -73,28 +81,25 @@ def _cases(statement: Statement) -> str:
 
 def sections(statement: Statement) -> Iterator[Section]:
     """The parts of the page before the signature."""
-    run, known = statement.run, statement.run.provenance
-    yield Section(
-        "What was judged",
-        head=("", ""),
-        rows=(
-            ("target", run.target),
-            ("version", known.target.version),
-            ("started as", " ".join(known.target.command)),
-            ("suite", f"{run.suite}{commit_of(known)}"),
-            ("date", known.began),
-            ("cases", f"{_cases(statement)}, {run.generated} of them generated"),
-            ("clauses", f"{statement.clauses} of {run.all_clauses}, down to level {run.level}"),
-            *((name, text) for name, text in header(run, ()) if name in {"seed", "readers", "shard"}),
-            ("platform", f"{run.platform}, Python {run.python}, pyarrow {run.pyarrow}"),
-            ("command", known.command),
-        ),
+    run, known, columns = statement.run, statement.run.provenance, _columns(statement)
+    facts = (
+        ("target", run.target),
+        ("version", known.target.version),
+        ("started as", " ".join(known.target.command)),
+        ("suite", f"{run.suite}{commit_of(known)}"),
+        ("date", known.began),
+        ("cases", _cases(statement) + (f", {run.generated} of them generated" if run.generated else "")),
+        ("clauses", f"{statement.clauses} of {run.all_clauses}, down to level {run.level}"),
+        *((name, text) for name, text in header(run, ()) if name in {"seed", "readers", "shard"}),
+        ("platform", f"{run.platform}, Python {run.python}, pyarrow {run.pyarrow}"),
+        ("command", known.command),
     )
+    yield Section("What was judged", head=("", ""), rows=tuple(fact for fact in facts if fact[1]))
     yield Section(
         "Results",
-        "Each clause counts once, with its worst outcome: held / failed / failed as expected / not judged.",
+        f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}.",
         ("group", *(level.upper() for level in Level)),
-        (*_groups(statement.results), *_groups(statement.levels)),
+        (*_groups(statement.results, columns), *_groups(statement.levels, columns)),
     )
     head = ("clause", "level", "outcome", "reason", "cases")
     yield Section(
@@ -112,7 +117,7 @@ def sections(statement: Statement) -> Iterator[Section]:
             for one in statement.expected
         ),
     )
-    gaps = (*_gaps(statement.left_out, "not selected"), *_gaps(statement.not_judged, "selected, not judged"))
+    gaps = (*_gaps(statement.left_out, "not selected"), *_gaps(statement.not_judged, ""))
     yield Section("What was not judged, and why", "" if gaps else "Everything was judged.", ("", "what", "why"), gaps)
     said = (*statement.remarks, *statement.problems)
     yield Section("Remarks", "" if said else "None.", ("",), tuple((text,) for text in said))
@@ -136,21 +141,20 @@ def sections(statement: Statement) -> Iterator[Section]:
     )
 
 
-def _groups(rows: tuple[Row, ...]) -> Iterator[tuple[str, ...]]:
+def _groups(rows: tuple[Row, ...], columns: list[str]) -> Iterator[tuple[str, ...]]:
     for group in dict.fromkeys(row.group for row in rows):
         cells = {row.level: row for row in rows if row.group == group}
-        yield (group, *(_cell(cells.get(level)) for level in Level))
+        yield (group, *(_cell(cells[level].clauses, columns) if level in cells else "-" for level in Level))
 
 
-def _cell(row: Row | None) -> str:
-    if row is None or not any((row.held, row.failed, row.expected, row.not_judged)):
-        return "-"
-    return f"{row.held} / {row.failed} / {row.expected} / {row.not_judged}"
+def _cell(cell: Cell, columns: list[str]) -> str:
+    return " / ".join(str(getattr(cell, name)) for name in columns) if cell != Cell() else "-"
 
 
 def _gaps(gaps: tuple[Gap, ...], how: str) -> Iterator[tuple[str, ...]]:
     for gap in gaps:
-        yield how, many(gap.count, gap.kind), gap.reason
+        noun, _, standing = gap.kind.partition(" ")
+        yield standing or how, many(gap.count, noun), gap.reason
 
 
 def _title(statement: Statement) -> str:

@@ -107,7 +107,7 @@ def _releases(statement: Statement, due: Statement) -> Iterator[str]:
 
 
 def again(before: Report, after: Report) -> Iterator[str]:
-    """The clauses with another outcome in a second run, and what else is not as it was, one sentence each."""
+    """The clauses with another standing in a second run, and what else is not as it was, one sentence each."""
     then, now = before.run, after.run
     if then.target != now.target:
         yield f"the target called itself {then.target!r}, and calls itself {now.target!r} now"
@@ -115,10 +115,9 @@ def again(before: Report, after: Report) -> Iterator[str]:
         yield "the target file lists other expected failures than it did"
     if not after.complete:
         yield "the second run was cut short"
-    for clause in dict.fromkeys((*before.worst, *after.worst)):
-        first, second = (
-            str(report.worst[clause]) if clause in report.worst else "not observed" for report in (before, after)
-        )
+    standings = before.standings, after.standings
+    for clause in dict.fromkeys((*standings[0], *standings[1])):
+        first, second = (found[clause].words if clause in found else "not observed" for found in standings)
         if first != second:
             yield f"{clause} was {first}, and is {second} when it is run again"
 
