@@ -43,6 +43,7 @@ _UNUSABLE: Final = (
     ("conformance.engine.log", "LogError"),
     ("conformance.report.reading", "ReportError"),
     ("conformance.report.matrix", "MatrixError"),
+    ("conformance.report.statementpage", "StatementError"),
     ("conformance.engine.requirements", "FrozenError"),
     ("conformance.drift.versions", "DriftError"),
     ("conformance.generate.casefile", "CaseFileError"),

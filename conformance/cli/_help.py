@@ -36,6 +36,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
         "diff": "Compare reports: regressions, repairs, deviations, checks that ran.",
         "matrix": "Combine reports into one table: implementations by clauses.",
+        "statement": "Write the page that a vendor signs: what a run judged, and what it did not.",
+        "verify": "Count a statement again from its log, and compare it with its report and the suite.",
     },
     "Judge millions of cases": {
         "campaign": "Judge millions of cases on Spark, with results in Parquet.",

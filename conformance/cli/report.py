@@ -19,7 +19,7 @@ from conformance.engine.selection import all_clauses
 
 @click.command()
 @click.argument("logs", metavar="[LOG]...", nargs=-1, type=EXISTING)
-@click.option("--schema", type=click.Choice(["report", "log"]), help="Print the JSON Schema of the report or the log.")
+@click.option("--schema", type=click.Choice(["report", "log", "statement"]), help="Print the JSON Schema of a format.")
 @output_options
 def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> None:
     """Make reports from LOG, the event log of a run, and print the summary.
@@ -43,6 +43,10 @@ def _schema(name: str) -> object:
         from conformance.engine.log import log_schema  # noqa: PLC0415  # only here
 
         return log_schema()
+    if name == "statement":
+        from conformance.report.statement import statement_schema  # noqa: PLC0415  # only here
+
+        return statement_schema()
     from conformance.report.document import report_schema  # noqa: PLC0415  # only here
 
     return report_schema()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,12 +18,14 @@ from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import watch
 from conformance.disk.files import DiskError
 from conformance.engine.corpus import load_corpus
+from conformance.engine.events import Event, RunStarted
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import run_parts
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
+from conformance.engine.started import command_line
 from conformance.records import Level
 from conformance.targets import load_target
 
@@ -152,12 +155,19 @@ def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | Non
         folder = path.with_name(f"{path.name}.parts")
         for left in folder.glob("part-*-of-*.jsonl"):
             left.unlink()
-        events = run_parts(list(_arguments(asked)), count, folder)
+        events = [_as_asked(event) for event in run_parts(list(_arguments(asked)), count, folder)]
         try:
             deque(writer.copy(events), maxlen=0)
         except DiskError as error:
             writer.failure = error
     return fold(events), writer
+
+
+def _as_asked(event: Event) -> Event:
+    """``event``; the first one with the command line of the run instead of those of its shards."""
+    if not isinstance(event, RunStarted):
+        return event
+    return dataclasses.replace(event, provenance=dataclasses.replace(event.provenance, command=command_line()))
 
 
 def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:

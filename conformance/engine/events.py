@@ -12,6 +12,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from conformance.contain.text import keep_safe, safe_lines
 from conformance.engine.annotated import Line
+from conformance.engine.provenance import UNKNOWN, Provenance
 from conformance.engine.selection import LeftOut
 from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -58,7 +59,7 @@ class RunStarted:
     at each case. ``decided`` are the indices of ``expectations`` that a narrowed run decides
     (:mod:`conformance.engine.shown`). ``format`` is the version of the log's form,
     :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the target says it
-    does not offer.
+    does not offer. ``capability`` are the globs of ``--capability``.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -88,9 +89,11 @@ class RunStarted:
     not_offered: tuple[str, ...] = ()
     repeat: int = 1
     decided: tuple[int, ...] = ()
+    capability: tuple[str, ...] = ()
+    provenance: Provenance = UNKNOWN
 
     def __post_init__(self) -> None:
-        keep_safe(self, "target", "target_file", "profile", "select", "clause", "not_offered")
+        keep_safe(self, "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -174,12 +177,17 @@ class CounterexampleSaved:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run completed after ``seconds``; ``remarks`` concern the target as a whole and are not verdicts."""
+    """The run completed after ``seconds``; ``remarks`` concern the target as a whole and are not verdicts.
+
+    ``digest`` is the SHA-256 digest of the lines of the log before this one. The log's writer adds it, so it does not
+    count when events are compared.
+    """
 
     TAG: ClassVar[str] = "run-ended"
 
     seconds: float
     remarks: tuple[str, ...] = ()
+    digest: str = dataclasses.field(default="", compare=False)
 
     def __post_init__(self) -> None:
         keep_safe(self, "remarks")

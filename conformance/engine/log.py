@@ -1,11 +1,15 @@
 """The append-only log of a run: one JSON object per line, flushed per event, readable after any crash.
 
 A crash of the suite or a full disk may cut the last line short; such a line is dropped. Anything else that is not an
-event is refused with its line number.
+event is refused with its line number. The last event holds the digest of all lines before it, so a line that was cut,
+moved, repeated, removed or edited later is noticed. The digest is no signature: a person who edits a log can make it
+again.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import json
 import os
 import stat
@@ -22,11 +26,11 @@ from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe, safe_values
 from conformance.disk.files import DiskError, naming
 from conformance.disk.locks import held
-from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunStarted
+from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunEnded, RunStarted
 from conformance.generate.casefile import check_foreign
 from conformance.records import FORMAT, RecordError, from_json, to_json
 
-__all__ = ["MOST_GENERATED", "TAG_KEY", "LogError", "LogWriter", "log_schema", "read_log"]
+__all__ = ["MOST_GENERATED", "TAG_KEY", "LogChangedError", "LogError", "LogWriter", "log_schema", "read_log"]
 
 TAG_KEY: Final = "event"
 """The JSON key that names the kind of an event."""
@@ -44,6 +48,10 @@ _BY_TAG: Final[dict[str, type]] = {kind.TAG: kind for kind in EVENTS}  # type: i
 
 class LogError(ValueError):
     """A file is not the log of a run; the message names the line and says what to do."""
+
+
+class LogChangedError(LogError):
+    """The lines of a log are not those that the run wrote; the message says how that shows."""
 
 
 def event_to_json(event: Event) -> dict[str, Any]:
@@ -70,14 +78,18 @@ class LogWriter:
         self._stack = ExitStack()
         self._file: IO[bytes] | None = None
         self._written = 0
+        self._digest = hashlib.sha256()
 
     def write(self, event: Event) -> None:
         """Append ``event`` and pass it to the operating system, so that a crash of the suite does not lose it."""
         assert self._file is not None, "a log is written inside its context"
+        if isinstance(event, RunEnded):
+            event = dataclasses.replace(event, digest=self._digest.hexdigest())
         text = json.dumps(event_to_json(event), ensure_ascii=False, separators=(",", ":")) + "\n"
         data = memoryview(text.encode("utf-8", "backslashreplace"))  # JSON escapes a lone surrogate in the same way
         if len(data) > LONGEST:
             raise LogError(f"{self.path}: expected events of at most {LONGEST >> 20} MiB, got {len(data) >> 20} MiB")
+        self._digest.update(data)
         with naming(self.path):
             # A pipe or a device such as /dev/stdout cannot be truncated.
             if not self._written and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
@@ -128,9 +140,11 @@ def read_log(path: Path) -> Iterator[Event]:
 
     Raises:
         LogError: a line is not an event, the file does not begin with ``run-started``, or it contains no event.
+        LogChangedError: the lines are not those that the run wrote.
         OSError: the file cannot be read.
     """
-    suite = ""
+    suite = ended = ""
+    digest = hashlib.sha256()
     with path.open("rb") as file:
         for number in count(1):
             line = file.readline(LONGEST + 1)
@@ -144,7 +158,16 @@ def read_log(path: Path) -> Iterator[Event]:
             if isinstance(event, RunStarted) != (number == 1):
                 wanted, when = ("a log that begins with", "first") if number == 1 else ("only one", "again")
                 raise LogError(f"{path}, line {number}: expected {wanted} 'run-started', got {event.TAG!r} {when}")
+            if ended:
+                raise LogChangedError(f"{path}, line {number}: expected no line after 'run-ended', got {event.TAG!r}")
             suite = event.suite if isinstance(event, RunStarted) else suite
+            ended = event.digest if isinstance(event, RunEnded) else ""
+            if ended and ended != digest.hexdigest():
+                raise LogChangedError(
+                    f"{path}, line {number}: the lines before it are not those that the run wrote: a line was cut,"
+                    " moved, repeated, removed or edited"
+                )
+            digest.update(line)
             yield event
 
 

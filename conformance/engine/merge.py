@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.provenance import Provenance
 from conformance.engine.selection import OTHER_SHARD
 from conformance.engine.shards import Shard
 from conformance.generate import generated_id
 
 __all__ = ["MergeError", "merge"]
 
-_PER_SHARD: Final = frozenset({"cases", "left_out", "shard", "platform"})
+_PER_SHARD: Final = frozenset({"cases", "left_out", "shard", "platform", "provenance"})
 """Fields in which the shards of one run may differ."""
+_PER_PROCESS: Final = frozenset({"began", "command"})
+"""Fields of their provenance in which they may differ."""
 
 
 class MergeError(ValueError):
@@ -77,6 +80,14 @@ def _check_same(first: RunStarted, other: RunStarted) -> None:
                 f"expected the shards of one run, but {field.name} is {mine!r} in shard {first.shard}"
                 f" and {theirs!r} in shard {other.shard}"
             )
+    for item in dataclasses.fields(Provenance):
+        if item.name not in _PER_PROCESS and getattr(first.provenance, item.name) != getattr(
+            other.provenance, item.name
+        ):
+            raise MergeError(
+                f"expected the shards of one run, but provenance.{item.name} of shard {first.shard} is not that of"
+                f" shard {other.shard}: judge both with one suite, one target and the same readers"
+            )
 
 
 def _whole(starts: Sequence[RunStarted]) -> RunStarted:
@@ -89,6 +100,11 @@ def _whole(starts: Sequence[RunStarted]) -> RunStarted:
             dict.fromkeys(left for start in starts for left in start.left_out if left.reason != OTHER_SHARD)
         ),
         platform=", ".join(sorted({start.platform for start in starts})),
+        provenance=dataclasses.replace(
+            starts[0].provenance,
+            began=min(start.provenance.began for start in starts),
+            command="; ".join(sorted({start.provenance.command for start in starts})),
+        ),
     )
 
 

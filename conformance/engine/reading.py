@@ -139,7 +139,8 @@ class ReaderTask:
         return implementation_started(
             READ_PROFILE,
             name=self.reader,
-            title=f"{hello.title} {hello.version}",
+            title=hello.title,
+            version=hello.version,
             select=self.select,
             level=self.level,
             cases=self.inputs.ids(self.select),

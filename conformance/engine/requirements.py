@@ -16,7 +16,7 @@ from typing import Final
 
 import conformance
 from conformance.contract.clause import Clause
-from conformance.disk.files import write_whole
+from conformance.disk.files import data_file, write_whole
 from conformance.records import Case, Level, RecordError, from_json, to_json
 
 __all__ = [
@@ -29,7 +29,9 @@ __all__ = [
     "corpus_of",
     "file_name",
     "freeze",
+    "frozen_releases",
     "read_frozen",
+    "release_of",
     "write_frozen",
 ]
 
@@ -82,8 +84,19 @@ def file_name() -> str:
     return f"clauses-{_version()}.json"
 
 
+def release_of(version: str) -> str:
+    """The release whose requirements ``version`` has: its first two numbers."""
+    return ".".join(version.split(".")[:2])
+
+
 def _version() -> str:
-    return ".".join(conformance.__version__.split(".")[:2])
+    return release_of(conformance.__version__)
+
+
+def frozen_releases() -> dict[str, Frozen]:
+    """The frozen requirements of every release that this suite knows, the oldest first."""
+    known = [read_frozen(path) for path in data_file("golden").glob("clauses-*.json")]
+    return {item.version: item for item in sorted(known, key=lambda item: tuple(map(int, item.version.split("."))))}
 
 
 def corpus_of(cases: Iterable[Case]) -> Corpus:

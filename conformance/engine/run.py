@@ -23,6 +23,7 @@ from conformance.engine.evidence import gather
 from conformance.engine.offer import Lack, Offer
 from conformance.engine.outcomes import unsupported
 from conformance.engine.owed import Owed
+from conformance.engine.provenance import remarks as remarks_of
 from conformance.records import Case, Outcome
 from conformance.targets import TargetError
 
@@ -172,7 +173,8 @@ def run(
             yield from _finish(waiting.popleft(), step, shrinker)
         hidden = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
-    yield RunEnded(time.monotonic() - began, (*step.driver.remarks, *hidden, *unsaved, *remarks))
+    said = (*step.driver.remarks, *hidden, *unsaved, *remarks, *remarks_of(start.provenance))
+    yield RunEnded(time.monotonic() - began, said)
 
 
 def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:

@@ -14,6 +14,7 @@ from typing import Final
 
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.contract.disputes import dispute_of, expired
+from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
 from conformance.records import Case, Level
 
@@ -96,13 +97,15 @@ class LeftOut:
 class Plan:
     """The selected cases in corpus order, the selected clauses in register order, and everything else with reasons.
 
-    ``remarks`` are about the selection: disputes that have expired.
+    ``remarks`` are about the selection: disputes that have expired. ``corpus`` is the digest of all cases, selected or
+    not; empty for a case that somebody chose alone.
     """
 
     cases: tuple[Case, ...]
     clauses: tuple[Clause, ...]
     left_out: tuple[LeftOut, ...]
     remarks: tuple[str, ...] = ()
+    corpus: str = ""
 
 
 def all_clauses() -> Mapping[str, Clause]:
@@ -136,7 +139,8 @@ def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Select
     if not chosen_clauses:
         raise SelectionError(f"every selected clause is disputed; {aside[0].id} is {aside[0].reason}")
     chosen_cases = _cases(cases, selection, left_out)
-    return Plan(tuple(chosen_cases), chosen_clauses, (*left_out, *aside), tuple(expired(day)))
+    everything_else = (*left_out, *aside)
+    return Plan(tuple(chosen_cases), chosen_clauses, everything_else, tuple(expired(day)), corpus_of(cases).sha256)
 
 
 def binds(clause: Clause, level: Level) -> bool:

@@ -21,9 +21,9 @@ from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
 from conformance.engine.shown import decided
 from conformance.engine.smoke import narrowed, smoke
-from conformance.engine.started import surroundings
+from conformance.engine.started import identity_of, surroundings
 from conformance.generate import draw_case, generated_id
-from conformance.readers import ReaderPool
+from conformance.readers import ReaderInfo, ReaderPool
 from conformance.records import Case
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
@@ -71,6 +71,7 @@ class Session:
     all_cases: int
     owed: Owed
     cut_short: bool = False
+    readers: tuple[ReaderInfo, ...] = ()
 
     @property
     def profile(self) -> str:
@@ -119,7 +120,11 @@ class Session:
     def started(self) -> RunStarted:
         """The first event: the target, the selection, and the versions."""
         return RunStarted(
-            **surroundings(),
+            **surroundings(
+                target=identity_of(self.spec, name=self.driver.name, version=self.driver.version),
+                readers=self.readers,
+                cases=self.plan.corpus,
+            ),
             target=_called(self.driver.name, self.driver.version),
             target_file=self.spec.file,
             seed=self.settings.seed,
@@ -142,6 +147,7 @@ class Session:
             decided=decided(
                 self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out
             ),
+            capability=self.selection.capabilities,
         )
 
 
@@ -171,4 +177,7 @@ def open_session(
         pool = stack.enter_context(ReaderPool()) if settings.readers else None
         step = CaseStep(plan.clauses, driver, pool)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))
-        yield Session(spec, driver, step, plan, selection, settings, all_cases, owed, cut_short=bool(reason))
+        readers = tuple(pool.readers.values()) if pool is not None else ()
+        yield Session(
+            spec, driver, step, plan, selection, settings, all_cases, owed, cut_short=bool(reason), readers=readers
+        )

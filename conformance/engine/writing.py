@@ -200,7 +200,8 @@ class WriterTask:
         return implementation_started(
             WRITE_PROFILE,
             name=self.writer,
-            title=f"{self._title or hello.title} {hello.version}",
+            title=self._title or hello.title,
+            version=hello.version,
             select=self.select,
             level=self.level,
             cases=[row.id for row in rows],

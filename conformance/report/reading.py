@@ -11,10 +11,10 @@ from typing import Final
 from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.contain.text import safe, safe_values
 from conformance.engine.events import RunStarted
-from conformance.records import RecordError, from_json
+from conformance.records import RecordError, from_json, to_json
 from conformance.report.document import SCHEMA_VERSION, Report
 
-__all__ = ["ReportError", "chosen_or_left_out", "read_report"]
+__all__ = ["ReportError", "as_read", "chosen_or_left_out", "read_report"]
 
 
 class ReportError(ValueError):
@@ -51,6 +51,11 @@ def read_report(path: Path) -> Report:
         return from_json(Report, data, path=str(path))
     except RecordError as error:
         raise ReportError(f"{safe(str(error))}; make the report again from the run's log") from None
+
+
+def as_read(report: Report) -> Report:
+    """``report`` as it is after it was written and read."""
+    return from_json(Report, safe_values(to_json(report), blocks=("broke",)))
 
 
 def chosen_or_left_out(run: RunStarted) -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import Final
 from conformance.contain.text import many as _many
 from conformance.contract.clause import CLAUSES
 from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
+from conformance.engine.provenance import Provenance
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
 from conformance.engine.standing import ClauseStanding, Standing
@@ -20,6 +21,8 @@ __all__ = [
     "Cell",
     "ChapterRow",
     "cell_of",
+    "commit_of",
+    "digests_of",
     "header",
     "held_line",
     "level_of",
@@ -126,8 +129,14 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     clauses = f"{len(start.clauses)} of {start.all_clauses} clauses"
     globs = [f"--select {glob}" for glob in start.select] + [f"--clause {glob}" for glob in start.clause]
     narrowed = f" [{' '.join(globs)}]" if globs else ""
+    known = start.provenance
     return [
-        ("suite", f"conformance {start.suite}, Python {start.python}, pyarrow {start.pyarrow}, {start.platform}"),
+        (
+            "suite",
+            f"conformance {start.suite}{commit_of(known)}, Python {start.python}, pyarrow {start.pyarrow}, "
+            + start.platform,
+        ),
+        *([("date", known.began)] if known.began else []),
         ("target", f"{start.target} ({start.target_file})" if start.target_file else start.target),
         ("selection", f"{corpus}{generated}, {clauses} down to level {start.level}{narrowed}"),
         *(
@@ -137,11 +146,35 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
         ),
         ("seed", str(start.seed)),
         *([("repeat", f"{start.repeat} attempts at each case")] if start.repeat > 1 else []),
-        *([] if start.profile in _REPLAYED_BY else [("readers", "on" if start.readers else "off")]),
+        *([] if start.profile in _REPLAYED_BY else [("readers", _readers(start))]),
         *([("profiles", f"not offered: {', '.join(start.not_offered)}")] if start.not_offered else []),
+        *([("digests", digests_of(known))] if known.began else []),
+        *([("command", known.command)] if known.command else []),
         *(("left out", text) for text in _left_out(start.left_out)),
         *(("remark", remark) for remark in remarks),
     ]
+
+
+def commit_of(known: Provenance, digits: int = 12) -> str:
+    """The suite's commit in parentheses after a space; empty if it is unknown."""
+    changed = ", with changes" if known.modified else ""
+    return f" (commit {known.commit[:digits]}{changed})" if known.commit else ""
+
+
+def digests_of(known: Provenance) -> str:
+    """The digests of clauses, cases and golden files, each short enough to be compared by eye."""
+    parts = dataclasses.asdict(known.digests)
+    return ", ".join(f"{name} {digest[:12] or 'unknown'}" for name, digest in parts.items())
+
+
+def _readers(start: RunStarted) -> str:
+    """The readers of the run; for those that are real clients, the versions of their packages."""
+    if not start.readers or not start.provenance.began:
+        return "on" if start.readers else "off"
+    packages = dict.fromkeys(f"{client.package} {client.version}" for client in start.provenance.clients)
+    decoders = sum(bool(reader.version) and not reader.client for reader in start.provenance.readers)
+    clients = f"{_many(len(start.provenance.clients), 'real client')} ({', '.join(packages)})"
+    return f"{_many(decoders, 'decoder')}, {clients if packages else 'no real client'}"
 
 
 def _left_out(left_out: Sequence[LeftOut]) -> list[str]:

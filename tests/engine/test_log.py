@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
@@ -14,7 +15,7 @@ from conformance.disk.files import DiskError
 from conformance.disk.locks import InUseError
 from conformance.engine import log as log_module
 from conformance.engine.events import CounterexampleSaved, Event, Evidence, Line, RunEnded, RunStarted, SuiteBroke
-from conformance.engine.log import LogError, LogWriter, log_schema, read_log
+from conformance.engine.log import LogChangedError, LogError, LogWriter, log_schema, read_log
 from conformance.engine.selection import LeftOut
 from conformance.records import Finding
 from conformance.targets import ExpectedFailure
@@ -114,6 +115,43 @@ def test_a_log_in_a_log_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(LogError, match="line 6: expected only one 'run-started', got 'run-started' again"):
         list(read_log(path))
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        lambda lines: [*lines[:2], *lines[3:]],
+        lambda lines: [*lines[:2], lines[1], *lines[2:]],
+        lambda lines: [lines[0], lines[2], lines[1], *lines[3:]],
+        lambda lines: [*lines[:1], lines[1].replace(b"3 messages", b"4 messages"), *lines[2:]],
+        lambda lines: [lines[0].replace(b'"seed":7', b'"seed":8'), *lines[1:]],
+        lambda lines: [lines[0], lines[1].rstrip() + b" \n", *lines[2:]],
+    ],
+    ids=["removed", "repeated", "moved", "edited", "edited first", "with a space more"],
+)
+def test_a_change_in_a_complete_log_is_noticed(tmp_path: Path, edited: Callable[[list[bytes]], list[bytes]]) -> None:
+    """The last line holds the digest of the others."""
+    path = written(tmp_path / "run.jsonl", EVENTS)
+    path.write_bytes(b"".join(edited(path.read_bytes().splitlines(keepends=True))))
+
+    with pytest.raises(LogChangedError, match="the lines before it are not those that the run wrote"):
+        list(read_log(path))
+
+
+def test_a_line_after_the_end_is_noticed(tmp_path: Path) -> None:
+    """The digest says nothing of it."""
+    path = written(tmp_path / "run.jsonl", [*EVENTS, EVENTS[1]])
+
+    with pytest.raises(LogChangedError, match="line 6: expected no line after 'run-ended', got 'case-judged'"):
+        list(read_log(path))
+
+
+def test_a_log_of_an_older_suite_has_no_digest(tmp_path: Path) -> None:
+    """It is read all the same."""
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(json.dumps(log_module.event_to_json(event)) + "\n" for event in EVENTS))
+
+    assert list(read_log(path)) == EVENTS
 
 
 @pytest.mark.parametrize("generated", [-1, 10**18])

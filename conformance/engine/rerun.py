@@ -1,0 +1,30 @@
+"""Judge a target again as a log says that it was judged: the same selection, seed, readers and deadlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.engine.events import Event, RunStarted
+from conformance.engine.recount import recorded_selection, replanned
+from conformance.engine.session import Settings, open_session
+from conformance.targets import load_target
+
+__all__ = ["rerun"]
+
+
+def rerun(start: RunStarted, target: str) -> Iterator[Event]:
+    """The events of another run with the parameters of ``start``, on the target ``target``.
+
+    Raises:
+        TargetError: the target cannot be used.
+        ValueError: the parameters are impossible.
+    """
+    settings = Settings(
+        seed=start.seed,
+        generated=start.generated,
+        shrink=False,
+        readers=start.readers,
+        deadline_multiplier=start.deadline_multiplier,
+    )
+    with open_session(load_target(target), replanned(start), recorded_selection(start), settings) as session:
+        yield from session.events()

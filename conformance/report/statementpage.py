@@ -1,0 +1,255 @@
+"""The statement as a page, in Markdown and in HTML, and read back from one.
+
+Both pages hold the statement's JSON form. A page is valid only if that JSON gives the same page again, apart from what
+is written on the lines for the signature: a text that was edited and numbers that were not would disagree.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from conformance.contain.parse import ForeignJsonError, parse_json
+from conformance.contain.text import many, safe, safe_values
+from conformance.records import Level, RecordError, from_json, to_json
+from conformance.report.pages import page
+from conformance.report.statement import SCHEMA_VERSION, Gap, Row, Statement
+from conformance.report.summary import Cell, commit_of, header
+
+__all__ = ["SIGNED", "Page", "Section", "StatementError", "html", "markdown", "read_statement", "sections"]
+
+SIGNED: Final = ("Name", "Organisation", "Date", "Signature")
+"""The lines that the vendor fills in."""
+
+LARGEST: Final = 16 << 20
+"""The largest statement in bytes; those of real runs are below 100 kB."""
+
+_ALWAYS: Final = frozenset({"held", "failed", "expected", "not_judged"})
+_FENCE: Final = "```"
+_SCRIPT: Final = '<script type="application/json">'
+_FILLED: Final = re.compile(rf"({'|'.join(SIGNED)}):.*")
+
+
+class StatementError(ValueError):
+    """A file is not a statement that this version can read; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page: a title, a text, and a table or a list of facts."""
+
+    title: str
+    text: str = ""
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Page:
+    """A statement as it was read: its numbers, and the first line of its text that the numbers do not give."""
+
+    statement: Statement
+    wrong: str = ""
+
+
+def verdict(statement: Statement) -> str:
+    """One sentence about the result."""
+    counts = ", ".join(f"{getattr(statement.total, name)} {_words(name)}" for name in _columns(statement))
+    result = "The run passed" if statement.passed else "The run failed" if statement.complete else "INCOMPLETE run"
+    return f"{result}: of {many(statement.clauses, 'clause')} on {_cases(statement)}, {counts}."
+
+
+def _columns(statement: Statement) -> list[str]:
+    """The standings that the page counts: four always, the others if a clause has one."""
+    names = [field.name for field in dataclasses.fields(Cell)]
+    return [name for name in names if name in _ALWAYS or getattr(statement.total, name)]
+
+
+def _words(standing: str) -> str:
+    return "failed as expected" if standing == "expected" else standing.replace("_", " ")
+
+
+def _cases(statement: Statement) -> str:
+    """The number of cases; out of how many, unless all were judged."""
+    whole = statement.run.all_cases + statement.run.generated
+    return f"{'' if statement.cases == whole else f'{statement.cases} of '}{many(whole, 'case')}"
+
+
+def sections(statement: Statement) -> Iterator[Section]:
+    """The parts of the page before the signature."""
+    run, known, columns = statement.run, statement.run.provenance, _columns(statement)
+    facts = (
+        ("target", run.target),
+        ("version", known.target.version),
+        ("started as", " ".join(known.target.command)),
+        ("suite", f"{run.suite}{commit_of(known)}"),
+        ("date", known.began),
+        ("cases", _cases(statement) + (f", {run.generated} of them generated" if run.generated else "")),
+        ("clauses", f"{statement.clauses} of {run.all_clauses}, down to level {run.level}"),
+        *((name, text) for name, text in header(run, ()) if name in {"seed", "readers", "shard"}),
+        ("platform", f"{run.platform}, Python {run.python}, pyarrow {run.pyarrow}"),
+        ("command", known.command),
+    )
+    yield Section("What was judged", head=("", ""), rows=tuple(fact for fact in facts if fact[1]))
+    yield Section(
+        "Results",
+        f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}.",
+        ("group", *(level.upper() for level in Level)),
+        (*_groups(statement.results, columns), *_groups(statement.levels, columns)),
+    )
+    head = ("clause", "level", "outcome", "reason", "cases")
+    yield Section(
+        f"Failures ({len(statement.failed)})",
+        "" if statement.failed else "None.",
+        head,
+        tuple((one.clause, one.level.upper(), one.outcome, one.reason, str(one.cases)) for one in statement.failed),
+    )
+    yield Section(
+        f"Expected failures ({len(statement.expected)})",
+        "The target's owner knows of these failures and lists them." if statement.expected else "None.",
+        ("clause", "level", "reason", "cases", "note"),
+        tuple(
+            (one.clause, one.level.upper(), one.reason, str(one.cases), f"{one.note} {one.issue}".strip())
+            for one in statement.expected
+        ),
+    )
+    gaps = (*_gaps(statement.left_out, "not selected"), *_gaps(statement.not_judged, ""))
+    yield Section("What was not judged, and why", "" if gaps else "Everything was judged.", ("", "what", "why"), gaps)
+    said = (*statement.remarks, *statement.problems)
+    yield Section("Remarks", "" if said else "None.", ("",), tuple((text,) for text in said))
+    digests = known.digests
+    files = (statement.report, *statement.logs)
+    yield Section(
+        "Digests (SHA-256)",
+        head=("", ""),
+        rows=(
+            *((f"file {file.name}", file.sha256) for file in files),
+            ("clauses of the suite", digests.clauses),
+            ("cases of the suite", digests.cases),
+            ("golden files of the suite", digests.golden),
+        ),
+    )
+    yield Section(
+        "Validity",
+        f"This statement is valid for the suite's releases {', '.join(statement.releases)}: their frozen clauses and"
+        " cases are those of this run. It is about the version of the target that is named above. Check it with"
+        " `conformance verify` and the files named above; `conformance verify --rerun` judges the target again.",
+    )
+
+
+def _groups(rows: tuple[Row, ...], columns: list[str]) -> Iterator[tuple[str, ...]]:
+    for group in dict.fromkeys(row.group for row in rows):
+        cells = {row.level: row for row in rows if row.group == group}
+        yield (group, *(_cell(cells[level].clauses, columns) if level in cells else "-" for level in Level))
+
+
+def _cell(cell: Cell, columns: list[str]) -> str:
+    return " / ".join(str(getattr(cell, name)) for name in columns) if cell != Cell() else "-"
+
+
+def _gaps(gaps: tuple[Gap, ...], how: str) -> Iterator[tuple[str, ...]]:
+    for gap in gaps:
+        noun, _, standing = gap.kind.partition(" ")
+        yield standing or how, many(gap.count, noun), gap.reason
+
+
+def _title(statement: Statement) -> str:
+    return f"Conformance statement: {statement.run.target}"
+
+
+def markdown(statement: Statement) -> str:
+    """The page in Markdown, with empty lines for the signature."""
+    return "\n".join(_markdown(statement)) + "\n"
+
+
+def _markdown(statement: Statement) -> Iterator[str]:
+    yield f"# {_escaped(_title(statement))}\n\n**{_escaped(verdict(statement))}**"
+    for section in sections(statement):
+        yield f"\n## {section.title}\n"
+        if section.text:
+            yield section.text
+        if section.rows:
+            yield f"{'' if not section.text else chr(10)}| {' | '.join(section.head)} |"
+            yield f"|{'---|' * len(section.head)}"
+            yield from (f"| {' | '.join(map(_escaped, row))} |" for row in section.rows)
+    yield "\n## Signature\n"
+    yield from (f"{line}:\n" for line in SIGNED)
+    yield f"## For programs\n\n{_FENCE}json\n{_json(statement)}\n{_FENCE}"
+
+
+def _json(statement: Statement) -> str:
+    return json.dumps(to_json(statement), indent=1, ensure_ascii=False)
+
+
+def _escaped(text: str) -> str:
+    """``text`` without meaning for Markdown or HTML."""
+    return re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", text)
+
+
+def html(statement: Statement) -> str:
+    """The page as one HTML file for printing."""
+    data = _json(statement).replace("<", "\\u003c")  # the end of a script, inside a text, would end it
+    return page(
+        "statement",
+        title=_title(statement),
+        verdict=verdict(statement),
+        statement=statement,
+        sections=list(sections(statement)),
+        signed=SIGNED,
+        data=data,
+    )
+
+
+def read_statement(path: Path) -> Page:
+    """The statement at ``path``: Markdown, HTML or its JSON form alone.
+
+    Raises:
+        StatementError: the file holds none.
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise StatementError(f"{path}: expected a statement of at most {LARGEST >> 20} MiB, but got more")
+    text = content.decode("utf-8", "replace")
+    kind, block = _block(text)
+    if block is None:
+        raise StatementError(
+            f"{path}: expected a statement, as `conformance statement` writes it, and found no JSON in it"
+        )
+    try:
+        data = safe_values(parse_json(block.encode()))
+        version = data.get("schema_version") if isinstance(data, dict) else None
+        if version != SCHEMA_VERSION:
+            got = safe(repr(version))
+            raise StatementError(f"{path}: expected a statement of schema version {SCHEMA_VERSION}, but got {got}")
+        statement = from_json(Statement, data, path="statement")
+    except (ForeignJsonError, RecordError) as error:
+        raise StatementError(f"{path}: expected a statement: {safe(str(error))}") from None
+    made = {"Markdown": markdown, "HTML": html}.get(kind)
+    return Page(statement, "" if made is None else _differs(text, made(statement)))
+
+
+def _block(text: str) -> tuple[str, str | None]:
+    """The form of a page, and the JSON in it; None for a page without JSON."""
+    if text.lstrip().startswith("{"):
+        return "JSON", text
+    if _SCRIPT in text:
+        return "HTML", text.rpartition(_SCRIPT)[2].partition("</script>")[0]
+    block = re.search(rf"^{_FENCE}json\s*\n(.*?)\n^{_FENCE}\s*$", text, re.DOTALL | re.MULTILINE)
+    return "Markdown", block[1] if block is not None else None
+
+
+def _differs(text: str, due: str) -> str:
+    """The first line of ``text`` that ``due`` does not have; lines for the signature may be filled in."""
+    have, want = ([line.rstrip() for line in each.rstrip().splitlines()] for each in (text, due))
+    for number, line in enumerate(have):
+        wanted = want[number] if number < len(want) else ""
+        filled = _FILLED.fullmatch(wanted)
+        if line != wanted and not (filled and line.startswith(f"{filled[1]}:")):
+            return safe(f"line {number + 1}, {line[:100]!r}")
+    return "" if len(have) >= len(want) else f"line {len(have) + 1}, which is missing"
