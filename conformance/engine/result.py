@@ -10,6 +10,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
 from conformance.engine.events import (
     CaseJudged,
@@ -27,7 +28,7 @@ from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["Deviation", "Result", "fold"]
+__all__ = ["RANK", "Deviation", "Result", "fold"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
 """Outcomes of clauses that the run did not judge."""
@@ -124,10 +125,10 @@ class Result:
 
 def worst(counts: Counter[Outcome]) -> Outcome:
     """The outcome shown for a clause: the first of its outcomes in the order failed, expected, passed, not judged."""
-    return min(counts, key=_RANK.index)
+    return min(counts, key=RANK.index)
 
 
-_RANK = (
+RANK: Final = (
     Outcome.ERROR,
     Outcome.CRASH,
     Outcome.HANG,
@@ -140,6 +141,7 @@ _RANK = (
     Outcome.UNTESTABLE,
     Outcome.UNSUPPORTED,
 )
+"""The outcomes, those that a report shows first at the beginning."""
 
 
 def fold(events: Iterable[Event]) -> Result:

@@ -18,9 +18,10 @@ from typing import Final
 from conformance.contract.judge import Judged
 from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.counterexample import Shrinker
-from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.events import CaseJudged, Event, Evidence, Request, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.evidence import gather
 from conformance.engine.outcomes import unsupported
+from conformance.engine.requests import requests_of, shape_of
 from conformance.records import Case, Outcome, ProtocolName
 from conformance.targets import TargetError
 
@@ -53,6 +54,7 @@ class _Driven:
         self.started = time.monotonic()
         self.work = CaseWork(job.case)
         self.evidence: tuple[Evidence, ...] = ()
+        self.requests: tuple[Request, ...] = ()
         self.done: Future[None] = Future()
 
 
@@ -128,6 +130,7 @@ class _Runner:
             return
         gathered = gather(work.view, self._step.verdicts(work), self._clauses)
         driven.evidence = gathered.evidence
+        driven.requests = requests_of(work.view)
         work.broke += gathered.broke
 
 
@@ -177,6 +180,8 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Itera
         received=0 if work.exchange is None else work.exchange.received,
         seconds=time.monotonic() - driven.started,
         generated=job.generated,
+        requests=driven.requests,
+        shape=shape_of(job.case),
     )
     if shrinker is not None and job.generated:
         try:
