@@ -97,17 +97,12 @@ class _Grouping:
         symptoms = list(self._symptoms(case))
         if not symptoms:
             return
-        rooted = causes_within(symptoms)
-        blocking: dict[str, _Group] = {}
+        rooted = {one: one if self._refusal(one) is not None else root for one, root in causes_within(symptoms).items()}
         for symptom, root in rooted.items():
-            key, refusal = self._key(root)
-            group = self.groups.setdefault(key, _Group(refusal))
-            (
-                group.own if symptom is root or refusal is not None and symptom.call == root.call else group.echoes
-            ).append(symptom)
-            blocking[key] = group
-        for clause, group in _blocked(case, list(rooted), lambda one: self.groups[self._key(rooted[one])[0]]):
-            group.blocks.add(clause)
+            group = self._group(root)
+            (group.own if symptom is root else group.echoes).append(symptom)
+        for clause, symptom in _blocked(case, symptoms, self._refusal):
+            self._group(rooted[symptom]).blocks.add(clause)
 
     def _symptoms(self, case: CaseJudged) -> Iterator[Symptom]:
         sessions = {one.call: one.call if one.method == "CreateReadSession" else one.session for one in case.requests}
@@ -123,9 +118,13 @@ class _Grouping:
                 session = None if call is None else sessions.get(call, call)
                 yield Symptom(case.case_id, verdict.clause, place, finding, call, session)
 
-    def _key(self, root: Symptom) -> tuple[str, Refusal | None]:
-        refusal = self._refusals.get((root.case_id, root.call)) if root.call is not None else None
-        return (refusal.key, refusal) if refusal is not None else (str(root.deviation), None)
+    def _refusal(self, symptom: Symptom) -> Refusal | None:
+        return None if symptom.call is None else self._refusals.get((symptom.case_id, symptom.call))
+
+    def _group(self, root: Symptom) -> _Group:
+        """The group of a symptom that follows from no other."""
+        refusal = self._refusal(root)
+        return self.groups.setdefault(str(root.deviation) if refusal is None else refusal.key, _Group(refusal))
 
     # --- what it is -----------------------------------------------------------------------------------
 
@@ -210,21 +209,21 @@ def _reason(case: CaseJudged, clause: str) -> str:
 
 
 def _blocked(
-    case: CaseJudged, symptoms: Sequence[Symptom], group_of: Callable[[Symptom], _Group]
-) -> Iterator[tuple[str, _Group]]:
-    """The clauses that a case did not judge, each with the causes that kept it from it.
+    case: CaseJudged, symptoms: Sequence[Symptom], refusal: Callable[[Symptom], Refusal | None]
+) -> Iterator[tuple[str, Symptom]]:
+    """The clauses that a case did not judge, each with the symptoms that kept it from it.
 
-    A reason that names a call means the findings on this call; any other means the findings on bytes, or else all.
+    A reason that names a call means the symptoms on this call. Any other means those that end a case: a refusal or the
+    death of the target, else findings on bytes; all symptoms if there are none of these.
     """
-    on_bytes = [one for one in symptoms if matches(one.clause, BYTES)] or symptoms
-    ending = [one for one in symptoms if one.finding is None or (group_of(one).refusal is not None)] or on_bytes
+    ending = [one for one in symptoms if one.finding is None or refusal(one) is not None]
+    ending = ending or [one for one in symptoms if matches(one.clause, BYTES)] or list(symptoms)
     for verdict in case.verdicts:
-        if verdict.clause == WHOLE_CASE or verdict.outcome not in (Outcome.DEPENDENCY_FAILED, Outcome.REFUSED):
-            continue
-        call = _call_in(verdict.reason)
-        there = on_bytes if call is None else [one for one in symptoms if one.call == call]
-        yield from ((verdict.clause, group_of(one)) for one in there or ending)
-    yield from ((clause, group_of(one)) for clause in case.blocked for one in ending)
+        if verdict.clause != WHOLE_CASE and verdict.outcome in (Outcome.DEPENDENCY_FAILED, Outcome.REFUSED):
+            call = _call_in(verdict.reason)
+            there = [one for one in symptoms if call is not None and one.call == call]
+            yield from ((verdict.clause, one) for one in there or ending)
+    yield from ((clause, one) for clause in case.blocked for one in ending)
 
 
 def _clause(own: Sequence[Deviation]) -> str:

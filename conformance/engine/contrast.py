@@ -29,14 +29,7 @@ _WIDTHS: Final = (2, 4, 8)
 def contrast(result: Result, symptoms: Sequence[Symptom]) -> tuple[str, ...]:
     """Sentences on where the findings are, in which cases they are, and how observed and required values relate."""
     findings = [one.finding for one in symptoms if one.finding is not None]
-    return tuple(
-        [
-            *_by_response(findings),
-            *_by_row(findings),
-            *_by_case(result, symptoms),
-            *_by_value(findings),
-        ]
-    )
+    return (*_by_response(findings), *_by_row(findings), *_by_case(result, symptoms), *_by_value(findings))
 
 
 def _by_response(findings: Sequence[Finding]) -> Iterator[str]:

@@ -1,0 +1,98 @@
+"""The first screen after a run: the counts, at most ten causes in the order in which to mend them, the verdict.
+
+Ten causes fit a terminal of 80 columns and 40 lines; the complete report is :mod:`conformance.report.terminal`'s.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from conformance.contain.text import many
+from conformance.engine.causes import Cause, causes
+from conformance.engine.result import Result
+from conformance.records import Level, Outcome
+from conformance.report.summary import Cell, header, summarise, verdict_line
+
+__all__ = ["FIRST", "print_overview"]
+
+FIRST: Final = 10
+"""The most causes on the first screen."""
+WIDTH: Final = 80
+"""The longest line of the first screen."""
+NOTES: Final = 3
+"""The most lines for remarks, and for problems other than causes; the complete report has all."""
+_LABEL: Final = 10
+_SHOWN: Final = frozenset({"target", "selection", "shard", "remark"})
+"""The lines of the header that are on the first screen."""
+
+
+def print_overview(console: Console, result: Result, *, run: str = "LOG") -> None:
+    """Print the first screen; ``run`` is the path that ``conformance explain`` is given for this run."""
+    shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
+    for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), ("clauses", _counts(result))]:
+        console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), _cut(text, WIDTH - _LABEL)))
+    found = causes(result)
+    if found:
+        _print_causes(console, found)
+    for line in _others(result):
+        console.print(Text(_cut(line, WIDTH), "yellow"))
+    if found:
+        console.print()
+        subject = shlex.quote(run)
+        console.print(Text(f"conformance explain {subject} 1    one cause: bytes, contrast, smallest case", "dim"))
+        console.print(Text("--all                        everything, with what was not judged", "dim"))
+    console.print()
+    console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
+
+
+def _print_causes(console: Console, found: Sequence[Cause]) -> None:
+    console.print()
+    more = f", the first {FIRST} of {len(found)}" if len(found) > FIRST else ""
+    console.print(Text(f"MEND FIRST{more}", "bold red"))
+    for number, cause in enumerate(found[:FIRST], 1):
+        reach = many(len(cause.cases), "case")
+        if cause.blocks:
+            reach = f"blocks {many(len(cause.blocks), 'clause')}, {reach}"
+        name = _cut(cause.key, WIDTH - 12 - len(reach))
+        head = f"{number:>2} {cause.level.upper():<6} "
+        space = " " * max(2, WIDTH - len(head) - len(name) - len(reach))
+        console.print(Text.assemble(head, (name, "bold"), space, reach))
+        console.print(Text(f"          {_cut(' '.join(cause.title.split()), WIDTH - _LABEL)}", "red"))
+
+
+def _counts(result: Result) -> str:
+    """The clauses passed of those judged, by level."""
+    rows = summarise(result.start.clauses, result.worst)
+    cells = {level: sum((row.cells[place] for row in rows), Cell()) for place, level in enumerate(Level)}
+    passed = [f"{level.upper()} {cell.passed}/{cell.judged} passed" for level, cell in cells.items() if cell.judged]
+    total = sum(cells.values(), Cell())
+    expected = [f"{many(total.expected, 'expected failure')}"] if total.expected else []
+    return ", ".join([*passed, *expected, *([f"{total.not_judged} not judged"] if total.not_judged else [])])
+
+
+def _others(result: Result) -> Iterator[str]:
+    """What fails the run, or may need work, and is no cause."""
+    lines = [
+        *(f"unexpected pass: {item.clause}: {item.text}" for item in result.listed(Outcome.UNEXPECTED_PASS)),
+        *(f"{problem.kind.value}: {problem.text}" for problem in result.problems),
+    ]
+    if lines:
+        yield ""
+    yield from lines[:NOTES]
+    if len(lines) > NOTES:
+        yield f"and {len(lines) - NOTES} more, with --all"
+
+
+def _few(lines: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+    if len(lines) <= most:
+        return list(lines)
+    return [*lines[:most], (lines[most][0], f"and {len(lines) - most} more, with --all")]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
