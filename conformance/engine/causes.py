@@ -15,7 +15,7 @@ from typing import Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.engine.contrast import contrast
-from conformance.engine.dependence import BYTES, Symptom, causes_within, matches
+from conformance.engine.dependence import BYTES, ROWS, Symptom, causes_within, matches
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes
 from conformance.engine.refusals import Refusal, refusals
@@ -27,6 +27,10 @@ __all__ = ["Cause", "causes"]
 SERVED: Final = "status OK"
 """How the requirement of a clause begins that judges whether a request is served."""
 
+MOSTLY: Final = 0.75
+"""The part of the plain reads that lose rows, from which on losing rows is no matter of a request's options."""
+
+_MISSING: Final = re.compile(r"\bmissing, such as ")
 _CALL: Final = re.compile(r"call (\d+)\b")
 
 
@@ -86,10 +90,20 @@ class _Grouping:
         self._cases = {case.case_id: case for case in result.cases}
         self._order = {case.case_id: place for place, case in enumerate(result.cases)}
         self._deviations = _by_place(result)
-        self._refusals = {place: one for one in refusals(result.cases) for place in one.places}
+        self._refusals: dict[tuple[str, int | None], Refusal] = {
+            place: one for one in refusals(result.cases) for place in one.places
+        }
+        # The statuses of the calls that were refused rightly, but in another status than their step permits.
+        self._statuses: dict[tuple[str, int | None], str] = {
+            (case.case_id, one.call): one.refused.partition(":")[0]
+            for case in result.cases
+            for one in case.requests
+            if one.refused and not one.owed
+        }
         self.groups: dict[str, _Group] = {}
         for case in result.cases:
             self._add(case)
+        self._absorb_lost_rows()
 
     # --- which cause ----------------------------------------------------------------------------------
 
@@ -119,12 +133,33 @@ class _Grouping:
                 yield Symptom(case.case_id, verdict.clause, place, finding, call, session)
 
     def _refusal(self, symptom: Symptom) -> Refusal | None:
-        return None if symptom.call is None else self._refusals.get((symptom.case_id, symptom.call))
+        return self._refusals.get((symptom.case_id, symptom.call))
 
     def _group(self, root: Symptom) -> _Group:
-        """The group of a symptom that follows from no other."""
+        """The group of a symptom that follows from no other.
+
+        A clause that fails because of one status is one cause, whatever the texts and the permitted statuses are.
+        """
         refusal = self._refusal(root)
-        return self.groups.setdefault(str(root.deviation) if refusal is None else refusal.key, _Group(refusal))
+        if refusal is not None:
+            key = refusal.key
+        elif root.finding is not None and (status := self._statuses.get((root.case_id, root.call))):
+            key = f"{root.clause}: {status}"
+        else:
+            key = str(root.deviation)
+        return self.groups.setdefault(key, _Group(refusal))
+
+    def _absorb_lost_rows(self) -> None:
+        """Where nearly all plain reads lose rows, a request with options that misses rows shows nothing of its own."""
+        plain = [group for group in self.groups.values() if any(one.clause == ROWS[0] for one in group.own)]
+        failing = {one.case_id for group in plain for one in group.own if one.clause == ROWS[0]}
+        if not failing or len(failing) < MOSTLY * self._result.by_clause[ROWS[0]].total():
+            return
+        for key, group in list(self.groups.items()):
+            if group not in plain and all(_misses_rows(one) for one in group.own):
+                plain[0].echoes += group.own + group.echoes
+                plain[0].blocks |= group.blocks
+                del self.groups[key]
 
     # --- what it is -----------------------------------------------------------------------------------
 
@@ -178,6 +213,10 @@ class _Grouping:
             whole, clauses=clauses, text=text, cases=cases, count=len(members), replay=case.replay,
             finding=finding, evidence=shown,
         )  # fmt: skip
+
+
+def _misses_rows(symptom: Symptom) -> bool:
+    return symptom.finding is not None and _MISSING.search(symptom.finding.observed) is not None
 
 
 def _by_place(result: Result) -> dict[tuple[str, str, str], int]:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from conformance.contain.text import many
 from conformance.engine.dependence import Symptom
 from conformance.engine.events import CaseJudged
 from conformance.engine.result import NOT_JUDGED, Result
@@ -29,24 +28,30 @@ _WIDTHS: Final = (2, 4, 8)
 def contrast(result: Result, symptoms: Sequence[Symptom]) -> tuple[str, ...]:
     """Sentences on where the findings are, in which cases they are, and how observed and required values relate."""
     findings = [one.finding for one in symptoms if one.finding is not None]
-    return (*_by_response(findings), *_by_row(findings), *_by_case(result, symptoms), *_by_value(findings))
+    return (*_by_response(symptoms), *_by_row(findings), *_by_case(result, symptoms), *_by_value(findings))
 
 
-def _by_response(findings: Sequence[Finding]) -> Iterator[str]:
-    places = {(one.call, one.response) for one in findings}
-    responses = [one.response for one in findings if one.response is not None]
-    if findings and len(responses) == len(findings) and min(responses) > 0:
-        first = min(responses)
-        right = "in the first response" if first == 1 else f"in the first {first} responses"
-        yield f"right {right}, wrong from response {first} on (counted from 0)"
-    elif len(places) > 1 and len(responses) == len(findings) and max(responses) == 0:
-        yield "only in the first response of a read"
+def _by_response(symptoms: Sequence[Symptom]) -> Iterator[str]:
+    """Where in their reads the findings begin, if each is of a response."""
+    first: dict[tuple[str, int | None], int] = {}
+    for one in symptoms:
+        if one.finding is None or one.finding.response is None:
+            return
+        place = (one.case_id, one.finding.call)
+        first[place] = min(first.get(place, one.finding.response), one.finding.response)
+    begins = set(first.values())
+    if not begins or 0 in begins:
+        return
+    if len(begins) == 1 and (before := begins.pop()) > 1:
+        yield f"right in the first {before} responses, wrong from the next one on"
+    else:
+        yield "right in the first response, wrong in a later one"
 
 
 def _by_row(findings: Sequence[Finding]) -> Iterator[str]:
-    rows = [int(found[1]) for one in findings if (found := _ROW.search(one.observed)) is not None]
-    if findings and len(rows) == len(findings) and min(rows) > 0:
-        yield f"right up to row {min(rows) - 1}, wrong from row {min(rows)} on"
+    rows = {int(found[1]) if (found := _ROW.search(one.observed)) is not None else 0 for one in findings}
+    if len(rows) == 1 and (row := rows.pop()):
+        yield f"right before row {row}, wrong from row {row} on"
 
 
 def _by_case(result: Result, symptoms: Sequence[Symptom]) -> Iterator[str]:
@@ -56,11 +61,11 @@ def _by_case(result: Result, symptoms: Sequence[Symptom]) -> Iterator[str]:
     judged = [case for case in result.cases if case.case_id in failing or _shows(case, clauses)]
     if len(judged) == len(failing):
         if len(judged) > 1:
-            yield f"in every one of the {len(judged)} cases that show it"
+            yield f"in every one of the {len(judged)} cases that could show it"
         return
     bad = [_has(case) for case in judged if case.case_id in failing]
     good = [_has(case) for case in judged if case.case_id not in failing]
-    counted = f"in {len(failing)} of the {many(len(judged), 'case')} that show it"
+    counted = f"in {len(failing)} of the {len(judged)} cases that could show it"
     only = [one for one in bad[0] if all(one in has for has in bad) and not any(one in has for has in good)]
     special = [one for one in only if not any(one != other and one.startswith(f"{other} ") for other in only)]
     if 0 < len(special) <= MOST:

@@ -16,7 +16,7 @@ from typing import Final
 from conformance.contract.clause import CLAUSES
 from conformance.records import Finding, Level
 
-__all__ = ["BYTES", "Symptom", "causes_within", "matches"]
+__all__ = ["BYTES", "ROWS", "Symptom", "causes_within", "matches"]
 
 
 class Place(enum.Enum):
@@ -46,10 +46,11 @@ class Symptom:
 BYTES: Final = ("framing.*", "structure.*", "buffers.*", "body.*", "layouts.*", "dictionary.*", "schema.little-endian")
 """The clauses that say whether a reader can decode a message, from the lowest layer upwards."""
 
-_ROWS: Final = ("rows.none-is-missing", "rows.none-is-repeated", "rows.none-is-foreign")
+ROWS: Final = ("rows.none-is-missing", "rows.none-is-repeated", "rows.none-is-foreign")
+"""The clauses that compare the rows of plain reads with those of the table."""
 
 # Causes, effects, what they share. Effects of a row may be causes of a later one.
-_ROWS_OF_THE_TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
+_TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     # Several messages, or surplus bytes, where one message belongs: each part of the surplus has a clause.
     (("framing.batch-without-schema", "framing.batch-without-dictionary"),
      ("framing.batch-single-message", "framing.batch-without-end-of-stream"), Place.MESSAGE),
@@ -83,9 +84,12 @@ _ROWS_OF_THE_TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place
     (("values.date-limits",), ("values.date", "values.range"), Place.SESSION),
     (("values.timestamp-limits",), ("values.timestamp", "values.datetime", "values.range"), Place.SESSION),
     (("types.*",), ("types.known",), Place.FIELD),
-    # Rows that a read lost or invented are missing or surplus for every clause that counts them.
-    (_ROWS, ("rows.row-count-is-true", "values.serialized-rows", "abandon.later-read-is-whole", "responses.*-arrive",
-             "snapshot.*"), Place.SESSION),
+    # Rows that a read lost or invented are so for every clause that counts them, and wrong values next to them have
+    # no row to be compared with.
+    (ROWS, ("rows.row-count-is-true", "values.*", "abandon.later-read-is-whole", "responses.*-arrive", "snapshot.*"),
+     Place.SESSION),
+    (("restriction.*", "projection.filter-may-use-other-columns", "compression.*rows-are-the-same", "snapshot.*"),
+     ("values.*",), Place.SESSION),
     (("rows.none-is-foreign",), ("rows.none-is-repeated",), Place.SESSION),
     (("values.follow-names", "projection.values-follow-their-names"), ("values.[!f]*",), Place.SESSION),
     # One answer with one fault, which several clauses look at.
@@ -123,7 +127,7 @@ def matches(clause: str, globs: tuple[str, ...]) -> bool:
 def _causes_of(effect: str, present: frozenset[str]) -> tuple[tuple[str, Place], ...]:
     """The clauses among ``present`` from which a finding of ``effect`` can follow, with what they have to share."""
     found = []
-    for causes, effects, place in _ROWS_OF_THE_TABLE:
+    for causes, effects, place in _TABLE:
         if matches(effect, effects):
             found += [(one, place) for one in CLAUSES if one in present and one != effect and matches(one, causes)]
     must = effect.startswith("readers.")

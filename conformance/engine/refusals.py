@@ -1,4 +1,4 @@
-"""Group the calls that a target refused wrongly: by the feature that it lacks, or else by status and text.
+"""Group the calls that a target had to serve and refused: by the feature that it lacks, or else by status and text.
 
 A feature is blamed only if the run isolates it: every refused request of the group asked for it, and no request of the
 same method that asked for it was served. Where two features are never apart, both are named and none is blamed alone.
@@ -41,11 +41,10 @@ class Refusal:
     @property
     def contrast(self) -> str:
         """What sets the refused requests apart from the served ones."""
-        refused = many(len(self.places), "request")
+        refused = f"{many(len(self.places), 'request')} refused"
         if not self.features:
-            return f"{refused} refused, {self.served} of {self.method} served"
-        asked = "have it" if len(self.features) == 1 else "have both"
-        return f"{refused} {asked}, and all are refused; {many(self.served, 'request')} without it served"
+            return f"{refused}; {self.served} of {self.method} served"
+        return f"{refused}, every one with it; {self.served} without it served"
 
     @property
     def key(self) -> str:
@@ -71,12 +70,12 @@ class _Refused:
 
 
 def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
-    """The groups of wrongly refused calls of a run, in the order of their first calls."""
+    """The groups of calls that had to be served and were refused, in the order of their first calls."""
     served: dict[str, Counter[str]] = {}
     totals: Counter[str] = Counter()
     classes: dict[tuple[str, str], list[_Refused]] = {}
     for case in cases:
-        for request in case.requests:
+        for request in (one for one in case.requests if one.owed):
             features = _features(case, request)
             if request.refused:
                 refused = _Refused((case.case_id, request.call), request, features)
@@ -112,7 +111,7 @@ def _explained(
     members: Sequence[_Refused], served: Collection[str]
 ) -> Iterator[tuple[tuple[str, ...], list[_Refused]]]:
     """The members of one status and text, apart by the features that explain all of them; together if none do."""
-    left = [member for member in members if member.request.owed]
+    left = list(members)
     groups: list[tuple[tuple[str, ...], list[_Refused]]] = []
     while left and (found := _widest(left, served)):
         groups.append((found, [member for member in left if found[0] in member.features]))

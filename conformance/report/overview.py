@@ -62,7 +62,7 @@ def _print_causes(console: Console, found: Sequence[Cause]) -> None:
         head = f"{number:>2} {cause.level.upper():<6} "
         space = " " * max(2, WIDTH - len(head) - len(name) - len(reach))
         console.print(Text.assemble(head, (name, "bold"), space, reach))
-        console.print(Text(f"          {_cut(' '.join(cause.title.split()), WIDTH - _LABEL)}", "red"))
+        console.print(Text(f"   {_cut(' '.join(cause.title.split()), WIDTH - 3)}", "red"))
 
 
 def _counts(result: Result) -> str:
