@@ -27,6 +27,9 @@ __all__ = ["Cause", "causes"]
 SERVED: Final = "status OK"
 """How the requirement of a clause begins that judges whether a request is served."""
 
+VALUES: Final = ("values.*",)
+"""The clauses on the values of one type each."""
+
 MOSTLY: Final = 0.75
 """The part of the plain reads that lose rows, from which on losing rows is no matter of a request's options."""
 
@@ -66,6 +69,7 @@ class Cause:
 class _Group:
     """A cause in the making: its symptoms and those that follow from them, and the refusal that it is, if it is one."""
 
+    basis: str
     refusal: Refusal | None = None
     own: list[Symptom] = dataclasses.field(default_factory=list)
     echoes: list[Symptom] = dataclasses.field(default_factory=list)
@@ -138,16 +142,20 @@ class _Grouping:
     def _group(self, root: Symptom) -> _Group:
         """The group of a symptom that follows from no other.
 
-        A clause that fails because of one status is one cause, whatever the texts and the permitted statuses are.
+        A clause that fails because of one status is one cause, whatever the texts and the permitted statuses are; a
+        clause on the values of a type is one, whatever the values are.
         """
         refusal = self._refusal(root)
         if refusal is not None:
             key = refusal.key
         elif root.finding is not None and (status := self._statuses.get((root.case_id, root.call))):
             key = f"{root.clause}: {status}"
+        elif matches(root.clause, VALUES):
+            key = root.clause
         else:
-            key = str(root.deviation)
-        return self.groups.setdefault(key, _Group(refusal))
+            whole = self._result.deviations[root.deviation]
+            key = f"{root.clause if root.finding is not None else ''}: {whole.outcome}: {whole.reason}"
+        return self.groups.setdefault(key, _Group(key, refusal))
 
     def _absorb_lost_rows(self) -> None:
         """Where nearly all plain reads lose rows, a request with options that misses rows shows nothing of its own."""
@@ -173,10 +181,9 @@ class _Grouping:
         cases = tuple(sorted({one.case_id for one in group.own}, key=self._order.__getitem__))
         smallest = min(cases, key=self._size)
         clause = _clause(own)
-        basis = group.refusal.key if group.refusal is not None else own[0].reason
         replays = {part.cases[0]: part.replay for part in own}
         return Cause(
-            key=f"{clause}~{hashlib.sha256(basis.encode()).hexdigest()[:4]}",
+            key=f"{clause}~{hashlib.sha256(group.basis.encode()).hexdigest()[:4]}",
             title=group.refusal.title if group.refusal is not None else _title(own[0]),
             outcome=min((part.outcome for part in own), key=RANK.index),
             level=min((_level(part.clause) for part in own), key=list(Level).index),
@@ -220,8 +227,11 @@ def _misses_rows(symptom: Symptom) -> bool:
 
 
 def _by_place(result: Result) -> dict[tuple[str, str, str], int]:
-    """For each clause (empty without a finding), reason class and case the deviation that fails the run."""
-    failed = set(map(id, result.failed))
+    """For each clause (empty without a finding), reason class and case the deviation that fails the run.
+
+    An error of the suite is no cause for the target's developers to mend.
+    """
+    failed = {id(one) for one in result.failed if one.outcome is not Outcome.ERROR}
     return {
         (one.clause if one.finding is not None else "", one.reason, case_id): place
         for place, one in enumerate(result.deviations)

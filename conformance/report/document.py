@@ -68,7 +68,7 @@ class DeviationResult(Deviation):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Part:
+class CausePart:
     """A deviation of a cause: its place in the report's list of deviations.
 
     ``narrowed`` is set if the cause has only some of the deviation's cases: the deviation as those cases show it.
@@ -91,11 +91,11 @@ class CauseResult:
     title: str
     outcome: Outcome
     level: Level
-    own: tuple[Part, ...]
+    own: tuple[CausePart, ...]
     cases: tuple[str, ...]
     smallest: str
     replay: str
-    echoes: tuple[Part, ...] = ()
+    echoes: tuple[CausePart, ...] = ()
     blocks: tuple[str, ...] = ()
     contrast: tuple[str, ...] = ()
 
@@ -135,7 +135,7 @@ class Report:
     broke_on: tuple[str, ...] = ()
     causes: tuple[CauseResult, ...] = ()
 
-    def parts(self, parts: Sequence[Part]) -> list[DeviationResult]:
+    def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
         return [part.narrowed or self.deviations[part.deviation] for part in parts]
 
@@ -191,9 +191,9 @@ def _deviation(result: Result, deviation: Deviation) -> DeviationResult:
 def _cause(result: Result, cause: Cause) -> CauseResult:
     places = {_identity(one): place for place, one in enumerate(result.deviations)}
 
-    def part(one: Deviation) -> Part:
+    def part(one: Deviation) -> CausePart:
         place = places[_identity(one)]
-        return Part(place, None if one.cases == result.deviations[place].cases else _deviation(result, one))
+        return CausePart(place, None if one.cases == result.deviations[place].cases else _deviation(result, one))
 
     shared = {field.name: getattr(cause, field.name) for field in dataclasses.fields(cause)}
     parts = {name: tuple(map(part, getattr(cause, name))) for name in ("own", "echoes")}

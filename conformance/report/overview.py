@@ -16,7 +16,8 @@ from conformance.contain.text import many
 from conformance.engine.causes import Cause, causes
 from conformance.engine.result import Result
 from conformance.records import Level, Outcome
-from conformance.report.summary import Cell, header, summarise, verdict_line
+from conformance.report.summary import Cell, header, replay_command, summarise, verdict_line
+from conformance.report.terminal import print_deviation
 
 __all__ = ["FIRST", "print_overview"]
 
@@ -32,13 +33,19 @@ _SHOWN: Final = frozenset({"target", "selection", "shard", "remark"})
 
 
 def print_overview(console: Console, result: Result, *, run: str = "LOG") -> None:
-    """Print the first screen; ``run`` is the path that ``conformance explain`` is given for this run."""
+    """Print the first screen; ``run`` is the path that ``conformance explain`` is given for this run.
+
+    If there is only one cause, its first deviation is printed in full.
+    """
     shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
     for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), ("clauses", _counts(result))]:
-        console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), _cut(text, WIDTH - _LABEL)))
+        shown_text = _cut(text, WIDTH - _LABEL) if name == "remark" else text
+        console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), shown_text))
     found = causes(result)
     if found:
         _print_causes(console, found)
+    if len(found) == 1:
+        print_deviation(console, found[0].own[0], replay_command(result, found[0].own[0]))
     for line in _others(result):
         console.print(Text(_cut(line, WIDTH), "yellow"))
     if found:
@@ -77,7 +84,9 @@ def _counts(result: Result) -> str:
 
 def _others(result: Result) -> Iterator[str]:
     """What fails the run, or may need work, and is no cause."""
+    broken = sum(item.count for item in result.listed(Outcome.ERROR))
     lines = [
+        *([f"the suite itself broke on {many(broken, 'case')}; please report it, --all shows where"] if broken else []),
         *(f"unexpected pass: {item.clause}: {item.text}" for item in result.listed(Outcome.UNEXPECTED_PASS)),
         *(f"{problem.kind.value}: {problem.text}" for problem in result.problems),
     ]

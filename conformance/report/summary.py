@@ -133,7 +133,7 @@ def verdict_line(result: Result) -> str:
     if not result.fails:
         return f"PASSED: {scope}, nothing unexpected"
     errors = result.listed(Outcome.ERROR)
-    found = [cause for cause in causes(result) if cause.outcome is not Outcome.ERROR]
+    found = causes(result)
     parts = [_levels(found, len(result.failed) - len(errors))] if found else []
     if errors:
         parts.append(f"{_many(sum(item.count for item in errors), 'case')} on which the suite itself broke")

@@ -78,6 +78,8 @@ def _print_failed(console: Console, result: Result) -> None:
             _print_facts(console, _about(cause))
         for deviation in parts:
             print_deviation(console, deviation, replay_command(result, deviation))
+    for deviation in result.listed(Outcome.ERROR):
+        print_deviation(console, deviation, replay_command(result, deviation))
     for broke in {broke.traceback.rstrip().rpartition("\n")[2]: broke for broke in result.broke}.values():
         said = "; this is a defect of the suite, please report it:"
         console.print(_line("\n", (f"the suite broke on {broke.case_id}", "bold"), said))
