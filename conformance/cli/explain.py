@@ -8,18 +8,9 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import find_clause
-from conformance.cli._group import Unusable
 from conformance.cli._options import json_flag
 from conformance.cli.clauses import facts
-from conformance.contain.text import unknown
 from conformance.contract.clause import MESSAGES, Clause, Role
-from conformance.engine.log import read_log
-from conformance.engine.result import fold
-from conformance.engine.selection import all_clauses
-from conformance.records import to_json
-from conformance.report.document import CauseResult, Report, document
-from conformance.report.reading import read_report
-from conformance.report.terminal import print_cause, terminal
 
 
 @click.command()
@@ -38,7 +29,9 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
     apart from what is right, the smallest case, what follows from it and what was not judged because of it.
     """  # noqa: D301  # click wants the character, not the escape
     if cause is not None:
-        _explain_cause(_report(Path(subject)), cause, as_json=as_json)
+        from conformance.cli._causes import explain_cause  # noqa: PLC0415  # a clause is explained without any extra
+
+        explain_cause(Path(subject), cause, as_json=as_json)
         return
     if Path(subject).suffix in (".json", ".jsonl"):
         raise click.UsageError("expected a CAUSE of the RUN, its number on the screen or its key")
@@ -55,38 +48,6 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
     click.echo(f"breaks    {clause.breaks or 'no public client is known to break'}")
     click.echo(f"applies   to {', '.join(clause.profiles)}")
     click.echo(f"judge it  {_judged_by(clause)}")
-
-
-def _report(path: Path) -> Report:
-    """The report of a run, from its log or its JSON report."""
-    all_clauses()
-    try:
-        return read_report(path) if path.suffix == ".json" else document(fold(read_log(path)))
-    except OSError as error:
-        raise Unusable(f"expected the path of a log or a JSON report, got {path}: {error.strerror}") from None
-
-
-def _explain_cause(report: Report, name: str, *, as_json: bool) -> None:
-    cause = _find(report, name)
-    if as_json:
-        click.echo(json.dumps(to_json(cause), indent=1, ensure_ascii=False))
-    else:
-        print_cause(terminal(), report, cause)
-
-
-def _find(report: Report, name: str) -> CauseResult:
-    """The cause with this number or key; raises Unusable if there is none."""
-    if not report.causes:
-        why = "its report has none; make it again from the log" if report.failed else "it has none"
-        raise Unusable(f"expected a run with causes, got one where {why}")
-    if name.isdecimal():
-        if not 0 < int(name) <= len(report.causes):
-            raise Unusable(f"expected a cause from 1 to {len(report.causes)}, got {name}")
-        return report.causes[int(name) - 1]
-    by_key = {cause.key: cause for cause in report.causes}
-    if name not in by_key:
-        raise Unusable(unknown("cause", name, by_key, f"this run has 1 to {len(by_key)}"))
-    return by_key[name]
 
 
 def _judged_by(clause: Clause) -> str:

@@ -25,7 +25,7 @@ FIRST: Final = 10
 """The most causes on the first screen."""
 WIDTH: Final = 80
 """The longest line of the first screen."""
-NOTES: Final = 3
+NOTES: Final = 2
 """The most lines for remarks, and for problems other than causes; the complete report has all."""
 _LABEL: Final = 10
 _SHOWN: Final = frozenset({"target", "selection", "shard", "remark"})

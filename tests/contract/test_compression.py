@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.records import CreateSession, Expect, Json, ReadRows, Table
+from conformance.records import CreateSession, Expect, Json, Outcome, ReadRows, Table
 from tests.contract.exchanges import COLUMNS, Answer, Deviation, Spoil, case_of, create, prove, read, verdicts
 from tests.contract.test_restriction import accepted
 
@@ -118,3 +118,22 @@ def test_a_payload_that_would_not_shrink_may_be_left_alone() -> None:
     found = verdicts(PAYLOAD, left_alone, response_rows=50)
 
     assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+@pytest.mark.parametrize("refuse", [create, read])
+def test_a_refusal_of_several_features_at_once_blames_none(refuse: Any) -> None:
+    """Whether it is the codec or the projection that the server lacks, this request does not show."""
+    step = CreateSession(buffer_compression="LZ4_FRAME", selected_fields=("id", "name"))
+
+    found = verdicts(case_of(step, ReadRows()), lambda answers: refuse(answers).refuse())
+
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_several_features_at_once_that_are_served_show_each_of_them() -> None:
+    """A success needs no isolation."""
+    step = CreateSession(buffer_compression="LZ4_FRAME", selected_fields=("id", "name"))
+
+    found = {verdict.clause: verdict.outcome for verdict in verdicts(case_of(step, ReadRows()))}
+
+    assert found["compression.request-is-served"] is Outcome.PASS
