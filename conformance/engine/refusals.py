@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.contain.text import many
@@ -83,6 +83,7 @@ def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
             else:
                 served.setdefault(request.method, Counter()).update(features)
                 totals[request.method] += 1
+    _add_likewise_refused(cases, classes)
     groups: dict[tuple[str, str, tuple[str, ...]], list[_Refused]] = {}
     for (method, said), members in classes.items():
         for features, explained in _explained(members, served.get(method, Counter())):
@@ -97,6 +98,16 @@ def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
         )
         for (method, _, features), members in groups.items()
     ]
+
+
+def _add_likewise_refused(cases: Sequence[CaseJudged], classes: Mapping[tuple[str, str], list[_Refused]]) -> None:
+    """Add the requests that had to be refused, if they were refused as those that had to be served: in the wrong status
+    and for the wrong reason.
+    """
+    for case in cases:
+        for request in (one for one in case.requests if one.refused and not one.owed):
+            if (alike := classes.get((request.method, _class_of(request.refused)))) is not None:
+                alike.append(_Refused((case.case_id, request.call), request, _features(case, request)))
 
 
 def _class_of(refused: str) -> str:

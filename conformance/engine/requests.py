@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from conformance.contract.chapters.projection import paths_of
-from conformance.contract.chapters.restriction import form_of
 from conformance.contract.closed import Paths
 from conformance.contract.subjects import LARGE_BYTES, after_abandoned, answered, appended_rows, is_child
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
@@ -80,6 +78,10 @@ def _asked(call: CallView) -> Iterator[str]:
 
 
 def _of_session(call: SessionView) -> Iterator[str]:
+    # A chapter that is imported before the register is loaded would change the order of the clauses.
+    from conformance.contract.chapters.projection import paths_of  # noqa: PLC0415
+    from conformance.contract.chapters.restriction import form_of  # noqa: PLC0415
+
     step = call.step
     yield from (name for name, asks in _OPTIONS if asks(step))
     if step.data_format != "ARROW":

@@ -83,18 +83,23 @@ def _counts(result: Result) -> str:
 
 
 def _others(result: Result) -> Iterator[str]:
-    """What fails the run, or may need work, and is no cause."""
+    """What fails the run, or may need work, and is no cause; if nothing else explains why a run fails, what was not
+    judged.
+    """
     broken = sum(item.count for item in result.listed(Outcome.ERROR))
     lines = [
         *([f"the suite itself broke on {many(broken, 'case')}; please report it, --all shows where"] if broken else []),
         *(f"unexpected pass: {item.clause}: {item.text}" for item in result.listed(Outcome.UNEXPECTED_PASS)),
         *(f"{problem.kind.value}: {problem.text}" for problem in result.problems),
     ]
+    if result.fails and not lines and not result.failed:
+        lines = [f"not judged in {many(len(item.cases), 'case')}: {item.text}" for item in result.not_judged]
     if lines:
         yield ""
-    yield from lines[:NOTES]
-    if len(lines) > NOTES:
-        yield f"and {len(lines) - NOTES} more, with --all"
+    shown = NOTES if len(lines) > NOTES + 1 else len(lines)
+    yield from lines[:shown]
+    if len(lines) > shown:
+        yield f"and {len(lines) - shown} more, with --all"
 
 
 def _few(lines: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:

@@ -173,7 +173,12 @@ def test_the_name_of_a_file_may_be_anything(tmp_path: Path) -> None:
 
     for arguments in (["check", name], ["check", "--json", name], ["check", "--schema", name], ["dissect", name]):
         check_printed(conformance_(*arguments))
-    for arguments in (["check", f"e{name}"], ["dissect", f"e{name}"], ["run", "--target", name], ["report", name]):
+    for arguments in (
+        ["check", f"e{name}"],
+        ["dissect", f"e{name}"],
+        ["run", "--target", name],
+        ["report", name, "--all"],
+    ):
         result = conformance_(*arguments)
         check_printed(result)
         assert result.exit_code == 2
