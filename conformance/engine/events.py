@@ -148,7 +148,8 @@ class CaseJudged:
 
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
-    ``blocked`` are the clauses that this case owed a verdict and that were not judged because something failed.
+    ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed
+    or the case could not be put to the target.
     ``requests`` are the calls that had to be served and those that were refused wrongly; ``shape`` describes the case.
     Both are missing if no server was asked, and in logs of earlier versions.
     """

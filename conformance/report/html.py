@@ -17,7 +17,7 @@ from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import CauseResult, DeviationResult, Report, document
 from conformance.report.pages import page
-from conformance.report.summary import header, summarise
+from conformance.report.summary import header, held_line, summarise
 
 __all__ = ["clause_anchor", "html", "write_html"]
 
@@ -37,7 +37,8 @@ def html(report: Report) -> str:
         report=report,
         header=header(report.run, report.remarks),
         badge=badge_svg(report),
-        rows=summarise(report.run.clauses, report.worst),
+        rows=summarise(report.standings),
+        held=held_line(report.standings),
         levels=list(Level),
         sections=sections,
         first=_first([item for _, _, groups in sections for _, items in groups for item in items]),

@@ -15,8 +15,8 @@ from rich.text import Text
 from conformance.contain.text import many
 from conformance.engine.causes import Cause, causes
 from conformance.engine.result import Result
-from conformance.records import Level, Outcome
-from conformance.report.summary import Cell, header, replay_command, summarise, verdict_line
+from conformance.records import Outcome
+from conformance.report.summary import header, held_line, replay_command, verdict_line
 from conformance.report.terminal import print_deviation
 
 __all__ = ["FIRST", "print_overview"]
@@ -38,7 +38,8 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
     If there is only one cause, its first deviation is printed in full.
     """
     shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
-    for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), ("clauses", _counts(result))]:
+    counts = [("clauses", text) for text in held_line(result.standings).split("; ")]
+    for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), *counts]:
         shown_text = _cut(text, WIDTH - _LABEL) if name == "remark" else text
         console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), shown_text))
     found = causes(result)
@@ -50,9 +51,8 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
         console.print(Text(_cut(line, WIDTH), "yellow"))
     if found:
         console.print()
-        subject = shlex.quote(run)
-        console.print(Text(f"conformance explain {subject} 1    one cause: bytes, contrast, smallest case", "dim"))
-        console.print(Text("--all                        everything, with what was not judged", "dim"))
+        command = f"conformance explain {shlex.quote(run)} 1"
+        console.print(Text(f"{command} shows one cause, --all everything", "dim"))
     console.print()
     console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
 
@@ -70,16 +70,6 @@ def _print_causes(console: Console, found: Sequence[Cause]) -> None:
         space = " " * max(2, WIDTH - len(head) - len(name) - len(reach))
         console.print(Text.assemble(head, (name, "bold"), space, reach))
         console.print(Text(f"   {_cut(' '.join(cause.title.split()), WIDTH - 3)}", "red"))
-
-
-def _counts(result: Result) -> str:
-    """The clauses passed of those judged, by level."""
-    rows = summarise(result.start.clauses, result.worst)
-    cells = {level: sum((row.cells[place] for row in rows), Cell()) for place, level in enumerate(Level)}
-    passed = [f"{level.upper()} {cell.passed}/{cell.judged} passed" for level, cell in cells.items() if cell.judged]
-    total = sum(cells.values(), Cell())
-    expected = [f"{many(total.expected, 'expected failure')}"] if total.expected else []
-    return ", ".join([*passed, *expected, *([f"{total.not_judged} not judged"] if total.not_judged else [])])
 
 
 def _others(result: Result) -> Iterator[str]:

@@ -33,7 +33,8 @@ def lines_on_screen(text: str) -> int:
 def many_causes(count: int) -> Result:
     """A run with long texts and names, and something in every other list."""
     finding = Finding("", "one message " * 20, "3 messages " * 30, call=0)
-    clauses = [f"restriction.a-clause-with-a-very-long-name-{number}" for number in range(count)]
+    clauses = [f"restriction.a-clause-with-a-very-long-name-{number}" for number in range(count - 1)]
+    clauses.append("body.padding-zero")
     verdicts = [Verdict("a", one, Outcome.FAIL, (dataclasses.replace(finding, clause=one),)) for one in clauses]
     entries = [ExpectedFailure(f"gone.{number}", "*") for number in range(9)]
     start = dataclasses.replace(started(*clauses, cases=["a"], expectations=entries), target="a server " * 9)
@@ -86,7 +87,7 @@ def test_a_clean_run_needs_few_lines() -> None:
     text = printed(result_of(passing("a", "framing.x"), Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="no")))
 
     assert text.splitlines()[2:] == [
-        "clauses   MUST 1/1 passed, 2 not judged",
+        "clauses   MUST 1 of 3 held, 2 not judged",
         "",
         "PASSED: 1 verdict on 1 case in 2.0 s, nothing unexpected",
     ]
