@@ -239,10 +239,11 @@ class ClauseItem(pytest.Item):
 def _report(result: Result, deviations: Iterable[Deviation]) -> Iterator[str]:
     import io  # noqa: PLC0415  # as above
 
+    from conformance.report.summary import replay_command  # noqa: PLC0415  # as above
     from conformance.report.terminal import print_deviation, terminal  # noqa: PLC0415  # as above
 
     buffer = io.StringIO()
     console = terminal(file=buffer, width=120)
     for deviation in deviations:
-        print_deviation(console, result, deviation)
+        print_deviation(console, deviation, replay_command(result, deviation))
     yield from buffer.getvalue().splitlines()

@@ -30,7 +30,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "list": "List the cases, the clauses, the targets, the readers or the writers.",
         "show": "Show one case: its table, its steps, its purpose.",
         "clauses": "List the clauses with their levels and first sentences.",
-        "explain": "Explain one clause: its requirement, its source, and which client breaks.",
+        "explain": "Explain one clause, or one cause of a run.",
     },
     "Make and compare reports": {
         "report": "Make reports from the log of an earlier run, or from the logs of its shards.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
@@ -56,9 +56,9 @@ def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tu
 def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, reports: Path | None) -> NoReturn:
     """Judge every installed implementation of the pool, each with a log of its own, and exit with the status.
 
-    Missing implementations are reported on standard error. A single report is printed in full, several with a line
-    each. ``outputs`` are the report files if there is one implementation; ``reports`` is a directory for reports of
-    each, written as soon as it is judged.
+    Missing implementations are reported on standard error. A single report is printed, several with a line each.
+    ``outputs`` are the report files if there is one implementation; ``reports`` is a directory for reports of each,
+    written as soon as it is judged.
 
     Raises:
         Unusable: none is installed.
@@ -87,7 +87,7 @@ def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, re
             failures += [*_kept(name, results[name], reports), log.failure]
             if interrupted or log.failure is not None:
                 break
-    failures += _reported(results, outputs)
+    failures += _reported(results, outputs, {name: log.path for name, log in logs.items()})
     left = [name for name in here if name not in results]
     if left:
         click.echo(f"not judged: {', '.join(left)}", err=True)
@@ -101,12 +101,12 @@ def _kept(name: str, result: Result, reports: Path | None) -> list[DiskError]:
     return Outputs(json=files["json"], html=files["html"], badge=files["svg"]).write(result)
 
 
-def _reported(results: dict[str, Result], outputs: Outputs) -> list[DiskError]:
+def _reported(results: Mapping[str, Result], outputs: Outputs, logs: Mapping[str, Path]) -> list[DiskError]:
     width = max(map(len, results))
     failures: list[DiskError] = []
     for name, result in results.items():
         if len(results) == 1:
-            failures += reported(result, outputs)
+            failures += reported(result, outputs, logs[name])
         else:
             click.echo(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
     return failures

@@ -16,20 +16,25 @@ from conformance.cli._options import FILE, FOLDER
 from conformance.contain.text import safe
 from conformance.disk.files import DiskError
 from conformance.engine.result import Result
+from conformance.report.overview import print_overview
 from conformance.report.terminal import print_report, terminal
 
-__all__ = ["Outputs", "conclude", "output_options", "reported"]
+__all__ = ["Outputs", "all_option", "conclude", "output_options", "print_result", "reported"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outputs:
-    """The path for each report format; None for a format that was not requested."""
+    """The path for each report format; None for a format that was not requested.
+
+    ``complete`` asks for the complete report on the screen instead of its first screen.
+    """
 
     junit: Path | None = None
     json: Path | None = None
     html: Path | None = None
     badge: Path | None = None
     badges: Path | None = None
+    complete: bool = False
 
     def write(self, result: Result) -> list[DiskError]:
         """Write every requested file; returns an error for each file that could not be written."""
@@ -54,18 +59,28 @@ _WRITERS: Final = {
 """The function that writes each format; its module is loaded only when the format is requested."""
 
 
-def reported(result: Result, outputs: Outputs) -> list[DiskError]:
+def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[DiskError]:
     """Write every requested file, then print the report; returns an error for each output that could not be written.
+
+    ``run`` is the log of the result, if there is one file that is.
 
     The files come first, so that closing standard output (``| head``) does not prevent one.
     """
     failures = outputs.write(result)
-    return [*_printed(result), *failures]
+    return [*_printed(result, complete=outputs.complete, run=run), *failures]
 
 
-def _printed(result: Result) -> list[DiskError]:
-    try:
+def print_result(result: Result, *, complete: bool, run: Path | None = None) -> None:
+    """Print the first screen of a result, or its complete report; ``run`` is its log."""
+    if complete:
         print_report(terminal(), result)
+    else:
+        print_overview(terminal(), result, run="LOG" if run is None else str(run))
+
+
+def _printed(result: Result, *, complete: bool, run: Path | None) -> list[DiskError]:
+    try:
+        print_result(result, complete=complete, run=run)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -81,16 +96,20 @@ def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
     sys.exit(2 if said else int(fails))
 
 
+all_option = click.option(
+    "--all", "complete", is_flag=True, help="Print the complete report, not only its first screen."
+)
+
+
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options ``--junit``, ``--json``, ``--html``, ``--badge`` and ``--badges``, as one argument
-    ``outputs``.
-    """
+    """Give a command the options for report files and ``--all``, as one argument ``outputs``."""
 
     @click.option("--junit", metavar="FILE", type=FILE, help="Write JUnit XML.")
     @click.option("--json", "json_", metavar="FILE", type=FILE, help="Write the JSON report.")
     @click.option("--html", metavar="FILE", type=FILE, help="Write the HTML report, one self-contained file.")
     @click.option("--badge", metavar="FILE", type=FILE, help="Write an SVG badge.")
     @click.option("--badges", metavar="DIR", type=FOLDER, help="Write an SVG badge for each profile of a server.")
+    @all_option
     @functools.wraps(function)
     def with_outputs(
         *,
@@ -99,8 +118,9 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         html: Path | None,
         badge: Path | None,
         badges: Path | None,
+        complete: bool,
         **arguments: Any,
     ) -> Any:
-        return function(outputs=Outputs(junit, json_, html, badge, badges), **arguments)
+        return function(outputs=Outputs(junit, json_, html, badge, badges, complete), **arguments)
 
     return with_outputs

@@ -1,8 +1,9 @@
-"""``conformance explain``: explain one clause."""
+"""``conformance explain``: explain one clause, or one cause of a run."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -15,11 +16,28 @@ from conformance.engine.selection import today
 
 
 @click.command()
-@click.argument("clause_id", metavar="CLAUSE")
+@click.argument("subject", metavar="CLAUSE | RUN")
+@click.argument("cause", required=False)
 @json_flag("Print the same facts as JSON.")
-def command(*, clause_id: str, as_json: bool) -> None:
-    """Explain CLAUSE: what it requires, which text says so, and which public client breaks without it."""
-    clause = find_clause(clause_id)
+def command(*, subject: str, cause: str | None, as_json: bool) -> None:
+    """Explain CLAUSE: what it requires, which text says so, and which public client breaks without it.
+
+    \b
+    conformance explain framing.batch-prefix                  one clause
+    conformance explain .conformance/mine.jsonl 1             one cause of a run, by its number on the screen
+    conformance explain mine.json framing.batch-prefix~1f0a   the same by its key, from the JSON report
+
+    With a RUN, the path of its log or JSON report, explain one CAUSE: its deviations with their bytes, what sets them
+    apart from what is right, the smallest case, what follows from it and what was not judged because of it.
+    """  # noqa: D301  # click wants the character, not the escape
+    if cause is not None:
+        from conformance.cli._causes import explain_cause  # noqa: PLC0415  # a clause is explained without any extra
+
+        explain_cause(Path(subject), cause, as_json=as_json)
+        return
+    if Path(subject).suffix in (".json", ".jsonl"):
+        raise click.UsageError("expected a CAUSE of the RUN, its number on the screen or its key")
+    clause = find_clause(subject)
     if as_json:
         click.echo(json.dumps(facts(clause), indent=1, ensure_ascii=False))
         return

@@ -14,6 +14,7 @@ from conformance.cli._mutated import replay_input
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
 from conformance.cli._options import FILE, readers_option
+from conformance.cli._outputs import all_option, print_result
 from conformance.contract.view import View
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import LogWriter
@@ -21,7 +22,6 @@ from conformance.engine.recorded import read_recorded, with_exchange
 from conformance.engine.result import Result, fold
 from conformance.engine.session import Settings
 from conformance.engine.transcript import transcript
-from conformance.report.terminal import print_report, terminal
 
 
 @click.command()
@@ -42,6 +42,7 @@ from conformance.report.terminal import print_report, terminal
     type=FILE,
     help="Save the bytes of a mutated input; of several messages, each goes to a file with its number.",
 )
+@all_option
 def command(
     *,
     name: str,
@@ -51,6 +52,7 @@ def command(
     corpus: Path,
     log: Path | None,
     save: Path | None,
+    complete: bool,
 ) -> None:
     """Run CASE (an id, or the path of a case file) on a target; print the exchange, then the verdicts.
 
@@ -66,21 +68,21 @@ def command(
         raise click.UsageError("--save requires --target mutated, whose cases are bytes")
     if Path(name).suffix == ".jsonl":
         recorded = read_recorded(Path(name))
-        sys.exit(_shown(recorded.views(), fold(recorded.judged())))
+        sys.exit(_shown(recorded.views(), fold(recorded.judged()), complete=complete))
     settings = Settings(readers=readers, deadline_multiplier=deadline_multiplier)
     one = put(name, target=target, corpus=corpus, settings=settings)
     if log is not None:
         with LogWriter(log) as writer:
             for event in with_exchange(one.events, ExchangeRecorded(one.case, one.exchange)):
                 writer.write(event)
-    sys.exit(_shown([one.view], one.result))
+    sys.exit(_shown([one.view], one.result, complete=complete, run=log))
 
 
-def _shown(views: Iterable[View], result: Result) -> int:
+def _shown(views: Iterable[View], result: Result, *, complete: bool, run: Path | None = None) -> int:
     """Print exchanges and the result of judging them; returns the exit status."""
     for view in views:
         for line in transcript(view):
             click.echo(line)
         click.echo()
-    print_report(terminal(), result)
+    print_result(result, complete=complete, run=run)
     return 1 if result.fails else 0

@@ -35,7 +35,7 @@ def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> 
         raise click.UsageError("expected the path of a LOG, or --schema")
     all_clauses()
     result = fold(merge([list(read_log(path)) for path in logs]))
-    conclude(reported(result, outputs), fails=result.fails)
+    conclude(reported(result, outputs, logs[0] if len(logs) == 1 else None), fails=result.fails)
 
 
 def _schema(name: str) -> object:

@@ -141,7 +141,7 @@ def command(
 
 
 def _finish(result: Result, log: LogWriter, outputs: Outputs) -> NoReturn:
-    failures = [*reported(result, outputs), log.failure]
+    failures = [*reported(result, outputs, log.path), log.failure]
     if log.failure is None:
         click.echo(f"log: {log.path}", err=True)
     conclude(failures, fails=result.fails)

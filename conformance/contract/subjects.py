@@ -26,6 +26,7 @@ __all__ = [
     "feature",
     "full_reads",
     "is_child",
+    "isolates",
     "once_per_view",
     "read_feature",
     "refused",
@@ -90,6 +91,25 @@ def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     yield Feature.PLAIN, True
 
 
+_CIRCUMSTANCES = frozenset({Feature.APPEND, Feature.LARGE, Feature.ABANDONED, Feature.PLAIN})
+"""Features of what surrounds a request. The request itself does not ask for them."""
+
+_INCLUDES = {
+    Feature.FILTERED_PROJECTION: frozenset({Feature.RESTRICTION, Feature.PROJECTION}),
+    Feature.PREFERRED_STREAMS: frozenset({Feature.SEVERAL_STREAMS}),
+}
+"""Features that include others."""
+
+
+def isolates(session: SessionView, name: Feature | None = None) -> bool:
+    """True if a refusal of this request shows that the target lacks its distinctive feature (or ``name``): the request
+    asks for no other feature.
+    """
+    blamed = name or feature(session)
+    asked = {one for one, applies in _applies(session) if applies} - _CIRCUMSTANCES
+    return not asked - {blamed} - _INCLUDES.get(blamed, frozenset())
+
+
 def read_feature(read: ReadView) -> Feature | None:
     """Return the distinctive feature of a ReadRows request: of its session or of the calls before it; None without a
     session.
@@ -137,14 +157,28 @@ def _must_be_ok(call: CallView) -> bool:
 
 @once_per_view
 def valid_sessions(view: View) -> list[SessionView]:
-    """Return every answered CreateReadSession call that has to end in OK."""
-    return [session for session in view.sessions if _must_be_ok(session)]
+    """Return every answered CreateReadSession call that has to end in OK.
+
+    A refusal of a request that combines several features shows of none that the target lacks it; such a call fails
+    the case as a whole.
+    """
+    return [session for session in view.sessions if _must_be_ok(session) and (session.ok or isolates(session))]
 
 
 @once_per_view
 def valid_reads(view: View) -> list[ReadView]:
-    """Return every answered ReadRows call that has to end in OK, on streams of a session that was created."""
-    return [read for read in view.reads if _must_be_ok(read) and read.session is not None and read.session.ok]
+    """Return every answered ReadRows call that has to end in OK, on streams of a session that was created.
+
+    Of the sessions that combine several features only the served reads, as of the sessions themselves.
+    """
+    return [
+        read
+        for read in view.reads
+        if _must_be_ok(read)
+        and read.session is not None
+        and read.session.ok
+        and (read.ok or feature(read.session) in OPEN_OPTIONS or isolates(read.session))
+    ]
 
 
 @once_per_view

@@ -22,11 +22,13 @@ __all__ = [
     "READ_PROFILE",
     "WRITE_PROFILE",
     "CaseJudged",
+    "CaseShape",
     "CounterexampleSaved",
     "Event",
     "Evidence",
     "ExchangeRecorded",
     "Line",
+    "Request",
     "RunEnded",
     "RunStarted",
     "SuiteBroke",
@@ -37,6 +39,10 @@ READ_PROFILE: Final = "ipc-read"
 """The profile of a run that judges a reader."""
 WRITE_PROFILE: Final = "ipc-write"
 """The profile of a run that judges a writer."""
+
+
+REFUSAL: Final = 300
+"""The most characters kept of the text with which a call was refused."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -117,6 +123,35 @@ class ExchangeRecorded:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Request:
+    """One call of a case: the features that it asked for, and whether it was refused.
+
+    ``call`` is the call's index, ``session`` that of the call that created its session. ``refused`` is the status with
+    its text if the step does not permit this status, else empty. ``owed`` says that the step requires the status OK.
+    """
+
+    call: int
+    method: str
+    asked: tuple[str, ...] = ()
+    session: int | None = None
+    refused: str = ""
+    owed: bool = True
+
+    def __post_init__(self) -> None:
+        keep_safe(self, "asked", "refused", limit=REFUSAL)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CaseShape:
+    """The size of a case, and in words what its table has; cases are compared by it."""
+
+    rows: int
+    columns: int
+    steps: int
+    has: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class CaseJudged:
     """An attempt at a case has ended: its verdicts, before expected failures are applied.
 
@@ -125,6 +160,8 @@ class CaseJudged:
     ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed
     or the case could not be put to the target.
     ``attempt`` counts from 1; it is above 1 only if the run puts each case to the target several times.
+    ``requests`` are the calls that had to be served and those that were refused wrongly; ``shape`` describes the case.
+    Both are missing if no server was asked, and in logs of earlier versions.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -140,6 +177,8 @@ class CaseJudged:
     generated: bool = False
     blocked: tuple[str, ...] = ()
     attempt: int = 1
+    requests: tuple[Request, ...] = ()
+    shape: CaseShape | None = None
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")

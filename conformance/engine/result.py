@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES
@@ -34,7 +35,7 @@ from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["Deviation", "Result", "cases_of", "fold"]
+__all__ = ["RANK", "Deviation", "Result", "cases_of", "fold"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
 """Outcomes of clauses that the run did not judge."""
@@ -164,10 +165,10 @@ def cases_of(run: RunStarted) -> list[str]:
 
 def worst(counts: Counter[Outcome]) -> Outcome:
     """The outcome shown for a clause: the first of its outcomes in the order failed, expected, passed, not judged."""
-    return min(counts, key=_RANK.index)
+    return min(counts, key=RANK.index)
 
 
-_RANK = (
+RANK: Final = (
     Outcome.ERROR,
     Outcome.CRASH,
     Outcome.HANG,
@@ -180,6 +181,7 @@ _RANK = (
     Outcome.UNTESTABLE,
     Outcome.UNSUPPORTED,
 )
+"""The outcomes, those that a report shows first at the beginning."""
 
 
 def fold(events: Iterable[Event]) -> Result:

@@ -18,12 +18,13 @@ from typing import Final
 from conformance.contract.judge import Judged
 from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.counterexample import Shrinker
-from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.events import CaseJudged, Event, Evidence, Request, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.evidence import gather
 from conformance.engine.offer import Lack, Offer
 from conformance.engine.outcomes import unsupported
 from conformance.engine.owed import Owed
 from conformance.engine.provenance import remarks as remarks_of
+from conformance.engine.requests import requests_of, shape_of
 from conformance.records import Case, Outcome
 from conformance.targets import TargetError
 
@@ -57,6 +58,7 @@ class _Driven:
         self.started = time.monotonic()
         self.work = CaseWork(job.case)
         self.evidence: tuple[Evidence, ...] = ()
+        self.requests: tuple[Request, ...] = ()
         self.blocked: tuple[str, ...] = ()
         self.done: Future[None] = Future()
 
@@ -132,6 +134,7 @@ class _Runner:
             return
         gathered = gather(work.view, self._step.verdicts(work), self._clauses)
         driven.evidence = gathered.evidence
+        driven.requests = requests_of(work.view)
         work.broke += gathered.broke
 
     def _ask_reference(self, driven: _Driven, work: CaseWork) -> None:
@@ -194,6 +197,8 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Itera
         generated=job.generated,
         blocked=driven.blocked,
         attempt=job.attempt,
+        requests=driven.requests,
+        shape=shape_of(job.case),
     )
     if shrinker is not None and job.generated:
         try:

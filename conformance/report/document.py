@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from conformance._jsonschema import json_schema
 from conformance.contract.clause import CLAUSES
 from conformance.contract.closed import EvidenceKind
 from conformance.disk.files import write_whole
+from conformance.engine.causes import Cause, causes
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.outcomes import WHOLE_CASE
@@ -86,6 +87,39 @@ class DeviationResult(Deviation):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class CausePart:
+    """A deviation of a cause: its place in the report's list of deviations.
+
+    ``narrowed`` is set if the cause has only some of the deviation's cases: the deviation as those cases show it.
+    """
+
+    deviation: int
+    narrowed: DeviationResult | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CauseResult:
+    """One thing to mend: the deviations that it is, the echoes that follow from it, and the clauses that it blocks.
+
+    ``key`` is the same in every run of a target. ``cases`` are those with one of its own deviations, ``smallest`` the
+    smallest of them, and ``replay`` the command that shows it again. ``contrast`` are sentences on what sets its
+    findings apart from what is right in the same run.
+    """
+
+    key: str
+    title: str
+    outcome: Outcome
+    level: Level
+    own: tuple[CausePart, ...]
+    cases: tuple[str, ...]
+    smallest: str
+    replay: str
+    echoes: tuple[CausePart, ...] = ()
+    blocks: tuple[str, ...] = ()
+    contrast: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ProblemResult:
     """A problem with the expected failures of the target file; a stale entry fails the run."""
 
@@ -101,7 +135,8 @@ class Report:
     ``complete`` is false if the run was cut short. ``silent`` are chosen clauses that no case gave anything to
     observe. ``checks`` say on which cases of the corpus each clause was judged. ``broke`` are tracebacks of the
     suite's own defects, ``broke_on`` the cases on which they occurred, in the same order. ``remarks`` concern the
-    target as a whole. ``profiles`` are the parts of the service, for a server.
+    target as a whole. ``profiles`` are the parts of the service, for a server. ``causes`` group the deviations that
+    fail the run, those to repair first at the beginning.
     """
 
     schema_version: int
@@ -120,6 +155,11 @@ class Report:
     broke_on: tuple[str, ...] = ()
     profiles: tuple[ProfileResult, ...] = ()
     checks: tuple[Checks, ...] = ()
+    causes: tuple[CauseResult, ...] = ()
+
+    def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
+        """The deviations of a cause, as its cases show them."""
+        return [part.narrowed or self.deviations[part.deviation] for part in parts]
 
     @property
     def worst(self) -> Mapping[str, Outcome]:
@@ -158,6 +198,7 @@ def document(result: Result) -> Report:
         broke_on=tuple(broke.case_id for broke in result.broke),
         profiles=by_profile(result.start, result.standings),
         checks=checks_of(result),
+        causes=tuple(_cause(result, cause) for cause in causes(result)),
     )
 
 
@@ -185,6 +226,23 @@ def _clauses(result: Result) -> Iterator[ClauseResult]:
 def _deviation(result: Result, deviation: Deviation) -> DeviationResult:
     shared = {field.name: getattr(deviation, field.name) for field in dataclasses.fields(deviation)}
     return DeviationResult(**shared | {"replay": replay_command(result, deviation)}, level=level_of(deviation.clause))
+
+
+def _cause(result: Result, cause: Cause) -> CauseResult:
+    places = {_identity(one): place for place, one in enumerate(result.deviations)}
+
+    def part(one: Deviation) -> CausePart:
+        place = places[_identity(one)]
+        return CausePart(place, None if one.cases == result.deviations[place].cases else _deviation(result, one))
+
+    shared = {field.name: getattr(cause, field.name) for field in dataclasses.fields(cause)}
+    parts = {name: tuple(map(part, getattr(cause, name))) for name in ("own", "echoes")}
+    return CauseResult(**shared | parts | {"replay": replay_command(result, cause)})
+
+
+def _identity(deviation: Deviation) -> tuple[Outcome, str, str]:
+    """What tells a deviation from the others of a result, whichever of its cases it is narrowed to."""
+    return deviation.outcome, deviation.clause if deviation.finding is not None else "", deviation.reason
 
 
 def report_schema() -> dict[str, Any]:

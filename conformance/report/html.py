@@ -6,7 +6,7 @@ It is made only from the JSON report, so the page of a run can be made wherever 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
-from conformance.report.document import DeviationResult, Report, document
+from conformance.report.document import CauseResult, DeviationResult, Report, document
 from conformance.report.pages import page
 from conformance.report.summary import header, held_line, summarise
 
@@ -31,10 +31,7 @@ _SECTIONS: Final = (
 
 def html(report: Report) -> str:
     """The page of ``report``."""
-    sections = [
-        (key, title, [item for item in report.deviations if item.outcome in outcomes])
-        for key, title, outcomes in _SECTIONS
-    ]
+    sections = [(key, title, list(_groups(report, outcomes))) for key, title, outcomes in _SECTIONS]
     return page(
         "report",
         report=report,
@@ -44,10 +41,24 @@ def html(report: Report) -> str:
         held=held_line(report.standings),
         levels=list(Level),
         sections=sections,
-        first=_first([item for _, _, items in sections for item in items]),
+        first=_first([item for _, _, groups in sections for _, items in groups for item in items]),
         clauses=CLAUSES,
         anchor=clause_anchor,
     )
+
+
+def _groups(
+    report: Report, outcomes: Collection[Outcome]
+) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
+    """The deviations with these outcomes: those of each cause, then those that are of none."""
+    left = {place for place, item in enumerate(report.deviations) if item.outcome in outcomes}
+    for cause in report.causes:
+        parts = [*cause.own, *cause.echoes]
+        if items := [item for item in report.parts(parts) if item.outcome in outcomes]:
+            yield cause, items
+            left -= {part.deviation for part in parts}
+    if left:
+        yield None, [report.deviations[place] for place in sorted(left)]
 
 
 def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.contain.text import many as _many
 from conformance.contract.clause import CLAUSES
+from conformance.engine.causes import Cause, causes
 from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.provenance import Provenance
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
@@ -183,8 +184,8 @@ def _left_out(left_out: Sequence[LeftOut]) -> list[str]:
     return [f"{_many(count, kind)}: {reason}" for (kind, reason), count in counts.items()]
 
 
-def replay_command(result: Result, deviation: Deviation) -> str:
-    """The command that shows the deviation again, with every byte of the exchange."""
+def replay_command(result: Result, deviation: Deviation | Cause) -> str:
+    """The command that shows a deviation, or the smallest case of a cause, again with every byte of the exchange."""
     if (words := _REPLAYED_BY.get(result.start.profile)) is not None:
         command, who, what = words
         return shlex.join(["conformance", command, who, result.start.target_file, what, deviation.replay])
@@ -204,8 +205,12 @@ def verdict_line(result: Result) -> str:
     if not result.fails:
         return f"PASSED: {scope}, nothing unexpected"
     errors = result.listed(Outcome.ERROR)
-    deviations = [item for item in result.failed if item.outcome is not Outcome.ERROR]
-    parts = [_levels(deviations)] if deviations else []
+    found = causes(result)
+    parts = (
+        [_levels(found, len(result.failed) - len(errors), sum(item.sometimes for item in result.failed))]
+        if found
+        else []
+    )
     if errors:
         parts.append(f"{_many(sum(item.count for item in errors), 'case')} on which the suite itself broke")
     if unexpected := result.listed(Outcome.UNEXPECTED_PASS):
@@ -215,9 +220,8 @@ def verdict_line(result: Result) -> str:
     return f"FAILED: {', '.join(parts)}; {scope}"
 
 
-def _levels(failed: Sequence[Deviation]) -> str:
-    counts = {level: sum(level_of(item.clause) is level for item in failed) for level in Level}
+def _levels(found: Sequence[Cause], deviations: int, sometimes: int) -> str:
+    counts = {level: sum(cause.level is level for cause in found) for level in Level}
     per_level = ", ".join(f"{count} {level.upper()}" for level, count in counts.items() if count)
-    sometimes = sum(item.sometimes for item in failed)
     flaky = f", {sometimes} of them only sometimes" if sometimes else ""
-    return f"{_many(len(failed), 'distinct deviation')} ({per_level}){flaky}"
+    return f"{_many(len(found), 'cause')} ({per_level}) in {_many(deviations, 'deviation')}{flaky}"

@@ -1,23 +1,26 @@
-"""The report that a person reads after a run: failures with reasons, four lists, a summary by chapter and level."""
+"""The complete report that a person reads: failures by cause, four lists, a summary by chapter and level; one cause."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES
+from conformance.engine.causes import Cause, causes
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
+from conformance.report.document import CauseResult, Report
 from conformance.report.profiles import profile_lines
 from conformance.report.summary import header, held_line, level_of, replay_command, summarise, verdict_line
 
-__all__ = ["print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
+__all__ = ["print_cause", "print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
 
 _LABEL = 10
 """The width of the labels in front of a deviation's lines: the longest label and a space."""
@@ -74,25 +77,73 @@ def _print_failed(console: Console, result: Result) -> None:
     if not result.failed:
         return
     _title(console, "failed", len(result.failed), "red")
-    for deviation in result.failed:
-        print_deviation(console, result, deviation)
+    for number, cause in enumerate(causes(result), 1):
+        parts = (*cause.own, *cause.echoes)
+        if len(parts) > 1 or cause.blocks:
+            console.print(_line("\n", (f"cause {number} ", "bold red"), (cause.key, "bold"), f" {_reach(cause)}"))
+            _print_facts(console, _about(cause))
+        for deviation in parts:
+            print_deviation(console, deviation, replay_command(result, deviation))
+    for deviation in result.listed(Outcome.ERROR):
+        print_deviation(console, deviation, replay_command(result, deviation))
     for broke in {broke.traceback.rstrip().rpartition("\n")[2]: broke for broke in result.broke}.values():
         said = "; this is a defect of the suite, please report it:"
         console.print(_line("\n", (f"the suite broke on {broke.case_id}", "bold"), said))
         console.print(textwrap.indent(broke.traceback.rstrip(), "  | "))
 
 
-def print_deviation(console: Console, result: Result, deviation: Deviation) -> None:
-    """Print one deviation with everything that a person needs to act on it."""
+def print_cause(console: Console, report: Report, cause: CauseResult) -> None:
+    """Print one cause with everything about it: what it is, what it blocks, and each of its deviations.
+
+    Of the echoes only the first line is printed; they need no work of their own.
+    """
+    console.print(_line((cause.key, "bold"), f" {_reach(cause)}"))
+    _print_facts(console, _about(cause))
+    if cause.blocks:
+        _print_facts(console, [("blocked", ", ".join(cause.blocks))])
+    for echo in report.parts(cause.echoes):
+        _print_facts(console, [("echo", f"{_names(echo)}: {' '.join(echo.text.split())}")])
+    _print_facts(console, [("smallest", cause.smallest)])
+    _print_replay(console, cause.replay)
+    for deviation in report.parts(cause.own):
+        print_deviation(console, deviation, deviation.replay)
+
+
+def _reach(cause: Cause | CauseResult) -> str:
+    """The level of a cause, and how far it reaches."""
+    counts = (
+        many(len(cause.cases), "case"),
+        *([f"blocks {many(len(cause.blocks), 'clause')}"] if cause.blocks else []),
+        *([many(len(cause.echoes), "echo", "echoes")] if cause.echoes else []),
+    )
+    return f"{cause.level.upper()}, {', '.join(counts)}"
+
+
+def _about(cause: Cause | CauseResult) -> Iterator[tuple[str, str]]:
+    yield "cause", cause.title
+    for sentence in cause.contrast:
+        yield "contrast", sentence
+
+
+def _print_facts(console: Console, facts: Iterable[tuple[str, str]]) -> None:
+    for name, text in facts:
+        aligned = text.strip().replace("\n", "\n" + " " * (_LABEL + 2))
+        console.print(_line((f"  {name:<{_LABEL}}", "bold"), aligned))
+
+
+def _print_replay(console: Console, command: str) -> None:
+    console.print(_line((f"  {'replay':<{_LABEL}}", "bold"), (command, "green")))
+
+
+def print_deviation(console: Console, deviation: Deviation, replay: str) -> None:
+    """Print one deviation with everything that a person needs to act on it; ``replay`` is the command for it."""
     level = level_of(deviation.clause).upper()
     names = _names(deviation)
     console.print(_line("\n", (names, "bold"), " ", (str(deviation.outcome), "red"), f" {level}"))
-    for name, text in _facts(deviation):
-        aligned = text.strip().replace("\n", "\n" + " " * (_LABEL + 2))
-        console.print(_line((f"  {name:<{_LABEL}}", "bold"), aligned))
+    _print_facts(console, _facts(deviation))
     if deviation.evidence is not None:
         print_evidence(console, deviation.evidence)
-    console.print(_line((f"  {'replay':<{_LABEL}}", "bold"), (replay_command(result, deviation), "green")))
+    _print_replay(console, replay)
 
 
 def _names(deviation: Deviation) -> str:

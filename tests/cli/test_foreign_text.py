@@ -98,13 +98,18 @@ def check_rows(folder: Path) -> None:
 
 def check(target: str, folder: Path, *, quoted: bool = True) -> None:
     """Run, replay and extract against the target, and look at everything; ``quoted`` is whether it is quoted at all."""
-    judged = run("--target", target, *REPORTS)
+    judged = run("--target", target, "--all", *REPORTS)
     again = conformance_("replay", "corpus/read.yaml", "--target", target, "--no-readers")
     saved = conformance_("extract", "corpus/read.yaml", "--target", target, "--out", "saved")
 
     assert (judged.exit_code, saved.exit_code) == (1, 0), judged.output
     assert ("alert(1)" in judged.output) is quoted
-    for result in (judged, again, saved, conformance_("report", *map(str, _logs(folder)))):
+    for result in (
+        judged,
+        again,
+        saved,
+        conformance_("report", *map(str, _logs(folder))),
+    ):  # the last is the first screen
         check_printed(result)
     check_reports(folder)
     check_rows(folder)
@@ -173,7 +178,12 @@ def test_the_name_of_a_file_may_be_anything(tmp_path: Path) -> None:
 
     for arguments in (["check", name], ["check", "--json", name], ["check", "--schema", name], ["dissect", name]):
         check_printed(conformance_(*arguments))
-    for arguments in (["check", f"e{name}"], ["dissect", f"e{name}"], ["run", "--target", name], ["report", name]):
+    for arguments in (
+        ["check", f"e{name}"],
+        ["dissect", f"e{name}"],
+        ["run", "--target", name],
+        ["report", name, "--all"],
+    ):
         result = conformance_(*arguments)
         check_printed(result)
         assert result.exit_code == 2

@@ -54,9 +54,9 @@ def test_findings_are_status_1(tmp_path: Path) -> None:
 def test_the_printed_line_replays(tmp_path: Path) -> None:
     """The last line of a finding, typed unchanged, shows the same finding on that input alone."""
     folder = written(tmp_path / "few", one=stream("honest"), two=stream("wrong"))
-    (line,) = set(re.findall(r"replay +conformance (.*)", read(folder, "--reader", "standin").output))
+    (line,) = set(re.findall(r"replay +conformance (.*)", read(folder, "--reader", "standin", "--all").output))
 
-    again = conformance_(*shlex.split(line), "--vectors", str(folder))
+    again = conformance_(*shlex.split(line), "--vectors", str(folder), "--all")
 
     assert shlex.split(line) == ["read", "--reader", "standin", "--vector", "two"]
     assert again.exit_code == 1
@@ -71,7 +71,7 @@ def test_a_mangled_input_replays(tmp_path: Path) -> None:
     report = json.loads(Path("a.json").read_text(encoding="utf-8"))
     mangled = [case for item in report["deviations"] for case in item["cases"] if case.startswith("mangled.s3.")]
 
-    again = read(folder, "--reader", "standin", "--vector", mangled[0])
+    again = read(folder, "--reader", "standin", "--vector", mangled[0], "--all")
 
     assert (first.exit_code, again.exit_code) == (1, 1)
     assert f"case      {mangled[0]}\n" in again.output

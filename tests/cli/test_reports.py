@@ -54,7 +54,7 @@ class TestAfterwards:
         result = run("--target", "liar.toml")
 
         assert result.exit_code == 1
-        assert "UNEXPECTED PASSES" in result.output
+        assert "unexpected pass: " in result.output
         conformance_("expect", "--target", "liar.toml", "--write")
         assert "[[expected_failures]]" not in file.read_text()
         assert run("--target", "liar.toml").exit_code == 0
@@ -238,3 +238,53 @@ class TestSeries:
 
         assert result.exit_code == 2
         assert "expected at least two reports, got one" in result.stderr
+
+
+class TestCauses:
+    """One cause of a run, explained from its log or its report."""
+
+    def test_a_cause_is_explained_by_number_and_by_key(self, user: Path) -> None:
+        """From the log and from the JSON report alike."""
+        run("--target", "liar.toml", "--json", "it.json")
+        key = json.loads((user / "it.json").read_text())["causes"][0]["key"]
+
+        by_number = conformance_("explain", ".conformance/liar.jsonl", "1")
+
+        assert by_number.exit_code == 0
+        assert by_number.output.startswith(f"{key} MUST, ")
+        assert "\n  smallest  " in by_number.output
+        assert "  bytes     " in by_number.output
+        assert conformance_("explain", "it.json", key).output == by_number.output
+
+    def test_a_cause_is_explained_as_json(self, user: Path) -> None:
+        """As the report has it."""
+        run("--target", "liar.toml", "--json", "it.json")
+        report = json.loads((user / "it.json").read_text())
+
+        assert json.loads(conformance_("explain", "it.json", "1", "--json").output) == report["causes"][0]
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["it.json", "99"], "expected a cause from 1 to "),
+            (["it.json", "nothing.like-it~0000"], "no cause is called 'nothing.like-it~0000'"),
+            (["it.json"], "expected a CAUSE of the RUN"),
+            (["gone.jsonl", "1"], "expected the path of a log or a JSON report, got gone.jsonl"),
+        ],
+    )
+    def test_what_is_no_cause_is_a_usage_error(self, user: Path, arguments: list[str], said: str) -> None:
+        """One sentence, and status 2."""
+        run("--target", "liar.toml", "--json", "it.json")
+
+        result = conformance_("explain", *arguments)
+
+        assert result.exit_code == 2
+        assert said in result.output
+
+    def test_the_complete_report_is_printed_on_demand(self, user: Path) -> None:
+        """The first screen has no list of what was not judged."""
+        short, complete = run("--target", "liar.toml"), run("--target", "liar.toml", "--all")
+
+        assert "\nMEND FIRST" in short.output
+        assert "\nFAILED (" in complete.output
+        assert complete.output.splitlines()[-2].split(";")[0] == short.output.splitlines()[-2].split(";")[0]

@@ -135,3 +135,22 @@ def test_a_payload_that_does_not_decompress_is_the_reason_for_what_lies_behind_i
         "call 1, response 0: the bytes of a payload do not decompress; see the findings on them",
     )
     assert [one.clause for one in found if one.outcome is Outcome.FAIL] == ["compression.payload-has-its-size"]
+
+
+@pytest.mark.parametrize("refuse", [create, read])
+def test_a_refusal_of_several_features_at_once_blames_none(refuse: Any) -> None:
+    """Whether it is the codec or the projection that the server lacks, this request does not show."""
+    step = CreateSession(buffer_compression="LZ4_FRAME", selected_fields=("id", "name"))
+
+    found = verdicts(case_of(step, ReadRows()), lambda answers: refuse(answers).refuse())
+
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_several_features_at_once_that_are_served_show_each_of_them() -> None:
+    """A success needs no isolation."""
+    step = CreateSession(buffer_compression="LZ4_FRAME", selected_fields=("id", "name"))
+
+    found = {verdict.clause: verdict.outcome for verdict in verdicts(case_of(step, ReadRows()))}
+
+    assert found["compression.request-is-served"] is Outcome.PASS

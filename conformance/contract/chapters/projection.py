@@ -29,7 +29,7 @@ from conformance.contract.sources import (
     Inferred,
     Sources,
 )
-from conformance.contract.subjects import answered, created, feature, once_per_view, refused_as, served
+from conformance.contract.subjects import answered, created, feature, isolates, once_per_view, refused_as, served
 from conformance.contract.view import CallView, SessionView, View
 from conformance.records import Column, Level
 from conformance.wire import Field
@@ -71,6 +71,7 @@ def _projected(view: View) -> list[SessionView]:
         and "OK" in session.expected_codes
         and session.step.selected_fields
         and feature(session) in (Feature.PROJECTION, Feature.LARGE)
+        and (session.ok or isolates(session, Feature.PROJECTION))
     ]
 
 

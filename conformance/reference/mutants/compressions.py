@@ -18,7 +18,6 @@ _PAYLOAD_CODEC = "https://github.com/GoogleCloudDataproc/spark-bigquery-connecto
 @behaviour_mutant(
     "compression.buffers-refused",
     kills="compression.request-is-served",
-    also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
 )
 class BuffersRefused(Service):
     """A session that asks for compressed buffers is refused."""

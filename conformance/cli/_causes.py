@@ -1,0 +1,58 @@
+"""Explain one cause of a run, from its log or its JSON report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from conformance.cli._group import Unusable
+from conformance.contain.text import unknown
+from conformance.engine.log import read_log
+from conformance.engine.result import fold
+from conformance.engine.selection import all_clauses
+from conformance.records import to_json
+from conformance.report.document import CauseResult, Report, document
+from conformance.report.reading import read_report
+from conformance.report.terminal import print_cause, terminal
+
+__all__ = ["explain_cause"]
+
+
+def _report(path: Path) -> Report:
+    """The report of a run, from its log or its JSON report."""
+    all_clauses()
+    try:
+        return read_report(path) if path.suffix == ".json" else document(fold(read_log(path)))
+    except OSError as error:
+        raise Unusable(f"expected the path of a log or a JSON report, got {path}: {error.strerror}") from None
+
+
+def explain_cause(path: Path, name: str, *, as_json: bool) -> None:
+    """Print the cause ``name`` (its number or its key) of the run whose log or JSON report is at ``path``.
+
+    Raises:
+        Unusable: the file cannot be read, or the run has no such cause.
+    """
+    report = _report(path)
+    cause = _find(report, name)
+    if as_json:
+        click.echo(json.dumps(to_json(cause), indent=1, ensure_ascii=False))
+    else:
+        print_cause(terminal(), report, cause)
+
+
+def _find(report: Report, name: str) -> CauseResult:
+    """The cause with this number or key; raises Unusable if there is none."""
+    if not report.causes:
+        why = "its report has none; make it again from the log" if report.failed else "it has none"
+        raise Unusable(f"expected a run with causes, got one where {why}")
+    if name.isdecimal():
+        if not 0 < int(name) <= len(report.causes):
+            raise Unusable(f"expected a cause from 1 to {len(report.causes)}, got {name}")
+        return report.causes[int(name) - 1]
+    by_key = {cause.key: cause for cause in report.causes}
+    if name not in by_key:
+        raise Unusable(unknown("cause", name, by_key, f"this run has 1 to {len(by_key)}"))
+    return by_key[name]

@@ -1,0 +1,159 @@
+"""Which findings follow from another finding of the same case: the known dependences between clauses.
+
+Each row is known from the format or the contract, and none is derived from a run: two defects that always occur
+together stay two. A defect that a refusal causes is :mod:`conformance.engine.refusals`'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import fnmatch
+import functools
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Final
+
+from conformance.contract.clause import CLAUSES
+from conformance.records import Finding, Level
+
+__all__ = ["BYTES", "ROWS", "Symptom", "causes_within", "matches"]
+
+
+class Place(enum.Enum):
+    """What two findings must share, so that one can follow from the other."""
+
+    MESSAGE = "message"
+    FIELD = "field"
+    CALL = "call"
+    SESSION = "session"
+    CASE = "case"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Symptom:
+    """One finding of a case, or one verdict without a finding; ``deviation`` is the place of its deviation in the
+    result, ``session`` the call that created the session of its call.
+    """
+
+    case_id: str
+    clause: str
+    deviation: int
+    finding: Finding | None = None
+    call: int | None = None
+    session: int | None = None
+
+
+BYTES: Final = ("framing.*", "structure.*", "buffers.*", "body.*", "layouts.*", "dictionary.*", "schema.little-endian")
+"""The clauses that say whether a reader can decode a message, from the lowest layer upwards."""
+
+ROWS: Final = ("rows.none-is-missing", "rows.none-is-repeated", "rows.none-is-foreign")
+"""The clauses that compare the rows of plain reads with those of the table."""
+
+# Causes, effects, what they share. Effects of a row may be causes of a later one.
+_TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
+    # Several messages, or surplus bytes, where one message belongs: each part of the surplus has a clause.
+    (("framing.batch-without-schema", "framing.batch-without-dictionary"),
+     ("framing.batch-single-message", "framing.batch-without-end-of-stream"), Place.MESSAGE),
+    (("framing.schema-without-batch", "framing.schema-without-dictionary"),
+     ("framing.schema-single-message", "framing.schema-without-end-of-stream"), Place.MESSAGE),
+    (("responses.stay-within-128-mb",),
+     ("framing.batch-without-trailing-bytes", "framing.batch-without-end-of-stream"), Place.MESSAGE),
+    (("framing.batch-without-trailing-bytes",),
+     ("framing.batch-without-end-of-stream", "body.buffers-inside"), Place.MESSAGE),
+    # A message that cannot be walked: what lies behind the fault is a guess.
+    (("structure.slots-in-table", "structure.vtable-*", "structure.references-*"),
+     ("structure.version-supported",), Place.MESSAGE),
+    (("structure.required-slots",), ("framing.schema-header-kind",), Place.MESSAGE),
+    (("structure.versions-agree", "framing.schema-without-dictionary"), ("body.buffer-count",), Place.SESSION),
+    (("structure.fields-listed",), ("body.*", "layouts.view-buffer-counts", "schema.columns-present"), Place.SESSION),
+    (("schema.little-endian",), ("body.*", "layouts.*", "values.*"), Place.SESSION),
+    # Nodes and buffers are assigned to columns in order: a wrong count or length shifts those behind it.
+    (("body.column-lengths",), ("body.*", "layouts.fixed-size-lists", "values.serialized-rows"), Place.MESSAGE),
+    (("body.node-count",), ("body.buffer-count",), Place.MESSAGE),
+    (("body.buffer-count",), ("layouts.views-inside",), Place.MESSAGE),
+    (("body.null-count-range",), ("body.validity-present", "layouts.union-nulls"), Place.MESSAGE),
+    (("body.offsets-not-negative", "body.offsets-within-data"), ("layouts.list-views-inside",), Place.MESSAGE),
+    # Values outside of what their type can hold are wrong values, too.
+    (("body.text-utf8",), ("values.string", "values.json", "values.geography"), Place.SESSION),
+    (("body.times-within-day",), ("values.time",), Place.SESSION),
+    (("body.decimals-within-precision",), ("values.numeric", "values.bignumeric"), Place.SESSION),
+    (("schema.nullable-nullable", "session.empty-table-yields-nothing"), ("body.required-without-nulls",),
+     Place.SESSION),
+    (("session.empty-table-yields-nothing",), ("values.*",), Place.SESSION),
+    (("body.required-without-nulls",), ("values.nulls", "values.repeated-not-null"), Place.SESSION),
+    (("values.date-limits",), ("values.date", "values.range"), Place.SESSION),
+    (("values.timestamp-limits",), ("values.timestamp", "values.datetime", "values.range"), Place.SESSION),
+    (("types.*",), ("types.known",), Place.FIELD),
+    # Rows that a read lost or invented are so for every clause that counts them, and wrong values next to them have
+    # no row to be compared with.
+    (ROWS, ("rows.row-count-is-true", "values.*", "abandon.later-read-is-whole", "responses.*-arrive", "snapshot.*"),
+     Place.SESSION),
+    (("restriction.*", "projection.filter-may-use-other-columns", "compression.*rows-are-the-same", "snapshot.*"),
+     ("values.*",), Place.SESSION),
+    (("rows.none-is-foreign",), ("rows.none-is-repeated",), Place.SESSION),
+    (("values.follow-names", "projection.values-follow-their-names"), ("values.[!f]*",), Place.SESSION),
+    # One answer with one fault, which several clauses look at.
+    (("errors.permanent-one-is-not-unknown",),
+     ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
+      "split.*-has-its-code"), Place.CALL),
+    (("abandon.later-calls-end-in-time",), ("calls.end-in-time",), Place.CALL),
+    (("restriction.*-is-refused",), ("restriction.bad-one-yields-no-rows",), Place.CASE),
+    (("projection.only-the-selected", "projection.all-the-selected"), ("projection.case-does-not-matter",),
+     Place.CALL),
+    (("session.stream-names-differ",), ("session.streams-stay-below-the-maximum",), Place.CALL),
+    (("session.streams-stay-below-a-thousand",), ("calls.stay-within-reason",), Place.CASE),
+    (("split.children-have-names-of-their-own",), ("split.splitting-ends",), Place.CASE),
+    # Readers cannot do better than the bytes.
+    *(((layer,), ("readers.*",), Place.SESSION) for layer in BYTES),
+    (("readers.[!a]*",), ("readers.agree",), Place.SESSION),
+)  # fmt: skip
+
+_KEYS: Final[Mapping[Place, Callable[[Symptom], Hashable]]] = {
+    Place.MESSAGE: lambda one: None if one.finding is None else (one.call, one.finding.response),
+    Place.FIELD: lambda one: (one.call, one.finding.field) if one.finding is not None and one.finding.field else None,
+    Place.CALL: lambda one: one.call,
+    Place.SESSION: lambda one: "" if one.session is None else one.session,
+    Place.CASE: lambda one: one.case_id,
+}
+
+
+@functools.cache
+def matches(clause: str, globs: tuple[str, ...]) -> bool:
+    """True if one of the globs matches the clause."""
+    return any(fnmatch.fnmatchcase(clause, glob) for glob in globs)
+
+
+@functools.cache
+def _causes_of(effect: str, present: frozenset[str]) -> tuple[tuple[str, Place], ...]:
+    """The clauses among ``present`` from which a finding of ``effect`` can follow, with what they have to share."""
+    found = []
+    for causes, effects, place in _TABLE:
+        if matches(effect, effects):
+            found += [(one, place) for one in CLAUSES if one in present and one != effect and matches(one, causes)]
+    must = effect.startswith("readers.")
+    return tuple((one, place) for one, place in found if not must or CLAUSES[one].level is Level.MUST)
+
+
+def causes_within(symptoms: Iterable[Symptom]) -> dict[Symptom, Symptom]:
+    """For each symptom of one case the one from which it follows in the end; itself if it follows from none."""
+    by_clause: dict[str, list[Symptom]] = {}
+    for one in symptoms:
+        by_clause.setdefault(one.clause, []).append(one)
+    present = frozenset(by_clause)
+    parents: dict[Symptom, Symptom] = {}
+    for clause, members in by_clause.items():
+        for cause, place in _causes_of(clause, present):
+            key = _KEYS[place]
+            there = {key(one): one for one in reversed(by_clause[cause])}
+            for one in members:
+                if one not in parents and key(one) is not None and key(one) in there:
+                    parents[one] = there[key(one)]
+    return {one: _first(one, parents) for members in by_clause.values() for one in members}
+
+
+def _first(symptom: Symptom, parents: Mapping[Symptom, Symptom]) -> Symptom:
+    seen = {symptom}
+    while (parent := parents.get(symptom)) is not None and parent not in seen:
+        seen.add(parent)
+        symptom = parent
+    return symptom

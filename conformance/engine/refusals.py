@@ -1,0 +1,157 @@
+"""Group the calls that a target had to serve and refused: by the feature that it lacks, or else by status and text.
+
+A feature is blamed only if the run isolates it: every refused request of the group asked for it, and no request of the
+same method that asked for it was served. Where two features are never apart, both are named and none is blamed alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from conformance.contain.text import many
+from conformance.engine.events import CaseJudged, Request
+from conformance.engine.outcomes import shape
+
+__all__ = ["Refusal", "refusals"]
+
+PLAIN: Final = "no option"
+"""What a request asks for that has no option at all."""
+
+MOST_FEATURES: Final = 2
+"""The most features that a group is described by; more are no description."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Refusal:
+    """Calls that were refused for one reason: ``places`` are their cases and call indices.
+
+    ``features`` are asked for by all of them and by no served request of the ``method``; empty if nothing sets them
+    apart. ``text`` is the status and text of the first. ``served`` counts the requests of the method that were served.
+    """
+
+    method: str
+    features: tuple[str, ...]
+    text: str
+    places: tuple[tuple[str, int], ...]
+    served: int
+
+    @property
+    def contrast(self) -> str:
+        """What sets the refused requests apart from the served ones."""
+        refused = f"{many(len(self.places), 'request')} refused"
+        if not self.features:
+            return f"{refused}; {self.served} of {self.method} served"
+        return f"{refused}, every one with it; {self.served} without it served"
+
+    @property
+    def key(self) -> str:
+        """The text that identifies the group in every run of a target."""
+        return f"{self.method} with {' and '.join(self.features)}" if self.features else _class_of(self.text)
+
+    @property
+    def title(self) -> str:
+        """The group in one line of plain English."""
+        if self.features == (PLAIN,):
+            return f"{self.method} without any option is refused: {self.text}"
+        with_ = f" with {' and '.join(self.features)}" if self.features else ""
+        return f"{self.method}{with_} is refused: {self.text}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Refused:
+    """A refused request with all that may explain it, the options of the request first."""
+
+    place: tuple[str, int]
+    request: Request
+    features: tuple[str, ...]
+
+
+def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
+    """The groups of calls that had to be served and were refused, in the order of their first calls."""
+    served: dict[str, Counter[str]] = {}
+    totals: Counter[str] = Counter()
+    classes: dict[tuple[str, str], list[_Refused]] = {}
+    for case in cases:
+        for request in (one for one in case.requests if one.owed):
+            features = _features(case, request)
+            if request.refused:
+                refused = _Refused((case.case_id, request.call), request, features)
+                classes.setdefault((request.method, _class_of(request.refused)), []).append(refused)
+            else:
+                served.setdefault(request.method, Counter()).update(features)
+                totals[request.method] += 1
+    _add_likewise_refused(cases, classes)
+    groups: dict[tuple[str, str, tuple[str, ...]], list[_Refused]] = {}
+    for (method, said), members in classes.items():
+        for features, explained in _explained(members, served.get(method, Counter())):
+            groups.setdefault((method, "" if features else said, features), []).extend(explained)
+    return [
+        Refusal(
+            method,
+            features,
+            members[0].request.refused,
+            tuple(member.place for member in members),
+            totals[method],
+        )
+        for (method, _, features), members in groups.items()
+    ]
+
+
+def _add_likewise_refused(cases: Sequence[CaseJudged], classes: Mapping[tuple[str, str], list[_Refused]]) -> None:
+    """Add the requests that had to be refused, if they were refused as those that had to be served: in the wrong status
+    and for the wrong reason.
+    """
+    for case in cases:
+        for request in (one for one in case.requests if one.refused and not one.owed):
+            if (alike := classes.get((request.method, _class_of(request.refused)))) is not None:
+                alike.append(_Refused((case.case_id, request.call), request, _features(case, request)))
+
+
+def _class_of(refused: str) -> str:
+    return shape(refused)
+
+
+def _features(case: CaseJudged, request: Request) -> tuple[str, ...]:
+    return (*(request.asked or (PLAIN,)), *(case.shape.has if case.shape is not None else ()))
+
+
+def _explained(
+    members: Sequence[_Refused], served: Collection[str]
+) -> Iterator[tuple[tuple[str, ...], list[_Refused]]]:
+    """The members of one status and text, apart by the features that explain all of them; together if none do."""
+    left = list(members)
+    groups: list[tuple[tuple[str, ...], list[_Refused]]] = []
+    while left and (found := _widest(left, served)):
+        groups.append((found, [member for member in left if found[0] in member.features]))
+        left = [member for member in left if found[0] not in member.features]
+    if sum(len(explained) for _, explained in groups) < len(members):
+        yield (), list(members)
+    else:
+        yield from groups
+
+
+def _widest(members: Sequence[_Refused], served: Collection[str]) -> tuple[str, ...]:
+    """The feature of no served request that the most members ask for, with those that are never apart from it."""
+    counts: dict[str, int] = {}
+    for member in members:
+        for feature in member.features:
+            if feature not in served:
+                counts[feature] = counts.get(feature, 0) + 1
+    if not counts:
+        return ()
+    most = max(counts.values())
+    widest = _general(feature for feature, count in counts.items() if count == most)
+    first = {member.place for member in members if widest[0] in member.features}
+    together = [
+        feature for feature in widest if {member.place for member in members if feature in member.features} == first
+    ]
+    return tuple(together) if len(together) <= MOST_FEATURES else ()
+
+
+def _general(features: Iterable[str]) -> list[str]:
+    """The features without those that only say more about another one of them."""
+    found = list(features)
+    return [one for one in found if not any(one != other and one.startswith(f"{other} ") for other in found)]

@@ -1,0 +1,309 @@
+"""What belongs together as one cause, what stays apart, and what to mend first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import pytest
+
+from conformance.contract.clause import load_chapters
+from conformance.engine.causes import Cause, causes
+from conformance.engine.events import CaseJudged, CaseShape, Request, RunEnded
+from conformance.engine.result import Result, fold
+from conformance.records import Finding, Outcome, Verdict
+from tests.engine.samples import judged, passing, started
+
+LZ4 = "buffer_compression LZ4_FRAME"
+REFUSED = "UNIMPLEMENTED: no LZ4 here"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _chapters() -> None:
+    load_chapters()
+
+
+def result_of(*cases: CaseJudged) -> Result:
+    """The result of a run of these cases."""
+    clauses = dict.fromkeys(verdict.clause for case in cases for verdict in case.verdicts)
+    return fold([started(*clauses, cases=[case.case_id for case in cases]), *cases, RunEnded(1.0)])
+
+
+def found(*cases: CaseJudged) -> tuple[Cause, ...]:
+    """The causes of a run of these cases."""
+    return causes(result_of(*cases))
+
+
+def fails(case_id: str, clause: str, observed: str = "3", *, required: str = "1", **place: int | str) -> Verdict:
+    """A verdict with one finding."""
+    finding = Finding(clause, required, observed, **{"call": 0, **place})  # type: ignore[arg-type]  # fields by name
+    return Verdict(case_id, clause, Outcome.FAIL, (finding,))
+
+
+def served(case: CaseJudged, *asked: str, has: Iterable[str] = ()) -> CaseJudged:
+    """The case with one CreateReadSession that was served."""
+    return with_requests(case, Request(0, "CreateReadSession", asked), has=has)
+
+
+def with_requests(case: CaseJudged, *requests: Request, has: Iterable[str] = ()) -> CaseJudged:
+    """The case with these requests."""
+    return dataclasses.replace(case, requests=requests, shape=CaseShape(8, 2, 2, tuple(has)))
+
+
+def refusal(case_id: str, *asked: str, said: str = REFUSED, clause: str = "rows.read-is-served") -> CaseJudged:
+    """A case whose only request was refused."""
+    verdict = fails(case_id, clause, said, required="status OK for a session")
+    return with_requests(judged(case_id, verdict), Request(0, "CreateReadSession", asked, refused=said))
+
+
+def names(items: Iterable[Cause]) -> list[list[str]]:
+    """The clauses of each cause."""
+    return [[part.clause for part in cause.own] for cause in items]
+
+
+class TestRefusals:
+    """Refused calls are one cause for each missing feature, or for each status and text."""
+
+    def test_a_missing_feature_is_named_if_only_refused_requests_ask_for_it(self) -> None:
+        """Two clauses fail on it, and it is one cause."""
+        one = refusal("a", "max_stream_count", LZ4, clause="compression.request-is-served")
+        other = refusal("b", "selected_fields", LZ4, clause="projection.known-columns-are-served")
+        plain = served(judged("c", passing("c", "rows.read-is-served")), "max_stream_count", "selected_fields")
+
+        (cause,) = found(one, other, plain)
+
+        assert cause.title == f"CreateReadSession with {LZ4} is refused: {REFUSED}"
+        assert names([cause]) == [["compression.request-is-served", "projection.known-columns-are-served"]]
+        assert cause.contrast == ("2 requests refused, every one with it; 1 without it served",)
+
+    def test_two_missing_features_with_one_text_stay_two(self) -> None:
+        """A server may say the same of everything that it lacks."""
+        cases = [refusal("a", LZ4), refusal("b", LZ4), refusal("c", "snapshot_time")]
+
+        assert [cause.cases for cause in found(*cases, served(judged("d")))] == [("a", "b"), ("c",)]
+
+    def test_two_features_that_are_never_apart_are_both_named(self) -> None:
+        """Nothing in the run says which of them it is."""
+        (cause,) = found(refusal("a", LZ4, "row_restriction"), served(judged("b")))
+
+        assert cause.title.startswith(f"CreateReadSession with {LZ4} and row_restriction is refused")
+
+    def test_no_feature_is_blamed_that_was_served_elsewhere(self) -> None:
+        """The status and the text remain."""
+        (cause,) = found(refusal("a", LZ4), served(judged("b"), LZ4))
+
+        assert cause.title == f"CreateReadSession is refused: {REFUSED}"
+
+    def test_refusals_of_another_text_are_another_cause(self) -> None:
+        """Quoted names and numbers do not count as another text."""
+        cases = [
+            refusal("a", said="INTERNAL: no table 'x'"),
+            refusal("b", said="INTERNAL: no table 'y'"),
+            refusal("c", said="INTERNAL: out of memory"),
+            served(judged("d")),
+        ]
+
+        assert [cause.cases for cause in found(*cases)] == [("a", "b"), ("c",)]
+
+    def test_the_wrong_status_of_refusals_is_one_cause(self) -> None:
+        """The texts are right, and differ; the status is what is wrong with all of them."""
+        clause, code = "errors.permanent-one-is-not-unknown", "errors.missing-table-has-its-code"
+        cases = [
+            with_requests(
+                judged(name, fails(name, clause, f"UNKNOWN: {text}"), *more),
+                Request(0, "CreateReadSession", refused=f"UNKNOWN: {text}", owed=False),
+            )
+            for name, text, more in (
+                ("a", "no such table", [fails("a", code, "UNKNOWN: no such table")]),
+                ("b", "bad filter", []),
+            )
+        ]
+
+        (cause,) = found(*cases)
+
+        assert cause.clause == clause
+        assert [echo.clause for echo in cause.echoes] == [code]
+
+
+class TestEchoes:
+    """What follows from another finding belongs to its cause."""
+
+    def test_a_reader_follows_from_the_bytes_of_its_session(self) -> None:
+        """Four readers lose rows; the marker behind the schema is the cause."""
+        readers = [fails("a", "readers.find-the-values", f"{name} loses rows") for name in ("arro3", "polars")]
+        findings = tuple(verdict.findings[0] for verdict in readers)
+        verdicts = [
+            fails("a", "framing.schema-without-end-of-stream"),
+            Verdict("a", "readers.find-the-values", Outcome.FAIL, findings),
+        ]
+
+        (cause,) = found(judged("a", *verdicts))
+
+        assert cause.clause == "framing.schema-without-end-of-stream"
+        assert {echo.clause for echo in cause.echoes} == {"readers.find-the-values"}
+
+    def test_a_reader_does_not_follow_from_another_session(self) -> None:
+        """The bytes that it read are right."""
+        verdicts = [fails("a", "framing.batch-not-empty", call=1), fails("a", "readers.read-without-error", call=2)]
+        requests = [
+            Request(0, "CreateReadSession"),
+            Request(1, "ReadRows", session=0),
+            Request(2, "CreateReadSession"),
+        ]
+
+        assert len(found(with_requests(judged("a", *verdicts), *requests))) == 2
+
+    def test_a_reader_does_not_follow_from_a_should(self) -> None:
+        """Dirty padding makes no reader fail."""
+        assert len(found(judged("a", fails("a", "body.padding-zero"), fails("a", "readers.read-without-error")))) == 2
+
+    def test_a_defect_in_every_case_does_not_swallow_another(self) -> None:
+        """They share every case and every message, and none follows from the other."""
+        cases = [
+            judged(name, fails(name, "framing.schema-without-end-of-stream"), fails(name, "schema.order"))
+            for name in "abc"
+        ]
+
+        assert [cause.clause for cause in found(*cases)] == ["framing.schema-without-end-of-stream", "schema.order"]
+
+    def test_a_deviation_is_divided_if_only_some_of_it_follows(self) -> None:
+        """In the case without a fault in the bytes the reader's failure is a cause of its own."""
+        reader = "readers.read-without-error"
+        cases = [
+            judged("a", fails("a", "framing.batch-prefix"), fails("a", reader)),
+            judged("b", fails("b", reader)),
+        ]
+
+        bytes_, alone = found(*cases)
+
+        assert (bytes_.clause, [echo.cases for echo in bytes_.echoes]) == ("framing.batch-prefix", [("a",)])
+        assert (alone.clause, alone.own[0].cases, alone.own[0].replay) == (reader, ("b",), "b")
+
+    def test_lost_rows_explain_the_rows_that_a_restriction_misses(self) -> None:
+        """If plain reads lose rows, a restricted one shows nothing of its own."""
+        text = "1 missing, such as {'a': 1}"
+        cases = [
+            judged("a", fails("a", "rows.none-is-missing", text)),
+            judged("b", fails("b", "restriction.not", text)),
+        ]
+
+        (cause,) = found(*cases)
+
+        assert (cause.clause, [echo.clause for echo in cause.echoes]) == ("rows.none-is-missing", ["restriction.not"])
+
+    def test_rows_lost_in_few_reads_explain_nothing_elsewhere(self) -> None:
+        """The restriction may well be wrong itself."""
+        text = "1 missing, such as {'a': 1}"
+        right = [judged(name, passing(name, "rows.none-is-missing")) for name in "cdef"]
+        cases = [
+            judged("a", fails("a", "rows.none-is-missing", text)),
+            judged("b", fails("b", "restriction.not", text)),
+        ]
+
+        assert len(found(*cases, *right)) == 2
+
+
+class TestBlocks:
+    """What was not judged because of a cause."""
+
+    def test_a_clause_of_a_refused_call_is_blocked(self) -> None:
+        """The reason of its verdict names the call."""
+        reason = f"call 0, CreateReadSession: ended in {REFUSED}"
+        case = refusal("a", LZ4)
+        verdicts = (*case.verdicts, Verdict("a", "rows.none-is-missing", Outcome.DEPENDENCY_FAILED, reason=reason))
+
+        (cause,) = found(dataclasses.replace(case, verdicts=verdicts))
+
+        assert cause.blocks == ("rows.none-is-missing",)
+
+    def test_a_named_clause_that_was_refused_is_blocked(self) -> None:
+        """It has the verdict *refused*, which fails the run."""
+        reason = f"call 0, CreateReadSession: ended in {REFUSED}"
+        case = judged("a", Verdict("a", "rows.none-is-missing", Outcome.REFUSED, reason=reason))
+
+        (cause,) = found(with_requests(case, Request(0, "CreateReadSession", (LZ4,), refused=REFUSED)))
+
+        assert (cause.blocks, cause.clause) == (("rows.none-is-missing",), "rows.none-is-missing")
+
+    def test_bytes_that_cannot_be_decoded_block_the_values(self) -> None:
+        """Not the finding on a name in the same case."""
+        verdicts = [
+            fails("a", "body.buffers-inside", call=1),
+            fails("a", "session.name-has-the-pattern"),
+            Verdict("a", "values.string", Outcome.DEPENDENCY_FAILED, reason="the bytes cannot be decoded"),
+        ]
+
+        assert {cause.clause: cause.blocks for cause in found(judged("a", *verdicts))} == {
+            "body.buffers-inside": ("values.string",),
+            "session.name-has-the-pattern": (),
+        }
+
+    def test_what_the_case_owed_is_blocked_by_what_ended_it(self) -> None:
+        """The list comes with the case."""
+        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.read-is-served", "types.bool"))
+
+        assert found(case)[0].blocks == ("rows.read-is-served", "types.bool")
+
+
+class TestOrder:
+    """What to mend first."""
+
+    def test_the_cause_that_blocks_most_comes_first(self) -> None:
+        """Even a SHOULD in one case, before a MUST in many."""
+        many = [judged(name, fails(name, "schema.order")) for name in "abc"]
+        blocking = dataclasses.replace(judged("d", fails("d", "body.padding-zero")), blocked=("types.bool",))
+
+        assert [cause.clause for cause in found(*many, blocking)] == ["body.padding-zero", "schema.order"]
+
+    def test_then_a_must_comes_before_a_should_and_many_cases_before_few(self) -> None:
+        """The cases count only within one level."""
+        cases = [
+            *(judged(name, fails(name, "body.padding-zero")) for name in "abc"),
+            judged("d", fails("d", "schema.order")),
+            *(judged(name, fails(name, "schema.names")) for name in "ef"),
+        ]
+
+        assert [cause.clause for cause in found(*cases)] == ["schema.names", "schema.order", "body.padding-zero"]
+
+    def test_the_smallest_case_is_shown(self) -> None:
+        """The fewest rows, then columns, then steps."""
+        sizes = {"a": (9, 1, 1), "b": (1, 3, 1), "c": (1, 2, 9)}
+        cases = [
+            dataclasses.replace(judged(name, fails(name, "schema.order")), shape=CaseShape(*size))
+            for name, size in sizes.items()
+        ]
+
+        assert found(*cases)[0].smallest == "c"
+
+
+def test_the_key_is_the_same_in_a_smaller_run() -> None:
+    """It depends on the clause and the class of the failure, and neither on cases nor on other causes."""
+    cases = [
+        judged("a", fails("a", "schema.order")),
+        judged("b", fails("b", "schema.names"), fails("b", "schema.order")),
+    ]
+
+    every, alone = found(*cases), found(cases[0])
+
+    assert alone[0].key in {cause.key for cause in every}
+    assert alone[0].key.partition("~")[0] == "schema.order"
+
+
+def test_every_failed_deviation_belongs_to_a_cause() -> None:
+    """None is lost, whatever its outcome; an error of the suite is none."""
+    verdicts = [
+        fails("a", "schema.order"),
+        Verdict("b", "case", Outcome.CRASH, reason="call 0, ReadRows: the target died: signal 11"),
+        Verdict("c", "rows.read-is-served", Outcome.REFUSED, reason="call 0, ReadRows: ended in INTERNAL: no"),
+        Verdict("d", "case", Outcome.ERROR, reason="KeyError: 1"),
+    ]
+    result = result_of(*(judged(verdict.case_id, verdict) for verdict in verdicts))
+
+    owned = {part.reason for cause in causes(result) for part in (*cause.own, *cause.echoes)}
+
+    assert owned == {item.reason for item in result.failed if item.outcome is not Outcome.ERROR}
+
+
+def test_an_expected_failure_is_no_cause() -> None:
+    """There is nothing to mend that is not known."""
+    assert found(judged("a", passing("a", "schema.order"))) == ()

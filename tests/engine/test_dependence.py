@@ -1,0 +1,53 @@
+"""The known dependences, compared with what the mutants declare that they break besides their clause."""
+
+from __future__ import annotations
+
+import fnmatch
+
+import pytest
+
+from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.engine import dependence
+from conformance.engine.dependence import Symptom, causes_within
+from conformance.records import Finding
+
+load_chapters()
+
+ROWS = [(causes, effects) for causes, effects, _ in dependence._TABLE]  # the table is what is tested
+
+
+def symptom(clause: str, *, call: int = 0, session: int | None = 0, response: int | None = None) -> Symptom:
+    """A finding of ``clause`` at a place."""
+    return Symptom("a", clause, 0, Finding(clause, "x", "y", call=call, response=response), call, session)
+
+
+@pytest.mark.parametrize("globs", [globs for row in ROWS for globs in row], ids=str)
+def test_each_name_in_the_table_is_that_of_a_clause(globs: tuple[str, ...]) -> None:
+    """A glob that matches nothing would hide that a clause is called otherwise."""
+    assert [glob for glob in globs if not fnmatch.filter(CLAUSES, glob)] == []
+
+
+def test_a_chain_ends_at_its_first_cause() -> None:
+    """A shifted node makes the buffers wrong, and these the readers."""
+    first, second, third = (
+        symptom(name, call=1, response=0) for name in ("body.column-lengths", "body.offsets-monotonic", "readers.agree")
+    )
+
+    assert causes_within([third, second, first]) == {third: first, second: first, first: first}
+
+
+def test_a_finding_of_another_message_follows_from_nothing() -> None:
+    """What is shared decides, not the case."""
+    one = symptom("body.node-count", call=1, response=0)
+    other = symptom("body.buffer-count", call=1, response=1)
+
+    assert causes_within([one, other]) == {one: one, other: other}
+
+
+def test_a_type_that_is_wrong_explains_that_it_is_unknown_in_its_field_alone() -> None:
+    """Another column may have an unknown type of its own."""
+    wrong = Symptom("a", "types.date", 0, Finding("types.date", "x", "y", call=0, field="day"), 0, 0)
+    same = Symptom("a", "types.known", 1, Finding("types.known", "x", "y", call=0, field="day"), 0, 0)
+    other = Symptom("a", "types.known", 1, Finding("types.known", "x", "y", call=0, field="more"), 0, 0)
+
+    assert causes_within([same, other, wrong]) == {same: wrong, other: other, wrong: wrong}

@@ -1,0 +1,106 @@
+"""The first screen after a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import math
+
+from conformance.engine.events import RunEnded
+from conformance.engine.result import Result, fold
+from conformance.records import Finding, Outcome, Verdict
+from conformance.report.overview import print_overview
+from conformance.report.terminal import terminal
+from conformance.targets import ExpectedFailure
+from tests.engine.samples import failing, judged, passing, started
+from tests.report.samples import result_of
+
+COLUMNS, LINES = 80, 40
+
+
+def printed(result: Result, run: str = "LOG") -> str:
+    """The first screen as plain text."""
+    buffer = io.StringIO()
+    print_overview(terminal(file=buffer, width=COLUMNS), result, run=run)
+    return buffer.getvalue()
+
+
+def lines_on_screen(text: str) -> int:
+    """The lines that a terminal needs, which wraps long ones."""
+    return sum(max(1, math.ceil(len(line) / COLUMNS)) for line in text.splitlines())
+
+
+def many_causes(count: int) -> Result:
+    """A run with long texts and names, and something in every other list."""
+    finding = Finding("", "one message " * 20, "3 messages " * 30, call=0)
+    clauses = [f"restriction.a-clause-with-a-very-long-name-{number}" for number in range(count - 1)]
+    clauses.append("body.padding-zero")
+    verdicts = [Verdict("a", one, Outcome.FAIL, (dataclasses.replace(finding, clause=one),)) for one in clauses]
+    entries = [ExpectedFailure(f"gone.{number}", "*") for number in range(9)]
+    start = dataclasses.replace(started(*clauses, cases=["a"], expectations=entries), target="a server " * 9)
+    case = dataclasses.replace(judged("a", *verdicts), blocked=tuple(f"types.x{number}" for number in range(100)))
+    return fold([start, case, RunEnded(1234.5, ("a remark " * 20,) * 9)])
+
+
+def test_ten_causes_fit_a_terminal() -> None:
+    """Whatever their texts, and whatever else there is to say."""
+    assert lines_on_screen(printed(many_causes(10))) <= LINES
+
+
+def test_more_than_ten_are_counted_and_fit_as_well() -> None:
+    """The rest is in the complete report."""
+    text = printed(many_causes(57))
+
+    assert "MEND FIRST, the first 10 of 57" in text
+    assert "\n10 MUST   restriction.a-clause-with-" in text
+    assert lines_on_screen(text) <= LINES
+
+
+def test_a_cause_has_its_key_its_reach_and_its_title() -> None:
+    """Two lines."""
+    text = printed(result_of(failing("a", "framing.x", "3 messages"), failing("a", "rows.x", "no message")))
+
+    first, title = text.partition("MEND FIRST\n")[2].splitlines()[:2]
+
+    assert first.split() == ["1", "MUST", "framing.x~ec75", "1", "case"]
+    assert title == "   expected one message, got 3 messages"
+
+
+def test_a_single_cause_is_shown_in_full() -> None:
+    """There is room for it."""
+    text = printed(result_of(failing("a", "framing.x", "3 messages")))
+
+    assert "framing.x fail MUST\n  case      a\n" in text
+    assert "  replay    conformance replay a --target fake.toml\n" in text
+
+
+def test_it_says_how_to_see_more() -> None:
+    """With the log of this run, ready to be copied."""
+    text = printed(result_of(failing("a", "framing.x", "3 messages")), "my logs/a.jsonl")
+
+    assert "conformance explain 'my logs/a.jsonl' 1 " in text
+    assert "\n--all " in text
+
+
+def test_a_clean_run_needs_few_lines() -> None:
+    """What was judged, and that nothing was found."""
+    text = printed(result_of(passing("a", "framing.x"), Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="no")))
+
+    assert text.splitlines()[2:] == [
+        "clauses   MUST 1 of 3 held, 2 not judged",
+        "",
+        "PASSED: 1 verdict on 1 case in 2.0 s, nothing unexpected",
+    ]
+
+
+def test_what_fails_a_run_and_is_no_cause_is_named() -> None:
+    """Unexpected passes, stale entries, and the suite's own defects."""
+    entries = [ExpectedFailure("framing.x", "fail: *"), ExpectedFailure("gone", "*")]
+    error = Verdict("b", "case", Outcome.ERROR, reason="KeyError: 1")
+
+    text = printed(result_of(passing("a", "framing.x"), error, expectations=entries))
+
+    assert "MEND FIRST" not in text
+    assert "\nthe suite itself broke on 1 case; please report it" in text
+    assert "\nunexpected pass: framing.x: " in text
+    assert "\nstale: the expected failure of 'gone'" in text
