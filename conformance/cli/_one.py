@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from conformance.cli._common import find_case
 from conformance.cli._group import Unusable
+from conformance.cli._progress import progress
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.events import CaseJudged, Event
@@ -60,7 +61,8 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     """
     case = find_case(name, corpus)
     plan = Plan((case,), tuple(all_clauses().values()), ())
-    with open_session(load_target(target), plan, Selection(cases=(name,)), settings) as session:
+    spec = load_target(target)
+    with progress(f"running {name}"), open_session(spec, plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
         step = CaseStep(plan.clauses, remembering, session.step.reader)
         events = list(run(session.started(), [CaseJob(case, name)], step, capabilities=session.capabilities))

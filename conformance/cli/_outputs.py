@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -23,12 +24,19 @@ __all__ = ["Outputs", "conclude", "output_options", "reported"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outputs:
-    """The path for each report format; None for a format that was not requested."""
+    """The path for each report format; None for a format that was not requested.
+
+    With ``github``, annotations are printed before the report. ``step_summary`` is the file to which the summary for
+    the job is appended.
+    """
 
     junit: Path | None = None
     json: Path | None = None
     html: Path | None = None
     badge: Path | None = None
+    sarif: Path | None = None
+    step_summary: Path | None = None
+    github: bool = False
 
     def write(self, result: Result) -> list[DiskError]:
         """Write every requested file; returns an error for each file that could not be written."""
@@ -48,6 +56,8 @@ _WRITERS: Final = {
     "json": ("conformance.report.document", "write_json"),
     "html": ("conformance.report.html", "write_html"),
     "badge": ("conformance.report.badge", "write_badge"),
+    "sarif": ("conformance.report.sarif", "write_sarif"),
+    "step_summary": ("conformance.report.github", "append_summary"),
 }
 """The function that writes each format; its module is loaded only when the format is requested."""
 
@@ -58,11 +68,18 @@ def reported(result: Result, outputs: Outputs) -> list[DiskError]:
     The files come first, so that closing standard output (``| head``) does not prevent one.
     """
     failures = outputs.write(result)
-    return [*_printed(result), *failures]
+    return [*_printed(result, outputs), *failures]
 
 
-def _printed(result: Result) -> list[DiskError]:
+def _printed(result: Result, outputs: Outputs) -> list[DiskError]:
     try:
+        if outputs.github:
+            # Before the report, so that the verdict stays the last line.
+            from conformance.report.document import document  # noqa: PLC0415  # only here
+            from conformance.report.github import annotation_commands  # noqa: PLC0415  # only here
+
+            for line in annotation_commands(document(result)):
+                click.echo(line)
         print_report(terminal(), result)
     except BrokenPipeError:
         raise
@@ -80,16 +97,33 @@ def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options ``--junit``, ``--json``, ``--html``, ``--badge``, as one argument ``outputs``."""
+    """Give a command the options for report files and for GitHub, as one argument ``outputs``."""
 
     @click.option("--junit", metavar="FILE", type=FILE, help="Write JUnit XML.")
     @click.option("--json", "json_", metavar="FILE", type=FILE, help="Write the JSON report.")
     @click.option("--html", metavar="FILE", type=FILE, help="Write the HTML report, one self-contained file.")
+    @click.option("--sarif", metavar="FILE", type=FILE, help="Write SARIF 2.1.0.")
     @click.option("--badge", metavar="FILE", type=FILE, help="Write an SVG badge.")
+    @click.option(
+        "--github/--no-github",
+        default=None,
+        help="Annotate the job of GitHub Actions, and append to its summary; on by default in such a job.",
+    )
     @functools.wraps(function)
     def with_outputs(
-        *, junit: Path | None, json_: Path | None, html: Path | None, badge: Path | None, **arguments: Any
+        *,
+        junit: Path | None,
+        json_: Path | None,
+        html: Path | None,
+        sarif: Path | None,
+        badge: Path | None,
+        github: bool | None,
+        **arguments: Any,
     ) -> Any:
-        return function(outputs=Outputs(junit, json_, html, badge), **arguments)
+        if github is None:
+            github = os.environ.get("GITHUB_ACTIONS") == "true"
+        summary = os.environ.get("GITHUB_STEP_SUMMARY") if github else None
+        outputs = Outputs(junit, json_, html, badge, sarif, Path(summary) if summary else None, github)
+        return function(outputs=outputs, **arguments)
 
     return with_outputs

@@ -14,6 +14,7 @@ from conformance.cli._mutated import replay_input
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
 from conformance.cli._options import FILE, readers_option
+from conformance.cli._progress import quiet_option
 from conformance.contract.view import View
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import LogWriter
@@ -30,6 +31,7 @@ from conformance.report.terminal import print_report, terminal
 @readers_option
 @deadline_option
 @corpus_option
+@quiet_option
 @click.option(
     "--log",
     metavar="FILE",

@@ -14,11 +14,11 @@ from conformance.cli._interrupts import until_interrupted
 from conformance.cli._numbers import CASES, PROCESSES, deadline_option, seed_option
 from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
-from conformance.cli._progress import watch
+from conformance.cli._progress import progress, quiet_option, watch
 from conformance.disk.files import DiskError
 from conformance.engine.corpus import load_corpus
 from conformance.engine.log import LogWriter
-from conformance.engine.parallel import run_parts
+from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session
@@ -60,6 +60,7 @@ from conformance.targets import load_target
     help="Write the event log here; `report` makes reports from it later.",
 )
 @output_options
+@quiet_option
 @corpus_option
 def command(
     *,
@@ -105,8 +106,12 @@ def command(
         seed=seed, generated=generated, shrink=shrink, readers=readers, deadline_multiplier=deadline_multiplier
     )
     spec = load_target(target)
-    with LogWriter(log or default_log(spec)) as writer, open_session(spec, chosen, selection, settings) as session:
-        events = watch(writer.copy(session.events()), total=len(chosen.cases) + generated)
+    with (
+        progress(f"starting {spec.name}") as shown,
+        LogWriter(log or default_log(spec)) as writer,
+        open_session(spec, chosen, selection, settings) as session,
+    ):
+        events = watch(writer.copy(session.events()), shown, total=len(chosen.cases) + generated)
         result = fold(until_interrupted(events)[0])
     _finish(result, writer, outputs)
 
@@ -126,7 +131,8 @@ def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | Non
         folder = path.with_name(f"{path.name}.parts")
         for left in folder.glob("part-*-of-*.jsonl"):
             left.unlink()
-        events = run_parts(list(_arguments(asked)), count, folder)
+        with progress("cases of all shards", measure=lambda: judged_in(folder)):
+            events = run_parts(list(_arguments(asked)), count, folder)
         try:
             deque(writer.copy(events), maxlen=0)
         except DiskError as error:
