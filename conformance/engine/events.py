@@ -113,6 +113,7 @@ class CaseJudged:
 
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
+    ``at`` are the seconds from the first event of the log to this one; 0 in a log of an earlier version.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -126,6 +127,7 @@ class CaseJudged:
     received: int = 0
     seconds: float = 0.0
     generated: bool = False
+    at: float = 0.0
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")
