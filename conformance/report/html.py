@@ -15,8 +15,8 @@ from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
-from conformance.report.document import DeviationResult, Report, document
-from conformance.report.pages import page
+from conformance.report.document import ClauseResult, DeviationResult, Report, document
+from conformance.report.pages import page_within
 from conformance.report.summary import header, summarise
 
 __all__ = ["clause_anchor", "html", "write_html"]
@@ -35,18 +35,34 @@ def html(report: Report) -> str:
         (key, title, [item for item in report.deviations if item.outcome in outcomes])
         for key, title, outcomes in _SECTIONS
     ]
-    return page(
+    return page_within(
         "report",
         report=report,
-        header=header(report.run, report.remarks),
+        header=[*dated(report), *header(report.run, report.remarks)],
         badge=badge_svg(report),
         rows=summarise(report.run.clauses, report.worst),
         levels=list(Level),
         sections=sections,
+        held=_held(report),
         first=_first([item for _, _, items in sections for item in items]),
         clauses=CLAUSES,
         anchor=clause_anchor,
     )
+
+
+def dated(report: Report) -> list[tuple[str, str]]:
+    """The date of the run, as a line of the head; none in a report that does not have it."""
+    date = getattr(report.run, "date", "")
+    return [("date", date)] if date else []
+
+
+def _held(report: Report) -> dict[str, list[ClauseResult]]:
+    """The clauses that passed wherever they were judged, by chapter."""
+    held: dict[str, list[ClauseResult]] = {}
+    for item in report.clauses:
+        if item.outcome is Outcome.PASS:
+            held.setdefault(item.id.partition(".")[0], []).append(item)
+    return held
 
 
 def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:
