@@ -19,7 +19,7 @@ from conformance.report.document import ClauseResult, DeviationResult, Report, d
 from conformance.report.pages import page_within
 from conformance.report.summary import header, summarise
 
-__all__ = ["clause_anchor", "html", "write_html"]
+__all__ = ["clause_anchor", "dated", "html", "write_html"]
 
 _SECTIONS: Final = (
     ("failed", "Failed", {outcome for outcome in Outcome if outcome.fails_run} - {Outcome.UNEXPECTED_PASS}),

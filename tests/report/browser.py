@@ -108,11 +108,9 @@ class Browser:
 
     def open(self, page: Path, *, width: int = 1280, dark: bool = False, script: bool = True) -> None:
         """Load a page from a file and wait until it is complete."""
-        self.events.clear()
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
         self.media("screen", dark=dark)
         self.ask("Emulation.setScriptExecutionDisabled", value=not script)
-        self.ask("Page.navigate", url="about:blank")
         self.events.clear()
         self.ask("Page.navigate", url=page.as_uri())
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):

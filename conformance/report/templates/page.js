@@ -15,15 +15,15 @@
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const { element, text } of items) {
-        element.hidden = (only.checked && !element.dataset.item) || !words.every((word) => text.includes(word));
+        element.hidden = (only?.checked && !element.dataset.item) || !words.every((word) => text.includes(word));
         shown += !element.hidden;
       }
       for (const group of groups) group.hidden = !group.querySelector("[data-item]:not([hidden])");
       count.textContent = shown === items.length ? "" : `${shown} of ${items.length} shown`;
     };
     search.addEventListener("input", filter);
-    only.addEventListener("change", filter);
-    if (order) order.addEventListener("change", () => {
+    only?.addEventListener("change", filter);
+    order?.addEventListener("change", () => {
       for (const group of groups) {
         const within = all("[data-item]", group);
         within.forEach((element, place) => { element.dataset.place ??= place; });
