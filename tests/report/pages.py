@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -104,10 +105,10 @@ def faults(page: ParsedPage) -> Iterator[str]:
         yield "a policy that permits more than our script"
     if re.search(r"url\(|@import", "".join(text for tag, text in page.texts if tag == "style")):
         yield "a style that loads something"
-    names = [tag for tag, _, _ in page.elements]
+    names = [tag for tag, _, inside in page.elements if "svg" not in inside]
     yield from (f"{names.count(tag)} of <{tag}>" for tag in ("html", "main", "h1", "title") if names.count(tag) != 1)
     levels = [int(tag[1]) for tag in names if re.fullmatch(r"h\d", tag)]
-    yield from (f"h{one} before h{other}" for one, other in zip(levels, levels[1:], strict=False) if other > one + 1)
+    yield from (f"h{one} before h{other}" for one, other in itertools.pairwise(levels) if other > one + 1)
 
 
 # --- colours ----------------------------------------------------------------------------------------

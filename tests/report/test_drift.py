@@ -15,6 +15,7 @@ from conformance.drift.layouts import LabelledDifference
 from conformance.drift.run import Drift, DriftPlan
 from conformance.drift.versions import DriftError
 from conformance.report.drift import as_json, as_text, groups, read_known, unknown, write_html
+from tests.report.pages import ParsedPage, faults
 
 PLACE = LabelledDifference("message 1, a: data", 10, 18, "1", "2", "anything goes, https://example.org/")
 
