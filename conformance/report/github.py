@@ -86,7 +86,7 @@ def _summary(report: Report) -> Iterator[str]:
     yield f"### Conformance of {_text(report.run.target)}\n"
     yield f"{'❌' if report.failed else '✅'} {_text(report.summary)}\n"
     yield from (f"{_text(name)}: {_text(text)}  " for name, text in header(report.run, report.remarks))
-    yield f"\n| clauses held of judged | {' | '.join(level.upper() for level in Level)} | not judged |"
+    yield f"\n| clauses passed of judged | {' | '.join(level.upper() for level in Level)} | not judged |"
     yield f"|---|{'--:|' * len(Level)}--:|"
     rows = summarise(report.run.clauses, report.worst)
     for row in rows:

@@ -43,7 +43,7 @@ def html(report: Report) -> str:
         rows=summarise(report.run.clauses, report.worst),
         levels=list(Level),
         sections=sections,
-        held=_held(report),
+        passed=_passed(report),
         first=_first([item for _, _, items in sections for item in items]),
         clauses=CLAUSES,
         anchor=clause_anchor,
@@ -56,13 +56,13 @@ def dated(report: Report) -> list[tuple[str, str]]:
     return [("date", date)] if date else []
 
 
-def _held(report: Report) -> dict[str, list[ClauseResult]]:
+def _passed(report: Report) -> dict[str, list[ClauseResult]]:
     """The clauses that passed wherever they were judged, by chapter."""
-    held: dict[str, list[ClauseResult]] = {}
+    passed: dict[str, list[ClauseResult]] = {}
     for item in report.clauses:
         if item.outcome is Outcome.PASS:
-            held.setdefault(item.id.partition(".")[0], []).append(item)
-    return held
+            passed.setdefault(item.id.partition(".")[0], []).append(item)
+    return passed
 
 
 def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:

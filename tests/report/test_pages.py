@@ -177,7 +177,9 @@ class TestBrowser:
         """Of the page that holds everything."""
         browser.open(site / "all-in-one.html")
         browser.evaluate("location.hash = document.querySelector('.panel').id")
-        browser.evaluate("document.querySelectorAll('.matrix-scroll, .cards').forEach(one => one.remove())")
+        browser.evaluate(
+            "document.querySelector('.matrix-scroll').remove()"
+        )  # it takes seconds, and is no part of this
 
         assert browser.evaluate("document.querySelector('.panel').checkVisibility()")
         assert browser.violations() == []
@@ -213,7 +215,7 @@ class TestBrowser:
         browser.evaluate("document.querySelector('[type=checkbox]').click()")
 
         assert browser.evaluate(f"{SHOWN}.length") == 57
-        assert browser.evaluate("document.getElementById('held').checkVisibility()") is False
+        assert browser.evaluate("document.getElementById('passed').checkVisibility()") is False
         assert browser.evaluate("document.querySelector('output').textContent") == f"57 of {before} shown"
         browser.evaluate("document.querySelector('[type=checkbox]').click()")
         assert browser.evaluate(f"{SHOWN}.length") == before
