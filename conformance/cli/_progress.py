@@ -124,7 +124,7 @@ def _bar(state: Progress) -> Iterator[None]:
     texts = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[facts]}", markup=False)
     columns = texts[0], BarColumn(), MofNCompleteColumn(), texts[1], TimeElapsedColumn()
     with Bar(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=None, facts="")
+        task = bar.add_task(safe(state.what)[:_WIDTH], total=state.total, facts="")
 
         def show() -> None:
             state.count()
