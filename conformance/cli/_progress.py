@@ -39,7 +39,16 @@ def quiet_option(function: F) -> F:
         context.meta[_QUIET] = given
 
     help_ = "Show no progress on standard error."
-    return click.option("--quiet", is_flag=True, expose_value=False, callback=keep, help=help_)(function)
+    given = click.option(
+        "--quiet",
+        is_flag=True,
+        expose_value=False,
+        callback=keep,
+        envvar="CONFORMANCE_QUIET",
+        show_envvar=True,
+        help=help_,
+    )
+    return given(function)
 
 
 class Progress:

@@ -12,6 +12,7 @@ import click
 
 from conformance.cli._options import EXISTING, json_flag
 from conformance.engine.selection import all_clauses
+from conformance.engine.standing import Standing
 from conformance.records import to_json
 from conformance.report.diff import ChangeKind, ClauseChange, DeviationChange, ReportDifference, compare
 from conformance.report.reading import read_report
@@ -67,13 +68,17 @@ def _lines(difference: ReportDifference) -> Iterator[str]:
 
 
 def _clause(item: ClauseChange) -> Iterator[str]:
-    yield f"  {item.clause}  [{item.level.upper()}]  {item.before or 'not judged'} -> {item.after or 'not judged'}"
+    yield f"  {item.clause}  [{item.level.upper()}]  {_words(item.before)} -> {_words(item.after)}"
     if item.text:
         yield f"      {_flat(item.text)}"
     if item.cases:
         yield f"      on {', '.join(item.cases)}"
     if item.change is ChangeKind.REGRESSION:
         yield f"      {item.replay}"
+
+
+def _words(standing: Standing | None) -> str:
+    return "not judged" if standing is None else standing.words
 
 
 def _deviation(item: DeviationChange) -> Iterator[str]:

@@ -7,11 +7,11 @@ import click
 from conformance.cli._group import Unusable
 from conformance.contain.text import unknown
 from conformance.reference.__main__ import serve
-from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
+from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
 
 
 @click.command()
-@click.option("--mutant", metavar="NAME", help="Serve with one named deviation from the contract.")
+@click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
@@ -21,6 +21,7 @@ def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
         for name in names:
             click.echo(name)
         return
-    if mutant is not None and mutant not in names:
-        raise Unusable(unknown("mutant", mutant, names, "`conformance serve --mutants` lists them all"))
+    for name in () if mutant is None else mutant.split(STACKED_WITH):
+        if name not in names:
+            raise Unusable(unknown("mutant", name, names, "`conformance serve --mutants` lists them all"))
     serve(mutant=mutant, host=host, say=click.echo)

@@ -114,6 +114,8 @@ class CaseJudged:
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
     ``at`` are the seconds from the first event of the log to this one; 0 in a log of an earlier version.
+    ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed
+    or the case could not be put to the target.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -128,6 +130,7 @@ class CaseJudged:
     seconds: float = 0.0
     generated: bool = False
     at: float = 0.0
+    blocked: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")

@@ -21,16 +21,16 @@ import pyarrow as pa
 from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
+from conformance.engine.owed import reference_target
 from conformance.generate import materialise
 from conformance.records import Call, Case, Exchange, Outcome, Reading, ReadingOutcome, ValueProfile, Verdict
 from conformance.reference.mutants import Mutant
 from conformance.reference.mutants.register import Misread
 from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
-from conformance.reference.server import ReferenceServer
-from conformance.targets import open_target
+from conformance.targets import Target, open_target
 from conformance.targets.handing import batches_of, place_of
-from conformance.targets.spec import Deadlines, Endpoint, Ready, Start, TargetKind, TargetSpec
+from conformance.targets.spec import Deadlines, Ready, Start, TargetKind, TargetSpec
 
 __all__ = [
     "ProofFixture",
@@ -40,6 +40,7 @@ __all__ = [
     "by_process",
     "by_readings",
     "by_server",
+    "is_heavy",
     "note_failures",
     "try_mutant",
 ]
@@ -89,7 +90,8 @@ class Trial:
         )
 
 
-def _heavy(case: Case) -> bool:
+def is_heavy(case: Case) -> bool:
+    """True if a case is tried only on mutants that it is made for (:data:`HEAVY_ROWS`)."""
     recipe = case.table.recipe
     return case.isolated or (recipe is not None and (recipe.rows > HEAVY_ROWS or recipe.values is ValueProfile.WIDE))
 
@@ -106,8 +108,8 @@ class ProofFixture:
     def of(cls, cases: Iterable[Case], clauses: Iterable[Clause]) -> ProofFixture:
         """The fixture for those cases."""
         every = list(cases)
-        light = tuple(Tried(case, materialise(case.table)) for case in every if not _heavy(case))
-        return cls(light, tuple(case for case in every if _heavy(case)), tuple(clauses))
+        light = tuple(Tried(case, materialise(case.table)) for case in every if not is_heavy(case))
+        return cls(light, tuple(case for case in every if is_heavy(case)), tuple(clauses))
 
     def served(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The light cases that every server can serve, then heavy cases made for those of ``kills`` that no light case
@@ -159,7 +161,7 @@ def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
     bare = [(times(), "bq-arrow")] + [(batch, "ipc-message") for batch in samples() if not serializer.reshapes]
     chosen = {clause.id for clause in proof_fixture.clauses}
     for batch, profile in bare:
-        schema, rows = serializer.schema(batch.schema), serializer.batch(batch)
+        schema, rows = serializer.serialize_schema(batch.schema), serializer.serialize_batch(batch)
         verdicts = judge_bytes(schema, [rows], profile=profile)
         note_failures([verdict for verdict in verdicts if verdict.clause in chosen], failures)
     return failures
@@ -195,10 +197,10 @@ def _true_readings(case_id: str, exchange: Exchange) -> Iterator[Reading]:
 def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
     place = place_of(tried.case)
     assert place is not None, "only pure cases are serialized"
-    schema = serializer.schema(tried.table.schema)
+    schema = serializer.serialize_schema(tried.table.schema)
     calls = [Call(place.session, "schema", "SerializeSchema", b"", (schema,))]
     for number, batch in enumerate(batches_of(tried.table, tried.case.table.recipe)):
-        message = serializer.batch(batch)
+        message = serializer.serialize_batch(batch)
         calls.append(Call(place.read, f"batch/{number}", "SerializeBatch", b"", (message,)))
     return Exchange(tried.case.id, "mutant", calls=tuple(calls))
 
@@ -208,11 +210,9 @@ def by_server(proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[s
 
     Heavy cases are included if they are made for one of ``kills``.
     """
-    with ReferenceServer(mutant=mutant) as server:
-        endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
-        spec = TargetSpec(name="mutant", kind=TargetKind.SERVER, endpoint=endpoint)
+    with reference_target(mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.
-        yield from _driven(spec, proof_fixture, proof_fixture.served(kills), isolated=False)
+        yield from _driven(target, proof_fixture, proof_fixture.served(kills), isolated=False)
 
 
 def by_process(proof_fixture: ProofFixture, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:
@@ -226,17 +226,17 @@ def by_process(proof_fixture: ProofFixture, mutant: str, kills: Sequence[str]) -
         ready=Ready(grpc_event="grpc.listen", rest_event="rest.listen"),
         deadlines=SHORT,
     )
-    return _driven(spec, proof_fixture, proof_fixture.made_for(kills), isolated=None)
+    with open_target(spec) as target:
+        yield from _driven(target, proof_fixture, proof_fixture.made_for(kills), isolated=None)
 
 
 def _driven(
-    spec: TargetSpec, proof_fixture: ProofFixture, cases: Iterator[Tried], *, isolated: bool | None
+    target: Target, proof_fixture: ProofFixture, cases: Iterator[Tried], *, isolated: bool | None
 ) -> Iterator[list[Verdict]]:
-    with open_target(spec) as target:
-        for tried in cases:
-            case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
-            exchange = target.drive(case, tried.table)
-            yield judge(case, exchange, tried.table, clauses=proof_fixture.clauses)
+    for tried in cases:
+        case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
+        exchange = target.drive(case, tried.table)
+        yield judge(case, exchange, tried.table, clauses=proof_fixture.clauses)
 
 
 def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:

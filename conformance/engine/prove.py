@@ -11,18 +11,24 @@ import dataclasses
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
+from contextlib import closing
 from typing import Any, Final
 
 from conformance.contain.crew import crew
-from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
+from conformance.engine.casestep import CaseStep, CaseWork
+from conformance.engine.events import CaseJudged
+from conformance.engine.owed import Owed, reference_target
 from conformance.engine.proof import Failures, ProofFixture, Trial, by_bytes, by_server, note_failures, try_mutant
+from conformance.engine.standing import Standing, standings
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
-from conformance.records import Case, Level, Outcome, Verdict
+from conformance.records import Case, Level
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
 from conformance.reference.variations import VARIATIONS
+from conformance.targets.spec import TargetKind
 
 __all__ = ["Proof", "prove"]
 
@@ -32,7 +38,7 @@ SHARDS: Final = 8
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Proof:
-    """The results of a proof. ``faulty_servers`` maps each faulty server to the MUST clauses that it passes.
+    """The results of a proof. ``faulty_servers`` maps each faulty server to the MUST clauses that it holds.
 
     ``unproven`` are clauses on messages for which no mutant is made. ``unknown`` are ids that a mutant kills and that
     do not exist.
@@ -159,7 +165,7 @@ def _task(kind: str, name: str, every: int) -> Any:
         case "mutant":
             return try_mutant(proof_fixture, MUTANTS[name])
         case "server":
-            return passed(by_server(proof_fixture, name))
+            return held(proof_fixture, name)
         case "systematic":
             return _systematic(proof_fixture, int(name), every)
         case _:
@@ -175,14 +181,19 @@ def _alarms(proof_fixture: ProofFixture, name: str) -> Failures:
     return failures
 
 
-def passed(cases: Iterator[list[Verdict]]) -> tuple[str, ...]:
-    """The MUST clauses that passed at least once and never failed."""
-    good: set[str] = set()
-    bad: set[str] = set()
-    for verdicts in cases:
-        good.update(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.PASS)
-        bad.update(verdict.clause for verdict in verdicts if verdict.outcome.fails_run)
-    return tuple(one.id for one in CLAUSES.values() if one.level is Level.MUST and one.id in good - bad)
+def held(proof_fixture: ProofFixture, faulty: str) -> tuple[str, ...]:
+    """The MUST clauses that the faulty server of that name holds, in their order."""
+    clauses = [clause for clause in proof_fixture.clauses if PROFILES[0] in clause.profiles]
+    cases = []
+    with reference_target(mutant=faulty) as target, closing(Owed(clauses, TargetKind.SERVER)) as owed:
+        step = CaseStep(clauses, target)
+        for tried in proof_fixture.served(()):
+            work = step.take(CaseWork(dataclasses.replace(tried.case, isolated=False)))
+            verdicts = step.verdicts(work)
+            blocked = owed.missing(tried.case, tried.table, verdicts)
+            cases.append(CaseJudged(tried.case.id, tried.case.title, "", verdicts, blocked=blocked))
+    found = standings([one.id for one in clauses], cases, [one for case in cases for one in case.verdicts])
+    return tuple(one.id for one in clauses if one.level is Level.MUST and found[one.id].standing is Standing.HELD)
 
 
 def _systematic(proof_fixture: ProofFixture, shard: int, every: int) -> tuple[Counter[str], Counter[str], list[Fate]]:

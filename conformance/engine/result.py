@@ -23,11 +23,12 @@ from conformance.engine.events import (
 from conformance.engine.expectations import Problem, excuses, resolve
 from conformance.engine.outcomes import finding_class, reason_classes
 from conformance.engine.shards import Shard
+from conformance.engine.standing import ClauseStanding, standings
 from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["Deviation", "Result", "fold"]
+__all__ = ["Deviation", "Result", "cases_of", "fold"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
 """Outcomes of clauses that the run did not judge."""
@@ -94,9 +95,16 @@ class Result:
         return {clause: worst(counts) for clause, counts in self.by_clause.items()}
 
     @cached_property
+    def standings(self) -> Mapping[str, ClauseStanding]:
+        """The standing of each chosen clause, in the order of the run."""
+        return standings(self.start.clauses, self.cases, self.verdicts)
+
+    @cached_property
     def silent(self) -> tuple[str, ...]:
-        """Chosen clauses without a verdict: no case of this run gave them anything to observe."""
-        return tuple(clause for clause in self.start.clauses if clause not in self.by_clause)
+        """Chosen clauses that no case of this run owed."""
+        return tuple(
+            clause for clause, item in self.standings.items() if not item.owed and clause not in self.by_clause
+        )
 
     def listed(self, *outcomes: Outcome) -> list[Deviation]:
         """The deviations with one of ``outcomes``."""
@@ -120,6 +128,11 @@ class Result:
         judged = any(outcome not in NOT_JUDGED for outcome in self.outcomes)
         surprises = any(outcome.fails_run for outcome in self.outcomes)
         return surprises or any(item.fails_run for item in self.problems) or not self.complete or not judged
+
+
+def cases_of(run: RunStarted) -> list[str]:
+    """The ids of the cases of a run in their order: those of the corpus, then the generated ones of all shards."""
+    return [*run.cases, *(generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))]
 
 
 def worst(counts: Counter[Outcome]) -> Outcome:

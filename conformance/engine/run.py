@@ -21,6 +21,7 @@ from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, Event, Evidence, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.evidence import gather
 from conformance.engine.outcomes import unsupported
+from conformance.engine.owed import Owed
 from conformance.records import Case, Outcome, ProtocolName
 from conformance.targets import TargetError
 
@@ -53,14 +54,21 @@ class _Driven:
         self.started = time.monotonic()
         self.work = CaseWork(job.case)
         self.evidence: tuple[Evidence, ...] = ()
+        self.blocked: tuple[str, ...] = ()
         self.done: Future[None] = Future()
 
 
 class _Runner:
     def __init__(
-        self, step: CaseStep, capabilities: Iterable[str], spoken: Sequence[ProtocolName], pool: ThreadPoolExecutor
+        self,
+        step: CaseStep,
+        capabilities: Iterable[str],
+        spoken: Sequence[ProtocolName],
+        pool: ThreadPoolExecutor,
+        owed: Owed | None,
     ) -> None:
         self._step = step
+        self._owed = owed
         self._spoken = spoken
         self._capabilities = frozenset(capabilities)
         self._clauses = {clause.id: clause for clause in step.judge.clauses}
@@ -82,10 +90,7 @@ class _Runner:
             driven.work.end(Outcome.DEPENDENCY_FAILED, reason)
         else:
             self._drive(driven.work)
-        if driven.work.judged is None:
-            driven.done = self._pool.submit(self._assess, driven)
-        else:
-            driven.done.set_result(None)
+        driven.done = self._pool.submit(self._assess, driven)
         return driven
 
     def _refuse(self, work: CaseWork, reason: str) -> None:
@@ -121,6 +126,7 @@ class _Runner:
         """Judge a case that was driven, and gather the evidence for its findings."""
         self._step.take(driven.work)
         driven.work.attempt(lambda work: self._gather(driven, work))
+        self._ask_reference(driven, driven.work)
         driven.work.view = driven.work.table = None  # they may be large, and earlier cases may delay this one
 
     def _gather(self, driven: _Driven, work: CaseWork) -> None:
@@ -129,6 +135,14 @@ class _Runner:
         gathered = gather(work.view, self._step.verdicts(work), self._clauses)
         driven.evidence = gathered.evidence
         work.broke += gathered.broke
+
+    def _ask_reference(self, driven: _Driven, work: CaseWork) -> None:
+        if self._owed is None:
+            return
+        try:
+            driven.blocked = self._owed.missing(work.case, work.table, self._step.verdicts(work))
+        except Exception as error:  # noqa: BLE001  # the verdicts stand without it; the report says that the suite broke
+            work.broke.append("".join(traceback.format_exception(error)))
 
 
 def run(
@@ -139,17 +153,19 @@ def run(
     capabilities: Iterable[str] = (),
     spoken: Sequence[ProtocolName] = SPOKEN,
     shrinker: Shrinker | None = None,
+    owed: Owed | None = None,
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield the events, ``start`` first.
 
     ``capabilities`` are those that the target declares. At the end, one case for each undeclared capability is tried,
     for a remark. ``spoken`` are the protocols of the target. ``shrinker`` shrinks failing generated cases and saves
-    them. Closing the generator early stops after the current case.
+    them. ``owed`` knows the clauses that a failing case left unjudged. Closing the generator early stops after the
+    current case.
     """
     began = time.monotonic()
     yield start
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
-        runner = _Runner(step, capabilities, spoken, pool)
+        runner = _Runner(step, capabilities, spoken, pool, owed)
         waiting: deque[_Driven] = deque()
         for job in jobs:
             waiting.append(runner.submit(job))
@@ -177,6 +193,7 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Itera
         received=0 if work.exchange is None else work.exchange.received,
         seconds=time.monotonic() - driven.started,
         generated=job.generated,
+        blocked=driven.blocked,
     )
     if shrinker is not None and job.generated:
         try:

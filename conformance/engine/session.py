@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunStarted
+from conformance.engine.owed import Owed
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
 from conformance.engine.started import surroundings
@@ -55,6 +56,7 @@ class Session:
     selection: Selection
     settings: Settings
     all_cases: int
+    owed: Owed
 
     @property
     def profile(self) -> str:
@@ -79,7 +81,14 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
-        yield from run(self.started(), self.jobs(), self.step, capabilities=self.capabilities, shrinker=shrinker)
+        yield from run(
+            self.started(),
+            self.jobs(),
+            self.step,
+            capabilities=self.capabilities,
+            shrinker=shrinker,
+            owed=self.owed,
+        )
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -127,4 +136,5 @@ def open_session(spec: TargetSpec, plan: Plan, selection: Selection, settings: S
         pool = stack.enter_context(ReaderPool()) if settings.readers else None
         left_out = sum(left.kind == "case" for left in plan.left_out)
         step = CaseStep(plan.clauses, driver, pool)
-        yield Session(spec, driver, step, plan, selection, settings, len(plan.cases) + left_out)
+        owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))
+        yield Session(spec, driver, step, plan, selection, settings, len(plan.cases) + left_out, owed)

@@ -59,7 +59,10 @@ def _drawn() -> Iterator[Subject]:
         codec = _CODECS[index % len(_CODECS)]
         half = max(1, table.num_rows // 2)
         batches = [batch for batch in table.combine_chunks().to_batches(max_chunksize=half) if batch.num_rows]
-        parts = REFERENCE.schema(table.schema), *(REFERENCE.batch(batch, codec) for batch in batches)
+        parts = (
+            REFERENCE.serialize_schema(table.schema),
+            *(REFERENCE.serialize_batch(batch, codec) for batch in batches),
+        )
         if sum(map(len, parts)) <= _LARGEST:
             yield Subject(f"drawn.{index}", Kind.MESSAGE, parts, "bq-arrow")
 
@@ -67,5 +70,5 @@ def _drawn() -> Iterator[Subject]:
 def _samples() -> Iterator[Subject]:
     for each in SAMPLES.values():
         if dictionary_count(each.schema) == 0:
-            parts = REFERENCE.schema(each.schema), *map(REFERENCE.batch, each.batches)
+            parts = REFERENCE.serialize_schema(each.schema), *map(REFERENCE.serialize_batch, each.batches)
             yield Subject(f"message.{each.id}", Kind.MESSAGE, parts, "ipc-message")

@@ -22,7 +22,7 @@ from conformance.reference.flatbuffers import TableLayout
 from conformance.reference.lz4 import Lz4Options, lz4_frame
 from conformance.reference.message import Message, frame
 from conformance.reference.mutants.reshaping import change_fields
-from conformance.reference.serializer import Serializer
+from conformance.reference.serializer import Serializer, Write
 
 __all__ = ["VARIATIONS", "Variation"]
 
@@ -51,12 +51,8 @@ VARIATIONS: Final[Mapping[str, Variation]] = MappingProxyType(_REGISTER)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _writing(vary: Callable[[Message], Message | bytes]) -> Serializer:
-    def write(message: Message) -> bytes:
-        made = vary(message)
-        return made if isinstance(made, bytes) else made.encode()
-
-    return Serializer(write_schema=write, write_batch=write)
+def _writing(vary: Write) -> Serializer:
+    return Serializer(write_schema=vary, write_batch=vary)
 
 
 def _variation(make: Callable[[Any], Serializer]) -> Callable[[str, str], Callable[[F], F]]:

@@ -1,4 +1,4 @@
-"""A badge: one small SVG with the number of MUST clauses that pass, out of those judged."""
+"""A badge: one small SVG with the number of MUST clauses that are held, out of those that the target owes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ _LABELS: Final = {READ_PROFILE: "arrow ipc reader", WRITE_PROFILE: "arrow ipc wr
 def badge_svg(report: Report) -> str:
     """The badge of ``report``; grey if nothing was judged, or if the run is incomplete."""
     must = report.levels()[Level.MUST]
-    text = f"{must.passed}/{must.judged} must" if must.judged else "not judged"
-    if not must.judged or not report.complete:
+    judged = must.total - must.not_judged
+    text = f"{must.share} must" if judged else "not judged"
+    if not judged or not report.complete:
         colour = _GREY
-    elif must.failed or must.expected:
-        colour = _RED if must.failed else _AMBER
+    elif must.failed:
+        colour = _RED
     else:
-        colour = _GREEN
+        colour = _GREEN if must.held == must.total else _AMBER
     return _render(_LABELS.get(report.run.profile, _LABEL), text, colour)
 
 

@@ -1,30 +1,31 @@
 """The improvements and regressions between two reports, separated from changes that cannot be compared.
 
-A clause that passed before and fails now is a regression. These are not regressions, because nobody knows whether
-the clause passed before: a clause that the older suite did not have, one that it could not judge, and one that fails
-only on cases that it did not have. An expected failure counts as a failure here, because the targets are compared
-and not their lists of expected failures.
+A clause that passed on a case and fails on it now is a regression, unless something else that failed on that case is
+repaired: then the failure has come to light, and nobody knows whether it is new. These are not regressions either: a
+clause that the older suite did not have, one that it could not judge, and one that fails only on cases that it did
+not have. An expected failure counts as a failure here, because the targets are compared and not their lists of
+expected failures.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.result import cases_of
+from conformance.engine.standing import FAILING, Standing
 from conformance.records import Level, Outcome
-from conformance.report.document import ClauseResult, DeviationResult, Report
+from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import chosen_or_left_out
 from conformance.report.summary import level_of
 
 __all__ = ["ChangeKind", "ClauseChange", "DeviationChange", "ReportDifference", "compare"]
 
-_HOLDS: Final = frozenset({Outcome.PASS, Outcome.UNEXPECTED_PASS})
+_HOLDS: Final = frozenset({Standing.HELD, Standing.HELD_WHERE_JUDGED})
 _FAILS: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED, Outcome.EXPECTED_FAIL})
-_GENERATED: Final = re.compile(r"generated\.(\w+)\.s(\d+)\.i(\d+)")
 _SAMPLES: Final = 5
 """Cases named for a change: enough to replay one, few enough to read."""
 
@@ -33,11 +34,11 @@ class ChangeKind(enum.StrEnum):
     """The kinds of change of a clause between two reports."""
 
     REGRESSION = "regression"
-    """It passed before and fails now."""
+    """It passed before and fails now on the same case, on which nothing else was repaired."""
     REPAIR = "repair"
-    """It failed before and passes now."""
+    """It failed before and passes now wherever it is judged."""
     NEWLY_JUDGED = "newly-judged"
-    """It was not judged before, or it fails only on cases that the older run did not have."""
+    """It was not judged before, or it fails only on cases on which it was not judged, or behind another failure."""
     NO_LONGER_JUDGED = "no-longer-judged"
     """It was judged before and is not judged now."""
     NEW_CLAUSE = "new-clause"
@@ -48,13 +49,15 @@ class ChangeKind(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClauseChange:
-    """One clause that changed: its outcomes before and after (None if it was not judged), and cases that show it."""
+    """One clause that changed: its standing before and after (None if the suite did not have it), and cases that show
+    it.
+    """
 
     change: ChangeKind
     clause: str
     level: Level
-    before: Outcome | None
-    after: Outcome | None
+    before: Standing | None
+    after: Standing | None
     text: str = ""
     cases: tuple[str, ...] = ()
     replay: str = ""
@@ -87,7 +90,7 @@ class ReportDifference:
 
     @property
     def fails(self) -> bool:
-        """True if any clause that passed before fails now."""
+        """True if any clause fails on a case on which it passed before."""
         return bool(self.of(ChangeKind.REGRESSION))
 
 
@@ -97,11 +100,10 @@ def compare(old: Report, new: Report) -> ReportDifference:
     Two deviations are the same if their clause and reason class are. A deviation is not listed as gone if its clause
     is no longer judged, and not as new if the older suite did not have its clause.
     """
-    before, after = ({item.id: item for item in report.clauses} for report in (old, new))
-    clauses = tuple(_changes(old, new, before, after))
+    clauses = tuple(_changes(old, new))
     known_before = chosen_or_left_out(old.run)
     then, now = _failures(old), _failures(new)
-    judged = {clause for clause, item in after.items() if item.outcome in _HOLDS | _FAILS}
+    judged = {clause for clause, item in new.standings.items() if item.standing in _HOLDS | FAILING}
     return ReportDifference(
         old=_name(old),
         new=_name(new),
@@ -116,26 +118,27 @@ def _name(report: Report) -> str:
     return f"{report.run.target} (suite {report.run.suite}{state})"
 
 
-def _changes(
-    old: Report, new: Report, before: Mapping[str, ClauseResult], after: Mapping[str, ClauseResult]
-) -> Iterator[ClauseChange]:
+def _changes(old: Report, new: Report) -> Iterator[ClauseChange]:
     known_before, known_now = chosen_or_left_out(old.run), chosen_or_left_out(new.run)
-    for clause in dict.fromkeys((*new.run.clauses, *after, *old.run.clauses, *before)):
-        then, now = before.get(clause), after.get(clause)
+    before, after = old.standings, new.standings
+    passed = _Passed(old, new)
+    for clause in dict.fromkeys((*after, *before)):
+        then, now = (item[clause].standing if clause in item else None for item in (before, after))
         failing = _failing(new, clause)
         if clause in known_now - known_before:
             change: ChangeKind | None = ChangeKind.NEW_CLAUSE
         elif clause in known_before - known_now:
             change = ChangeKind.GONE_CLAUSE
         else:
-            change = _change(then, now, comparable=any(_had(old, case) for item in failing for case in item.cases))
+            fails_on = {case for item in failing for case in item.cases}
+            change = _change(then, now, comparable=not fails_on.isdisjoint(passed.on(clause)))
         if change is not None:
             yield _clause_change(change, clause, then, now, failing or _failing(old, clause))
 
 
-def _change(then: ClauseResult | None, now: ClauseResult | None, *, comparable: bool) -> ChangeKind | None:
-    held, failed = (then is not None and then.outcome in some for some in (_HOLDS, _FAILS))
-    holds, fails = (now is not None and now.outcome in some for some in (_HOLDS, _FAILS))
+def _change(then: Standing | None, now: Standing | None, *, comparable: bool) -> ChangeKind | None:
+    held, failed = then in _HOLDS, then in FAILING
+    holds, fails = now in _HOLDS, now in FAILING
     if held and fails:
         return ChangeKind.REGRESSION if comparable else ChangeKind.NEWLY_JUDGED
     if failed and holds:
@@ -147,12 +150,34 @@ def _change(then: ClauseResult | None, now: ClauseResult | None, *, comparable: 
     return None
 
 
-def _had(report: Report, case_id: str) -> bool:
-    """True if the run of ``report`` put the case ``case_id`` to its target."""
-    run = report.run
-    if match := _GENERATED.fullmatch(case_id):
-        return match[1] == run.profile and int(match[2]) == run.seed and int(match[3]) < run.generated
-    return case_id in run.cases
+class _Passed:
+    """The cases on which clauses passed in the old report, without those on which something was repaired."""
+
+    def __init__(self, old: Report, new: Report) -> None:
+        failed, fails = _failed_on(old), _failed_on(new)
+        self._cases: Final = cases_of(old.run)
+        self._clauses: Final = {item.id: item for item in old.clauses}
+        self._repaired: Final = {case for case, clauses in failed.items() if clauses - fails.get(case, frozenset())}
+
+    def on(self, clause: str) -> frozenset[str]:
+        """Those cases of ``clause``; of a report without places of cases, all of the run if the clause held."""
+        item = self._clauses.get(clause)
+        if item is None:
+            return frozenset()
+        if item.standing is None:
+            cases = frozenset(self._cases if item.in_full().standing in _HOLDS else ())
+        else:
+            cases = item.passed_cases(self._cases)
+        return cases - self._repaired
+
+
+def _failed_on(report: Report) -> dict[str, set[str]]:
+    """For each case with a failure, the clauses that failed on it."""
+    found: dict[str, set[str]] = {}
+    for item in report.deviations:
+        for case in item.cases if item.outcome in _FAILS else ():
+            found.setdefault(case, set()).update(item.clauses)
+    return found
 
 
 def _failing(report: Report, clause: str) -> list[DeviationResult]:
@@ -162,18 +187,17 @@ def _failing(report: Report, clause: str) -> list[DeviationResult]:
 def _clause_change(
     change: ChangeKind,
     clause: str,
-    then: ClauseResult | None,
-    now: ClauseResult | None,
+    then: Standing | None,
+    now: Standing | None,
     shown: list[DeviationResult],
 ) -> ClauseChange:
-    some = now or then
     cases = dict.fromkeys(case for item in shown for case in item.cases)
     return ClauseChange(
         change=change,
         clause=clause,
-        level=level_of(clause) if some is None else some.level,
-        before=None if then is None else then.outcome,
-        after=None if now is None else now.outcome,
+        level=shown[0].level if shown else level_of(clause),
+        before=then,
+        after=now,
         text=shown[0].text if shown else "",
         cases=tuple(cases)[:_SAMPLES],
         replay=shown[0].replay if shown else "",

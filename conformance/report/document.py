@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,9 @@ from conformance.contract.closed import EvidenceKind
 from conformance.disk.files import write_whole
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
-from conformance.engine.result import Deviation, Result
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.result import Deviation, Result, cases_of
+from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 
@@ -33,6 +36,10 @@ SCHEMA_VERSION: Final = 1
 class ClauseResult:
     """The result of one clause over all cases: its worst outcome, and the number of verdicts with each outcome.
 
+    ``standing`` is what the run says of the clause, and ``why`` the reason if its passes do not count. ``judged`` and
+    ``owed`` count cases; ``passed_on`` are the places of the cases on which it passed among
+    :func:`conformance.engine.result.cases_of`
+    (``0-5,17``), so that a later report can be compared case by case. Reports of version 0.2 lack these keys.
     ``evidence`` are the kinds of evidence that the requirement rests on, strongest first.
     """
 
@@ -42,6 +49,24 @@ class ClauseResult:
     verdicts: tuple[OutcomeCount, ...]
     source: str = ""
     evidence: tuple[EvidenceKind, ...] = ()
+    standing: Standing | None = None
+    judged: int = 0
+    owed: int = 0
+    why: str = ""
+    passed_on: str = ""
+
+    def passed_cases(self, cases: Sequence[str]) -> frozenset[str]:
+        """The cases on which the clause passed, out of the run's ``cases``."""
+        ends = ([int(end) for end in part.split("-")] for part in self.passed_on.split(",") if part)
+        return frozenset(case for first, *last in ends for case in cases[first : (last or [first])[0] + 1])
+
+    def in_full(self) -> ClauseStanding:
+        """The standing, as far as the outcomes tell it if the report does not."""
+        if self.standing is not None:
+            passed = sum(item.count for item in self.verdicts if item.outcome in PASSED)
+            return ClauseStanding(self.standing, passed, self.judged, self.owed, self.why)
+        counts = Counter({item.outcome: item.count for item in self.verdicts})
+        return standing_of(counts, counts[Outcome.DEPENDENCY_FAILED])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -104,9 +129,16 @@ class Report:
         """The worst outcome of each clause that has a verdict."""
         return {item.id: item.outcome for item in self.clauses}
 
+    @property
+    def standings(self) -> Mapping[str, ClauseStanding]:
+        """The standing of each clause of the run, in the order of the run."""
+        silent = dict.fromkeys(self.run.clauses, ClauseStanding(Standing.NOT_JUDGED))
+        found = silent | {item.id: item.in_full() for item in self.clauses}
+        return {clause: item for clause, item in found.items() if clause != WHOLE_CASE or item.standing in FAILING}
+
     def levels(self) -> dict[Level, Cell]:
-        """The clauses of each level, counted by outcome."""
-        rows = summarise(self.run.clauses, self.worst)
+        """The clauses of each level, counted by standing."""
+        rows = summarise(self.standings)
         return {level: sum((row.cells[place] for row in rows), Cell()) for place, level in enumerate(Level)}
 
 
@@ -120,7 +152,7 @@ def document(result: Result) -> Report:
         summary=verdict_line(result),
         seconds=result.seconds,
         outcomes=tuple(OutcomeCount(outcome, count) for outcome, count in sorted(result.outcomes.items())),
-        clauses=tuple(_clause(result, clause_id) for clause_id in result.by_clause),
+        clauses=tuple(_clauses(result)),
         deviations=tuple(_deviation(result, deviation) for deviation in result.deviations),
         problems=tuple(ProblemResult(problem.kind, problem.index, problem.text) for problem in result.problems),
         silent=result.silent,
@@ -130,16 +162,51 @@ def document(result: Result) -> Report:
     )
 
 
-def _clause(result: Result, clause_id: str) -> ClauseResult:
-    counts, clause = result.by_clause[clause_id], CLAUSES.get(clause_id)
-    return ClauseResult(
-        id=clause_id,
-        level=level_of(clause_id),
-        outcome=result.worst[clause_id],
-        verdicts=tuple(OutcomeCount(outcome, count) for outcome, count in sorted(counts.items())),
-        source=clause.source if clause else "",
-        evidence=clause.evidence if clause else (),
-    )
+def _clauses(result: Result) -> Iterator[ClauseResult]:
+    """The clauses with a verdict, and those that a failing case owed."""
+    passed = _passed_on(result)
+    for clause_id in dict.fromkeys((*result.standings, *result.by_clause)):
+        counts, clause = result.by_clause.get(clause_id, Counter[Outcome]()), CLAUSES.get(clause_id)
+        standing = result.standings.get(clause_id, ClauseStanding(Standing.NOT_JUDGED))
+        if not counts and not standing.owed:
+            continue
+        yield ClauseResult(
+            id=clause_id,
+            level=level_of(clause_id),
+            outcome=result.worst.get(clause_id, Outcome.DEPENDENCY_FAILED),
+            verdicts=tuple(OutcomeCount(outcome, count) for outcome, count in sorted(counts.items())),
+            source=clause.source if clause else "",
+            evidence=clause.evidence if clause else (),
+            standing=standing.standing,
+            judged=standing.judged,
+            owed=standing.owed,
+            why=standing.reason,
+            passed_on=_ranges(passed.get(clause_id, ())),
+        )
+
+
+def _passed_on(result: Result) -> Mapping[str, list[int]]:
+    """For each clause the places of the cases on which it passed, in ascending order."""
+    order = {case_id: place for place, case_id in enumerate(cases_of(result.start))}
+    places: dict[str, list[int]] = {}
+    for case in sorted(result.cases, key=lambda case: order.get(case.case_id, -1)):
+        if (place := order.get(case.case_id)) is None:
+            continue
+        for verdict in case.verdicts:
+            if verdict.outcome is Outcome.PASS:
+                places.setdefault(verdict.clause, []).append(place)
+    return places
+
+
+def _ranges(places: Sequence[int]) -> str:
+    """Ascending numbers as ranges: ``0-5,17``; :meth:`ClauseResult.passed_cases` reads them."""
+    found: list[list[int]] = []
+    for place in places:
+        if found and found[-1][-1] == place - 1:
+            found[-1][1:] = [place]
+        else:
+            found.append([place])
+    return ",".join("-".join(map(str, ends)) for ends in found)
 
 
 def _deviation(result: Result, deviation: Deviation) -> DeviationResult:

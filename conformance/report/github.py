@@ -18,7 +18,7 @@ from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.document import DeviationResult, Report, document
-from conformance.report.summary import Cell, header, summarise
+from conformance.report.summary import Cell, header, held_line, summarise
 
 __all__ = ["annotation_commands", "append_summary", "step_summary"]
 
@@ -85,10 +85,11 @@ def step_summary(report: Report) -> str:
 def _summary(report: Report) -> Iterator[str]:
     yield f"### Conformance of {_text(report.run.target)}\n"
     yield f"{'❌' if report.failed else '✅'} {_text(report.summary)}\n"
+    yield f"{_text(held_line(report.standings))}\n"
     yield from (f"{_text(name)}: {_text(text)}  " for name, text in header(report.run, report.remarks))
-    yield f"\n| clauses passed of judged | {' | '.join(level.upper() for level in Level)} | not judged |"
+    yield f"\n| clauses held, of those owed | {' | '.join(level.upper() for level in Level)} | not judged |"
     yield f"|---|{'--:|' * len(Level)}--:|"
-    rows = summarise(report.run.clauses, report.worst)
+    rows = summarise(report.standings)
     for row in rows:
         yield f"| {_text(row.chapter)} | {' | '.join(map(_count, row.cells))} | {row.total.not_judged or '–'} |"  # noqa: RUF001  # a dash for an empty cell
     yield from _deviations(_failing(report))
@@ -126,7 +127,7 @@ def _deviations(failing: list[DeviationResult]) -> Iterator[str]:
 
 
 def _count(cell: Cell) -> str:
-    return f"{cell.passed}/{cell.judged}" if cell.judged else "–"  # noqa: RUF001  # a dash for an empty cell
+    return cell.share or "–"  # noqa: RUF001  # a dash for an empty cell
 
 
 _MARKUP: Final = re.compile(r"[^\w\s.,;()/-]|_|(?<=www)\.", re.ASCII | re.IGNORECASE)

@@ -13,11 +13,12 @@ from typing import Final
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Result
+from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
-from conformance.report.document import ClauseResult, DeviationResult, Report, document
+from conformance.report.document import DeviationResult, Report, document
 from conformance.report.pages import page_within
-from conformance.report.summary import header, summarise
+from conformance.report.summary import header, held_line, level_of, summarise
 
 __all__ = ["clause_anchor", "dated", "html", "write_html"]
 
@@ -40,10 +41,11 @@ def html(report: Report) -> str:
         report=report,
         header=[*dated(report), *header(report.run, report.remarks)],
         badge=badge_svg(report),
-        rows=summarise(report.run.clauses, report.worst),
+        rows=summarise(report.standings),
+        held=held_line(report.standings),
         levels=list(Level),
         sections=sections,
-        passed=_passed(report),
+        held_clauses=_held(report),
         first=_first([item for _, _, items in sections for item in items]),
         clauses=CLAUSES,
         anchor=clause_anchor,
@@ -56,13 +58,13 @@ def dated(report: Report) -> list[tuple[str, str]]:
     return [("date", date)] if date else []
 
 
-def _passed(report: Report) -> dict[str, list[ClauseResult]]:
-    """The clauses that passed wherever they were judged, by chapter."""
-    passed: dict[str, list[ClauseResult]] = {}
-    for item in report.clauses:
-        if item.outcome is Outcome.PASS:
-            passed.setdefault(item.id.partition(".")[0], []).append(item)
-    return passed
+def _held(report: Report) -> dict[str, list[tuple[str, Level, str]]]:
+    """The clauses that are held, at least where they were judged, by chapter: id, level, and the standing in words."""
+    held: dict[str, list[tuple[str, Level, str]]] = {}
+    for clause, item in report.standings.items():
+        if item.standing in (Standing.HELD, Standing.HELD_WHERE_JUDGED):
+            held.setdefault(clause.partition(".")[0], []).append((clause, level_of(clause), item.words))
+    return held
 
 
 def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:

@@ -15,6 +15,7 @@ from typing import Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.engine.result import NOT_JUDGED
+from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import DeviationResult, Report
@@ -54,27 +55,35 @@ class State:
     words: str
 
 
-_HOLDS: Final = State("holds", "✓", "passes")
+_HOLDS: Final = State("holds", "✓", "held")
+_PARTLY: Final = State("partly", "(✓)", "held where judged")
 _FAILS: Final = State("fails", "✗", "fails")
 _EXPECTED: Final = State("expected", "◐", "fails as expected")
 _BROKE: Final = State("broke", "!", "the suite broke")
 _BLANK: Final = State("blank", "–", "not judged")  # noqa: RUF001  # a dash for an empty cell
 _SILENT: Final = State("blank", "·", "no case of the run had anything to judge")
+_NOT_OFFERED: Final = State("blank", "∅", "not offered")
 _ABSENT: Final = State("absent", "", "not selected")
-LEGEND: Final = (_HOLDS, _FAILS, _EXPECTED, _BLANK, _SILENT)
+LEGEND: Final = (_HOLDS, _PARTLY, _FAILS, _EXPECTED, _BLANK, _NOT_OFFERED, _SILENT)
 
 
-def state_of(outcome: Outcome | None) -> State:
-    """The state of a clause with this worst outcome; None means a clause of the run without a verdict."""
-    if outcome is None:
-        return _SILENT
+_STATES: Final = {
+    Standing.HELD: _HOLDS,
+    Standing.HELD_WHERE_JUDGED: _PARTLY,
+    Standing.FAILED: _FAILS,
+    Standing.EXPECTED: _EXPECTED,
+    Standing.NOT_JUDGED: _BLANK,
+    Standing.NOT_OFFERED: _NOT_OFFERED,
+}
+
+
+def state_of(standing: Standing | None, outcome: Outcome | None) -> State:
+    """The state of a clause with this standing and worst outcome; None for a clause that the run did not select."""
+    if standing is None:
+        return _ABSENT
     if outcome is Outcome.ERROR:
         return _BROKE
-    if outcome in (Outcome.EXPECTED_FAIL, Outcome.UNEXPECTED_PASS):
-        return _EXPECTED
-    if outcome in NOT_JUDGED:
-        return _BLANK
-    return _HOLDS if outcome is Outcome.PASS else _FAILS
+    return _SILENT if outcome is None and standing is Standing.NOT_JUDGED else _STATES[standing]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,8 +99,13 @@ class Implementation:
         return dict(self.report.worst)
 
     @cached_property
+    def standings(self) -> dict[str, Standing]:
+        """The standing of each clause of the run."""
+        return {clause: item.standing for clause, item in self.report.standings.items()}
+
+    @cached_property
     def levels(self) -> dict[Level, Cell]:
-        """The clauses of each level, counted by outcome."""
+        """The clauses of each level, counted by standing."""
         return self.report.levels()
 
     @property
@@ -107,8 +121,7 @@ class Implementation:
 
     def entry(self, clause_id: str) -> Entry:
         """The cell of one clause."""
-        known = clause_id in self.report.run.clauses or clause_id in self.outcomes
-        state = state_of(self.outcomes.get(clause_id)) if known else _ABSENT
+        state = state_of(self.standings.get(clause_id), self.outcomes.get(clause_id))
         about = [item for item in self.report.deviations if clause_id in item.clauses]
         mine = [item for item in about if item.outcome == self.outcomes.get(clause_id)]
         others = [item for item in about if item.outcome != self.outcomes.get(clause_id)]
@@ -145,7 +158,7 @@ class MatrixRow:
 
     @property
     def holds_everywhere(self) -> bool:
-        """True if the clause passes in every implementation."""
+        """True if the clause is held in every implementation."""
         return all(entry.state is _HOLDS for entry in self.entries)
 
 
@@ -157,14 +170,14 @@ class Chapter:
     rows: tuple[MatrixRow, ...]
 
     def totals(self) -> tuple[Cell, ...]:
-        """For each implementation, the clauses of this chapter counted by outcome."""
+        """For each implementation, the clauses of this chapter counted by standing."""
         columns = zip(*(row.entries for row in self.rows), strict=True)
         return tuple(sum((_cell(entry) for entry in column), Cell()) for column in columns)
 
 
 def _cell(entry: Entry) -> Cell:
-    outcome = entry.implementation.outcomes.get(entry.clause)
-    return Cell() if entry.state is _ABSENT else cell_of(outcome or Outcome.UNTESTABLE)
+    standing = entry.implementation.standings.get(entry.clause)
+    return Cell() if standing is None else cell_of(standing)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -186,7 +199,7 @@ _LEVELS: Final = tuple(Level)
 
 def build(implementations: Sequence[Implementation]) -> Matrix:
     """The matrix of ``implementations``."""
-    met = dict.fromkeys(clause for item in implementations for clause in (*item.report.run.clauses, *item.outcomes))
+    met = dict.fromkeys(clause for item in implementations for clause in item.standings)
     order = {clause: place for place, clause in enumerate(CLAUSES)}
     clauses = sorted(met, key=lambda clause: order.get(clause, len(order)))
     chapters: dict[str, list[MatrixRow]] = {}

@@ -86,13 +86,15 @@ def markdown(matrix: Matrix) -> str:
 def _markdown(matrix: Matrix) -> Iterator[str]:
     names = [item.report.run.target for item in matrix.implementations]
     yield "# Implementations and clauses\n"
-    yield "Each cell gives the clauses that passed, of those judged. A clause counts once, with its worst outcome.\n"
-    yield "| implementation | MUST | SHOULD | MAY | distinct deviations | not judged | run time |"
-    yield "|---|--:|--:|--:|--:|--:|--:|"
+    yield "Each cell gives the clauses that are held, of those that the implementation owes.\n"
+    yield "| implementation | MUST | SHOULD | MAY | distinct deviations | held where judged | not judged | run time |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for name, item in zip(names, matrix.implementations, strict=True):
         counts = " | ".join(_count(item.levels[level]) for level in Level)
-        blank = sum(cell.not_judged for cell in item.levels.values())
-        yield f"| {_text(name)} | {counts} | {len(item.failed)} | {blank} | {item.report.seconds:.0f} s |"
+        partly, blank = (
+            sum(getattr(cell, name) for cell in item.levels.values()) for name in ("held_where_judged", "not_judged")
+        )
+        yield f"| {_text(name)} | {counts} | {len(item.failed)} | {partly} | {blank} | {item.report.seconds:.0f} s |"
     signs = ", ".join(f"{state.sign} {state.words}" for state in LEGEND)
     yield f"\n{signs}. Clauses that pass everywhere are counted in their chapter and not listed."
     for chapter in matrix.chapters:
@@ -108,7 +110,7 @@ def _markdown(matrix: Matrix) -> Iterator[str]:
 
 
 def _count(cell: Cell) -> str:
-    return f"{cell.passed}/{cell.judged}" if cell.judged else "–"  # noqa: RUF001  # a dash for an empty cell
+    return cell.share or "–"  # noqa: RUF001  # a dash for an empty cell
 
 
 def _text(text: str) -> str:

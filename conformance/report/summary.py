@@ -13,9 +13,20 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
+from conformance.engine.standing import ClauseStanding, Standing
 from conformance.records import Level, Outcome
 
-__all__ = ["Cell", "ChapterRow", "cell_of", "header", "level_of", "replay_command", "summarise", "verdict_line"]
+__all__ = [
+    "Cell",
+    "ChapterRow",
+    "cell_of",
+    "header",
+    "held_line",
+    "level_of",
+    "replay_command",
+    "summarise",
+    "verdict_line",
+]
 
 
 _REPLAYED_BY: Final = {
@@ -27,17 +38,26 @@ _REPLAYED_BY: Final = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cell:
-    """Clauses of one chapter and level, each counted once under its worst outcome."""
+    """Clauses of one chapter and level, each counted once under its standing; the field names are those of
+    :class:`~conformance.engine.standing.Standing`.
+    """
 
-    passed: int = 0
+    held: int = 0
+    held_where_judged: int = 0
     failed: int = 0
     expected: int = 0
     not_judged: int = 0
+    not_offered: int = 0
 
     @property
-    def judged(self) -> int:
-        """The number of clauses that the run judged."""
-        return self.passed + self.failed + self.expected
+    def total(self) -> int:
+        """The number of clauses that the target owes: all but those of what it does not offer."""
+        return self.held + self.held_where_judged + self.failed + self.expected + self.not_judged
+
+    @property
+    def share(self) -> str:
+        """The clauses held, out of those owed: *12/15*; empty if none is owed."""
+        return f"{self.held}/{self.total}" if self.total else ""
 
     def __add__(self, other: Cell) -> Cell:
         pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
@@ -62,25 +82,37 @@ def level_of(clause_id: str) -> Level:
     return CLAUSES[clause_id].level if clause_id in CLAUSES else Level.MUST
 
 
-def cell_of(outcome: Outcome) -> Cell:
-    """One clause, counted under its worst outcome."""
-    if outcome.fails_run:
-        return Cell(failed=1)
-    if outcome is Outcome.EXPECTED_FAIL:
-        return Cell(expected=1)
-    return Cell(not_judged=1) if outcome in NOT_JUDGED else Cell(passed=1)
+def cell_of(standing: Standing) -> Cell:
+    """One clause, counted under its standing."""
+    return Cell(**{standing.name.lower(): 1})
 
 
-def summarise(chosen: Sequence[str], worst: Mapping[str, Outcome]) -> list[ChapterRow]:
-    """One row per chapter of the clauses ``chosen``, in the order of the contract, by the ``worst`` outcome of each.
-
-    A clause without an outcome was never observed, and so counts as not judged.
-    """
+def summarise(standings: Mapping[str, ClauseStanding]) -> list[ChapterRow]:
+    """One row per chapter, in the order of the clauses given, which are counted by their standing."""
     cells: dict[str, dict[Level, Cell]] = {}
-    for clause_id in dict.fromkeys((*chosen, *worst)):
+    for clause_id, item in standings.items():
         row = cells.setdefault(clause_id.partition(".")[0], dict.fromkeys(Level, Cell()))
-        row[level_of(clause_id)] += cell_of(worst.get(clause_id, Outcome.UNTESTABLE))
+        row[level_of(clause_id)] += cell_of(item.standing)
     return [ChapterRow(chapter, tuple(row.values())) for chapter, row in cells.items()]
+
+
+def held_line(standings: Mapping[str, ClauseStanding]) -> str:
+    """The clauses of each level that are held, and the others by standing: *MUST 230 of 260 held, 4 failed, …*."""
+    parts = []
+    rows = summarise(standings)
+    for place, level in enumerate(Level):
+        cell = sum((row.cells[place] for row in rows), Cell())
+        if not cell.total:
+            continue
+        others = (
+            (cell.held_where_judged, "held where judged"),
+            (cell.failed, "failed"),
+            (cell.expected, "expected to fail"),
+            (cell.not_judged, "not judged"),
+        )
+        said = "".join(f", {count} {words}" for count, words in others if count)
+        parts.append(f"{level.upper()} {cell.held} of {cell.total} held{said}")
+    return "; ".join(parts)
 
 
 def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:

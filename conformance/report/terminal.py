@@ -14,7 +14,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
-from conformance.report.summary import header, level_of, replay_command, summarise, verdict_line
+from conformance.report.summary import header, held_line, level_of, replay_command, summarise, verdict_line
 
 __all__ = ["print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
 
@@ -56,6 +56,7 @@ def print_report(console: Console, result: Result) -> None:
     if result.silent:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
         console.print(Text(note, "dim"))
+    console.print(held_line(result.standings))
     console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
 
 
@@ -143,12 +144,13 @@ def _print_problems(console: Console, result: Result) -> None:
 
 
 def _summary(result: Result) -> Table:
-    """The table of clauses passed and judged per chapter and level."""
+    """The table of clauses held, out of those that the target owes, per chapter and level."""
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for name in ("chapter", "MUST", "SHOULD", "MAY", "expected failures", "not judged"):
+    for name in ("chapter", "MUST", "SHOULD", "MAY", "held where judged", "failed", "expected", "not judged"):
         table.add_column(name, justify="left" if name == "chapter" else "right", no_wrap=True)
-    for row in summarise(result.start.clauses, result.worst):
-        cells = [Text(f"{cell.passed}/{cell.judged}", "red" if cell.failed else "") for cell in row.cells]
-        shown = [text if cell.judged else "-" for text, cell in zip(cells, row.cells, strict=True)]
-        table.add_row(row.chapter, *shown, str(row.total.expected or "-"), str(row.total.not_judged or "-"))
+    for row in summarise(result.standings):
+        cells = [Text(cell.share or "-", "red" if cell.failed else "") for cell in row.cells]
+        total = row.total
+        others = (total.held_where_judged, total.failed, total.expected, total.not_judged)
+        table.add_row(row.chapter, *cells, *(str(count or "-") for count in others))
     return table

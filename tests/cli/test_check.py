@@ -210,7 +210,7 @@ def test_a_stream_in_the_other_byte_order_is_named(data: Path) -> None:
 
 def test_a_schema_without_fields_is_a_finding(data: Path) -> None:
     """Readers in wide use refuse an absent vector of fields."""
-    (data / "absent.bin").write_bytes(Serializer(write_schema=without_fields).schema(pa.schema([])))
+    (data / "absent.bin").write_bytes(Serializer(write_schema=without_fields).serialize_schema(pa.schema([])))
 
     result = check("absent.bin")
 

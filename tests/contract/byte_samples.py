@@ -48,8 +48,8 @@ def broken_messages() -> Mapping[wire.Rule, Message]:
 
 END_OF_STREAM = bytes.fromhex("ffffffff00000000")
 _BATCH = pa.RecordBatch.from_pydict({"n": pa.array([1, None, 3]), "items": pa.array([["a"], [], ["b", "c"]])})
-_SCHEMA_DATA = REFERENCE.schema(_BATCH.schema)
-_BATCH_DATA = REFERENCE.batch(_BATCH)
+_SCHEMA_DATA = REFERENCE.serialize_schema(_BATCH.schema)
+_BATCH_DATA = REFERENCE.serialize_batch(_BATCH)
 
 
 def _other_message(write: Callable[[pa.NativeFile], object]) -> bytes:

@@ -60,7 +60,10 @@ def table() -> pa.Table:
 def serialized(serializer: Serializer) -> Exchange:
     """The case's rows from a serializer, in one batch."""
     (batch,) = table().to_batches()
-    messages = ("SerializeSchema", serializer.schema(batch.schema)), ("SerializeBatch", serializer.batch(batch))
+    messages = (
+        ("SerializeSchema", serializer.serialize_schema(batch.schema)),
+        ("SerializeBatch", serializer.serialize_batch(batch)),
+    )
     return Exchange(CASE.id, "x", tuple(Call(0, "", method, b"", (data,)) for method, data in messages))
 
 

@@ -34,8 +34,8 @@ def exchange(table: pa.Table, *, chunks: int = 1) -> Exchange:
     """A table from the reference's serializer, in a number of batches."""
     size = -(-table.num_rows // chunks)
     batches = table.combine_chunks().to_batches(max_chunksize=size)
-    calls = [Call(0, "", "SerializeSchema", b"", (REFERENCE.schema(table.schema),))]
-    calls += [Call(0, "", "SerializeBatch", b"", (REFERENCE.batch(batch),)) for batch in batches]
+    calls = [Call(0, "", "SerializeSchema", b"", (REFERENCE.serialize_schema(table.schema),))]
+    calls += [Call(0, "", "SerializeBatch", b"", (REFERENCE.serialize_batch(batch),)) for batch in batches]
     return Exchange("c", "x", tuple(calls))
 
 

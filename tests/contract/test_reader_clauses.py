@@ -20,8 +20,8 @@ EXCHANGE = Exchange(
     "c",
     "x",
     (
-        Call(0, "", "SerializeSchema", b"", (REFERENCE.schema(ROWS.schema),)),
-        Call(0, "", "SerializeBatch", b"", (REFERENCE.batch(ROWS.to_batches()[0]),)),
+        Call(0, "", "SerializeSchema", b"", (REFERENCE.serialize_schema(ROWS.schema),)),
+        Call(0, "", "SerializeBatch", b"", (REFERENCE.serialize_batch(ROWS.to_batches()[0]),)),
     ),
 )
 GOOD = Reading("pyarrow-stream", "c", "serializer", ReadingOutcome.TABLE, table=b"ARROW", camp="all")

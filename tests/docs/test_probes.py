@@ -131,9 +131,9 @@ def _compressed(name: str) -> list[bytes]:
 def _differs(name: str, batch: pa.RecordBatch) -> bool:
     """Whether a variation changes the schema's or the batch's bytes of ``batch``."""
     varied = VARIATIONS[name].serializer
-    return (varied.schema(batch.schema), varied.batch(batch)) != (
-        REFERENCE.schema(batch.schema),
-        REFERENCE.batch(batch),
+    return (varied.serialize_schema(batch.schema), varied.serialize_batch(batch)) != (
+        REFERENCE.serialize_schema(batch.schema),
+        REFERENCE.serialize_batch(batch),
     )
 
 
@@ -254,7 +254,7 @@ def odd_decimal() -> bool:
     """A decimal buffer of the reference's message begins at an odd multiple of 8."""
     message = batch_message(_batch("defects.decimal-at-odd-multiple-of-8"))
     buffers, _ = message.body()
-    prefix = len(REFERENCE.batch(_batch("defects.decimal-at-odd-multiple-of-8"))) - len(message.body()[1])
+    prefix = len(REFERENCE.serialize_batch(_batch("defects.decimal-at-odd-multiple-of-8"))) - len(message.body()[1])
     places = zip(message.parts, buffers, strict=True)
     return any((prefix + offset) % 16 == 8 for part, (offset, _) in places if part.path in {"amount", "large"})
 
@@ -281,7 +281,7 @@ def empty_buffers() -> bool:
 def long_bitmaps() -> bool:
     """The variation makes messages longer."""
     rows = pa.record_batch({"a": pa.array([1, None, 3])})
-    return len(VARIATIONS["bitmaps-long"].serializer.batch(rows)) > len(REFERENCE.batch(rows))
+    return len(VARIATIONS["bitmaps-long"].serializer.serialize_batch(rows)) > len(REFERENCE.serialize_batch(rows))
 
 
 @shows("values-under-nulls")
@@ -314,7 +314,7 @@ def message_metadata() -> bool:
 def version_4() -> bool:
     """The version that pyarrow reads off the message is V4."""
     rows = pa.record_batch({"a": pa.array([1])})
-    message = pa.ipc.read_message(VARIATIONS["metadata-v4"].serializer.batch(rows))
+    message = pa.ipc.read_message(VARIATIONS["metadata-v4"].serializer.serialize_batch(rows))
     return message.metadata_version is pa.ipc.MetadataVersion.V4
 
 

@@ -60,7 +60,6 @@ WORDS: Final = (
     Word(r"greed(?:y|ily)?", "excessive memory use", (r"greedy (?:match|regular|search|algorithm)\w*",)),
     # Vague verbs and prepositions, whose meaning the reader had to guess.
     Word(r"st(?:ood|ands?)", "is, is written; for a person: name the action", (r"stand-?ins?", r"stands? for")),
-    Word(r"held", "passed, kept, stored, required", (r"held open", r"lock\w* (?:is|was|are) held")),
     Word(r"work(?:s|ed|ing)? out", "compute, derive"),
     Word(r"besides?", "next to, in addition to, compared with, or say how the two relate"),
     Word(r"mend(?:s|ed|ing)?", "fix, repair"),

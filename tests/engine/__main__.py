@@ -1,4 +1,4 @@
-"""``python -m tests.engine`` writes ``faulty_servers.json``: the MUST clauses that each faulty server passes."""
+"""``python -m tests.engine`` writes ``faulty_servers.json``: the MUST clauses that each faulty server holds."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 from conformance.engine.corpus import load_corpus
-from conformance.engine.proof import ProofFixture, by_server
-from conformance.engine.prove import passed
+from conformance.engine.proof import ProofFixture
+from conformance.engine.prove import held
 from conformance.engine.selection import all_clauses
 from conformance.reference.mutants import FAULTY_SERVERS
 
 if __name__ == "__main__":
     proof_fixture = ProofFixture.of(load_corpus().values(), all_clauses().values())
-    known = {name: passed(by_server(proof_fixture, name)) for name in FAULTY_SERVERS}
+    known = {name: held(proof_fixture, name) for name in FAULTY_SERVERS}
     text = json.dumps(known, indent=1, sort_keys=True) + "\n"
     (Path(__file__).parent / "faulty_servers.json").write_text(text, encoding="utf-8")

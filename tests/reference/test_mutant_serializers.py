@@ -24,7 +24,7 @@ def test_a_target_file_names_a_mutant() -> None:
         exchange = target.drive(CASE, ROWS)
 
     schema, *batches = (call.responses for call in exchange.calls)
-    assert schema == (REFERENCE.schema(ROWS.schema),)
+    assert schema == (REFERENCE.serialize_schema(ROWS.schema),)
     assert set(batches) == {(b"",)}
 
 

@@ -85,7 +85,7 @@ def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
     serializer = register._REGISTER["test.patient"].serializer  # what the fixture replaced
 
     assert serializer is not None
-    assert serializer.batch(BATCH) == REFERENCE.batch(BATCH)
+    assert serializer.serialize_batch(BATCH) == REFERENCE.serialize_batch(BATCH)
 
 
 def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
@@ -100,7 +100,7 @@ def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
     serializer = register._REGISTER["test.renamed"].serializer  # what the fixture replaced
 
     assert serializer is not None
-    assert pa.ipc.read_schema(pa.py_buffer(serializer.schema(BATCH.schema))).names == ["n_"]
+    assert pa.ipc.read_schema(pa.py_buffer(serializer.serialize_schema(BATCH.schema))).names == ["n_"]
 
 
 def test_a_lie_may_be_stated_in_the_call() -> None:
@@ -126,7 +126,7 @@ def test_a_lie_about_fields_is_told_of_those_inside_others() -> None:
 
     serializer = register._REGISTER["test.fields"].serializer  # what the fixture replaced
     assert serializer is not None
-    serializer.batch(pa.record_batch({"record": pa.array([{"inner": 1}])}))
+    serializer.serialize_batch(pa.record_batch({"record": pa.array([{"inner": 1}])}))
 
     assert seen == ["inner", "record"]
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from conformance.engine.standing import Standing
 from conformance.records import Outcome, Verdict
 from conformance.report.diff import ChangeKind, compare
 from conformance.report.document import Report
@@ -51,7 +52,7 @@ def test_a_change_names_cases_and_replay() -> None:
     """The reader can go and look."""
     (change,) = compare(HOLDS, FAILS).clauses
 
-    assert (change.clause, change.before, change.after) == ("framing.x", Outcome.PASS, Outcome.FAIL)
+    assert (change.clause, change.before, change.after) == ("framing.x", Standing.HELD, Standing.FAILED)
     assert (change.text, change.cases) == ("3 messages", ("a",))
     assert change.replay == "conformance replay a --target fake.toml"
 
@@ -70,9 +71,39 @@ def test_a_clause_that_fails_on_new_cases_alone_is_no_regression() -> None:
 def test_a_generated_case_is_old_where_it_was_generated(index: int, *, fails: bool) -> None:
     """The ids of generated cases are in no list: seed and number say which there were."""
     run = dataclasses.replace(HOLDS.run, generated=4)
+    passed = [dataclasses.replace(item, passed_on="0-4") for item in HOLDS.clauses]
     new = report_of(failing(f"generated.server.s7.i{index}", "framing.x", "3 messages"))
 
-    assert compare(dataclasses.replace(HOLDS, run=run), new).fails is fails
+    assert compare(dataclasses.replace(HOLDS, run=run, clauses=tuple(passed)), new).fails is fails
+
+
+def test_a_failure_behind_one_that_was_repaired_is_no_regression() -> None:
+    """Nobody knows whether it is new: the answer was another one."""
+    old = report_of(passing("a", "framing.x"), failing("a", "rows.x", "no rows"))
+    new = report_of(failing("a", "framing.x", "3 messages"), passing("a", "rows.x"))
+
+    difference = compare(old, new)
+
+    assert {item.clause: item.change for item in difference.clauses} == {
+        "framing.x": ChangeKind.NEWLY_JUDGED,
+        "rows.x": ChangeKind.REPAIR,
+    }
+    assert not difference.fails
+
+
+def test_a_failure_beside_one_that_stays_is_a_regression() -> None:
+    """On a case on which nothing was repaired, a pass that is gone is lost."""
+    old = report_of(passing("a", "framing.x"), failing("a", "rows.x", "no rows"))
+    new = report_of(failing("a", "framing.x", "3 messages"), failing("a", "rows.x", "no rows"))
+
+    assert compare(old, new).fails
+
+
+def test_reports_without_places_of_cases_are_compared_as_a_whole() -> None:
+    """The suite before version 0.3 did not write on which cases a clause passed."""
+    older = [dataclasses.replace(item, standing=None, passed_on="", judged=0, owed=0) for item in HOLDS.clauses]
+
+    assert compare(dataclasses.replace(HOLDS, clauses=tuple(older)), FAILS).fails
 
 
 def test_a_clause_that_the_older_suite_lacked_is_new() -> None:

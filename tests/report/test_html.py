@@ -91,11 +91,11 @@ def test_what_was_not_judged_is_listed_with_its_reason() -> None:
     assert "cannot seed" in text
 
 
-def test_what_passed_is_listed_by_name() -> None:
+def test_what_is_held_is_listed_by_name() -> None:
     """By chapter; a clause that failed is not among it."""
     text = visible(html(failed_run()))
 
-    assert "Passed 1 rows 1 rows.once MUST" in text
+    assert "Held 1 rows 1 rows.once MUST" in text
 
 
 def test_the_date_of_the_run_is_shown() -> None:

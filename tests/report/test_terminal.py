@@ -127,7 +127,7 @@ PROBLEMS WITH EXPECTED FAILURES (1)
 
 
 def test_the_summary_counts_clauses_by_chapter_and_level() -> None:
-    """Passed of judged; what was not judged is apart."""
+    """Held of owed; the others are counted by standing."""
     verdicts = [
         failing("a", "framing.x", "3 messages"),
         passing("a", "framing.y"),
@@ -138,9 +138,9 @@ def test_the_summary_counts_clauses_by_chapter_and_level() -> None:
 
     assert (
         """
-chapter  MUST  SHOULD  MAY  expected failures  not judged
-framing   1/2       -    -                  -           -
-types       -       -    -                  -           1
+chapter  MUST  SHOULD  MAY  held where judged  failed  expected  not judged
+framing   1/2       -    -                  -       1         -           -
+types     0/1       -    -                  -       -         -           1
 """
         in text
     )

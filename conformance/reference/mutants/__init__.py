@@ -6,6 +6,9 @@ gathers all of them and chooses the service that runs each.
 
 from __future__ import annotations
 
+import functools
+from typing import Final
+
 import pyarrow as pa
 
 from conformance.reference.mutants import (  # noqa: F401  # each registers its mutants
@@ -36,11 +39,18 @@ from conformance.reference.mutants.register import MUTANTS, Mutant
 from conformance.reference.serializer import Serializer
 from conformance.reference.service import Service
 
-__all__ = ["FAULTY_SERVERS", "MUTANTS", "Mutant", "service_class"]
+__all__ = ["FAULTY_SERVERS", "MUTANTS", "STACKED_WITH", "Mutant", "service_class"]
+
+
+STACKED_WITH: Final = "+"
+"""What separates the names of mutants that one service has together."""
 
 
 def service_class(name: str | None) -> type[Service]:
     """The service to run: the reference itself for None, otherwise the one with the mutant's deviation.
+
+    Several names joined by ``+`` give a service with all of these deviations. Of two that replace the same step, the
+    first decides how much the second still does.
 
     Raises:
         KeyError: no mutant has that name.
@@ -49,13 +59,21 @@ def service_class(name: str | None) -> type[Service]:
         return Service
     if name in FAULTY_SERVERS:
         return FAULTY_SERVERS[name]
+    stacked = [_mutant(each) for each in name.split(STACKED_WITH)]
+    serializers = [mutant.serializer for mutant in stacked if mutant.service is None and mutant.serializer is not None]
+    services = [mutant.service for mutant in stacked if mutant.service is not None]
+    if serializers:
+        services.append(_written_by(functools.reduce(Serializer.then, serializers)))
+    return services[0] if len(services) == 1 else type("Stacked", tuple(services), {})
+
+
+def _mutant(name: str) -> Mutant:
     if name not in MUTANTS:
         raise KeyError(f"no mutant is called {name!r}; `conformance serve --mutants` lists them all")
     mutant = MUTANTS[name]
-    if mutant.service is not None:
-        return mutant.service
-    assert mutant.serializer is not None, "a mutant lies in its service or in its serializer"
-    return _written_by(mutant.serializer)
+    if mutant.service is None and mutant.serializer is None:
+        raise KeyError(f"the mutant {name!r} is of the readings of an exchange; no server can have it")
+    return mutant
 
 
 def _written_by(serializer: Serializer) -> type[Service]:
@@ -63,9 +81,9 @@ def _written_by(serializer: Serializer) -> type[Service]:
 
     class Written(Service):
         def encode_schema(self, schema: pa.Schema) -> bytes:
-            return serializer.schema(schema)
+            return serializer.serialize_schema(schema)
 
         def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
-            return serializer.batch(part, codec)
+            return serializer.serialize_batch(part, codec)
 
     return Written

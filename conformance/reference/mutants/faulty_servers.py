@@ -165,10 +165,10 @@ class _Written(Service):
     serializer = REFERENCE
 
     def encode_schema(self, schema: pa.Schema) -> bytes:
-        return self.serializer.schema(schema)
+        return self.serializer.serialize_schema(schema)
 
     def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
-        return self.serializer.batch(part, codec)
+        return self.serializer.serialize_batch(part, codec)
 
 
 @_faulty("liar.wrong-values")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from conformance.records import Reading
 from conformance.reference.message import Message
 from conformance.reference.mutants.reshaping import Change, change_fields
-from conformance.reference.serializer import Serializer
+from conformance.reference.serializer import Serializer, Write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,15 +109,14 @@ def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[
     return named
 
 
-def _patient(reported: Callable[[Message], Message | bytes]) -> Callable[[Message], bytes]:
+def _patient(reported: Write) -> Write:
     """A mutant that does not apply to a message (it has no list, for example) leaves the message unchanged."""
 
-    def write(message: Message) -> bytes:
+    def write(message: Message) -> Message | bytes:
         try:
-            made = reported(message)
+            return reported(message)
         except LookupError:
-            return message.encode()
-        return made if isinstance(made, bytes) else made.encode()
+            return message
 
     return write
 
@@ -144,7 +143,7 @@ def _reshaping(reported: Callable[[pa.RecordBatch], pa.RecordBatch]) -> dict[str
     return {"serializer": Serializer(reshape=reported)}
 
 
-def _of_both(reported: Callable[[Message], Message | bytes]) -> dict[str, Any]:
+def _of_both(reported: Write) -> dict[str, Any]:
     return {"serializer": Serializer(write_schema=_patient(reported), write_batch=_patient(reported))}
 
 

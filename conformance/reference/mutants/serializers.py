@@ -14,27 +14,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import pyarrow as pa
-
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.serializer import Serializer
 
-__all__ = ["MutantSerializer"]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class MutantSerializer:
-    """A mutant's serializer under the names that a target's functions have."""
-
-    serializer: Serializer
-
-    def serialize_schema(self, schema: pa.Schema) -> bytes:
-        """The schema message, changed if the mutant changes it."""
-        return self.serializer.schema(schema)
-
-    def serialize_batch(self, batch: pa.RecordBatch) -> bytes:
-        """The record batch message, changed if the mutant changes it."""
-        return self.serializer.batch(batch)
+__all__: list[str] = []
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,11 +26,11 @@ class _Group:
 
     name: str
 
-    def __getattr__(self, rest: str) -> MutantSerializer:
+    def __getattr__(self, rest: str) -> Serializer:
         mutant = MUTANTS.get(f"{self.name}.{rest}")
         if mutant is None or mutant.serializer is None:
             raise AttributeError(f"no mutant {self.name}.{rest} lies about bytes")
-        return MutantSerializer(mutant.serializer)
+        return mutant.serializer
 
 
 def __getattr__(name: str) -> Any:

@@ -12,9 +12,8 @@ from typing import Final
 
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import mutant
-from conformance.reference.message import Message
 from conformance.reference.mutants import MUTANTS
-from conformance.reference.serializer import Serializer
+from conformance.reference.serializer import Serializer, encoded
 from conformance.wire.faults import Rule
 
 __all__: list[str] = []
@@ -120,12 +119,12 @@ A second rule is the same thing seen from the other side: a surplus column has a
 def _in_stream(serializer: Serializer) -> Callable[[StreamModel], None]:
     def tell(model: StreamModel) -> None:
         before = model.encode()
-        if serializer.write_schema is not Message.encode:
+        if serializer.rewrites_schemas:
             schema = model.schema
-            model.rewrite(schema, serializer.write_schema(schema))
-        if serializer.write_batch is not Message.encode:
+            model.rewrite(schema, encoded(serializer.write_schema(schema)))
+        if serializer.rewrites_batches:
             batch = model.batches[0]
-            model.rewrite(batch, serializer.write_batch(batch))
+            model.rewrite(batch, encoded(serializer.write_batch(batch)))
         if model.encode() == before:
             raise LookupError("the lie does not apply")
 

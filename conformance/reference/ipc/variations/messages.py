@@ -10,7 +10,7 @@ from conformance.reference.ipc.models import FileModel, StreamModel
 from conformance.reference.ipc.register import Grade, variation
 from conformance.reference.ipc.variations.sources import FBS
 from conformance.reference.message import Message
-from conformance.reference.serializer import Serializer
+from conformance.reference.serializer import Serializer, encoded
 from conformance.reference.variations import VARIATIONS
 
 __all__: list[str] = []
@@ -32,9 +32,9 @@ _OPTIONAL: Final = {"stored-raw", "stored-mixed"}
 def _varied(serializer: Serializer, what: str) -> Callable[[StreamModel], None]:
     def vary(model: StreamModel) -> None:
         schema = model.schema
-        model.rewrite(schema, serializer.write_schema(schema))
+        model.rewrite(schema, encoded(serializer.write_schema(schema)))
         for batch in model.batches:
-            model.rewrite(batch, serializer.write_batch(batch))
+            model.rewrite(batch, encoded(serializer.write_batch(batch)))
 
     vary.__doc__ = what
     return vary

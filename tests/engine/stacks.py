@@ -1,0 +1,222 @@
+"""Stacks of mutants, repaired one after the other: the score must never fall, and a repair is never a regression.
+
+``python -m tests.engine.stacks --count 1000`` (or ``tox -e stacks``) draws that many stacks of two to six mutants from
+a seed, judges the reference with each, repairs one mutant at a time in any order, and compares each result with the one
+before. A clause that was held and is not any more was *hidden*: the defect that was repaired had hidden another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import fnmatch
+import functools
+import itertools
+import multiprocessing
+import os
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing
+from types import TracebackType
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.engine.casestep import CaseStep
+from conformance.engine.corpus import load_corpus
+from conformance.engine.owed import Owed, reference_target
+from conformance.engine.proof import ProofFixture, is_heavy
+from conformance.engine.result import Result, fold
+from conformance.engine.run import CaseJob, run
+from conformance.engine.selection import Selection, all_clauses, plan
+from conformance.engine.standing import Standing
+from conformance.generate import materialise
+from conformance.records import Case
+from conformance.reference.mutants import MUTANTS, STACKED_WITH
+from conformance.reference.serializer import REFERENCE, Serializer
+from conformance.reference.service import Service
+from conformance.report.diff import ChangeKind, compare
+from conformance.report.document import document
+from conformance.targets.spec import TargetKind
+from tests.engine.samples import started
+
+__all__ = ["STACKABLE", "Bench", "Repair", "drawn"]
+
+DEPTHS: Final = (2, 6)
+"""The least and the most mutants of a stack."""
+CASES_OF_EACH: Final = 3
+"""Cases made for each clause that a mutant of the stack breaks."""
+OTHERS: Final = 12
+"""Cases drawn from all light ones."""
+
+STACKABLE: Final = tuple(
+    name for name, one in MUTANTS.items() if not one.process and (one.service is not None or one.serializer is not None)
+)
+"""The mutants that a server in this process can have."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Repair:
+    """One mutant of a stack was repaired: the clauses held before and after, and the regressions that ``diff`` saw."""
+
+    repaired: str
+    left: tuple[str, ...]
+    before: frozenset[str]
+    after: frozenset[str]
+    regressions: tuple[str, ...]
+
+    @property
+    def falls(self) -> bool:
+        """True if fewer clauses are held than before."""
+        return len(self.after) < len(self.before)
+
+    @property
+    def hidden(self) -> list[str]:
+        """The clauses that were held and are not any more."""
+        return sorted(self.before - self.after)
+
+
+class Bench(AbstractContextManager["Bench"]):
+    """Judges the reference with stacks of mutants, on the light cases of the corpus."""
+
+    def __init__(self) -> None:
+        cases = list(load_corpus().values())
+        self._clauses: Final = plan(cases, all_clauses(), Selection()).clauses
+        light = ProofFixture.of(cases, self._clauses).light
+        self._cases: Final = tuple(one.case for one in light if not one.case.needs)
+        self._owed: Final = Owed(self._clauses, TargetKind.SERVER)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._owed.close()
+
+    def result(self, stack: Sequence[str], cases: Sequence[Case]) -> Result:
+        """The result of the reference with the mutants of ``stack`` on ``cases``."""
+        with reference_target(mutant=STACKED_WITH.join(stack) or None) as target:
+            jobs = [CaseJob(case, case.id) for case in cases]
+            start = started(*(one.id for one in self._clauses), cases=[case.id for case in cases])
+            return fold(run(start, jobs, CaseStep(self._clauses, target), owed=self._owed))
+
+    def cases_for(self, stack: Sequence[str], chosen: random.Random) -> list[Case]:
+        """Some cases made for the clauses that the mutants break, and some others, in the order of the corpus."""
+        taken = {case.id for case in chosen.sample(self._cases, OTHERS)}
+        for clause in sorted({clause for name in stack for clause in MUTANTS[name].kills}):
+            made = [case for case in self._cases if any(fnmatch.fnmatchcase(clause, glob) for glob in case.clauses)]
+            taken |= {case.id for case in chosen.sample(made, min(CASES_OF_EACH, len(made)))}
+        return [case for case in self._cases if case.id in taken]
+
+    def repairs(self, stack: Sequence[str], chosen: random.Random) -> Iterator[Repair]:
+        """Repair the mutants of ``stack`` one after the other, in the drawn order."""
+        cases, left = self.cases_for(stack, chosen), list(stack)
+        before = self.result(left, cases)
+        owed = _held(self.result((), cases))  # the whole corpus owes every clause, these cases do not
+        while left:
+            repaired = left.pop(chosen.randrange(len(left)))
+            after = self.result(left, cases)
+            changes = compare(document(before), document(after)).of(ChangeKind.REGRESSION)
+            yield Repair(
+                repaired, tuple(left), _held(before) & owed, _held(after) & owed, tuple(one.clause for one in changes)
+            )
+            before = after
+
+
+def _held(result: Result) -> frozenset[str]:
+    return frozenset(clause for clause, item in result.standings.items() if item.standing is Standing.HELD)
+
+
+def drawn(chosen: random.Random) -> list[str]:
+    """A stack of mutants of which any two are independent."""
+    while True:
+        stack = chosen.sample(STACKABLE, chosen.randint(*DEPTHS))
+        if all(_independent(*pair) for pair in itertools.combinations(stack, 2)):
+            return stack
+
+
+@functools.cache
+def _independent(one: str, other: str) -> bool:
+    """True if neither of two mutants undoes or replaces the other.
+
+    Two classes that override one method, and two changes of bytes of which the second finds nothing to change, are no
+    two defects of one server.
+    """
+    services = [MUTANTS[name].service for name in (one, other)]
+    if all(service is not None for service in services):
+        return _overridden(services[0]).isdisjoint(_overridden(services[1]))
+    serializers = [MUTANTS[name].serializer for name in (one, other) if MUTANTS[name].service is None]
+    first, second = (serializers * 2)[:2]
+    if first is None or second is None or first is second:
+        return True
+    return all(_both_act(first, second, table) for table in _tables())
+
+
+@functools.cache
+def _tables() -> list[pa.RecordBatch]:
+    """Tables on which two mutants of bytes are tried together: each eighth small one of the corpus."""
+    tables = [materialise(case.table) for case in load_corpus().values() if not is_heavy(case)]
+    return [table.combine_chunks().to_batches()[0] for table in tables if table.num_rows][::8]
+
+
+def _overridden(service: type[Service] | None) -> set[str]:
+    classes = () if service is None else service.__mro__[: service.__mro__.index(Service)]
+    return {name for one in classes for name, value in vars(one).items() if callable(value)}
+
+
+def _both_act(first: Serializer, second: Serializer, table: pa.RecordBatch) -> bool:
+    try:
+        right, *alone, together = (_bytes(one, table) for one in (REFERENCE, first, second, first.then(second)))
+    except Exception:  # noqa: BLE001  # one of them cannot change what the other has made
+        return False
+    acting = [one for one in alone if one != right]
+    return len(acting) < len(alone) or together not in acting
+
+
+def _bytes(serializer: Serializer, table: pa.RecordBatch) -> tuple[bytes, bytes]:
+    return serializer.serialize_schema(table.schema), serializer.serialize_batch(table)
+
+
+def _of_numbers(task: tuple[int, Sequence[int]]) -> list[tuple[int, Repair]]:
+    seed, numbers = task
+    found = []
+    with Bench() as bench:
+        for number in numbers:
+            chosen = random.Random(f"{seed}/{number}")
+            found += [(number, repair) for repair in bench.repairs(drawn(chosen), chosen)]
+    return found
+
+
+def main() -> None:
+    """Draw stacks, print what fell, and end with status 1 if the score fell or a repair was called a regression."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100, help="stacks to draw")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    size = 5
+    tasks = [(options.seed, range(first, min(first + size, options.count))) for first in range(0, options.count, size)]
+    repairs: list[tuple[int, Repair]] = []
+    with closing(multiprocessing.get_context("spawn").Pool(os.cpu_count())) as pool:
+        for done, found in enumerate(pool.imap(_of_numbers, tasks), 1):
+            repairs += found
+            for number, repair in found:
+                if repair.falls or repair.regressions or repair.hidden:
+                    print(number, _words(repair), flush=True)
+            print(f"{min(done * size, options.count)} of {options.count}", file=sys.stderr, flush=True)
+    falls = sum(repair.falls for _, repair in repairs)
+    regressions = sum(bool(repair.regressions) for _, repair in repairs)
+    hidden = sum(bool(repair.hidden) for _, repair in repairs)
+    print(
+        f"{options.count} stacks, {len(repairs)} repairs: the score fell {falls} times, diff called {regressions} a"
+        f" regression, {hidden} brought a hidden defect to light"
+    )
+    sys.exit(bool(falls or regressions))
+
+
+def _words(repair: Repair) -> str:
+    fell = f"held {len(repair.before)} -> {len(repair.after)}"
+    said = f"; regressions: {', '.join(repair.regressions)}" if repair.regressions else ""
+    return f"{fell} after {repair.repaired} was repaired, left {repair.left}; hidden: {repair.hidden}{said}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Repairing a defect raises the count of held clauses, and ``diff`` never calls it a regression.
+
+A sample; ``tox -e stacks`` draws a thousand stacks.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engine.stacks import Bench, drawn
+
+SEED = 20261122
+STACKS = 4
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    """The reference, which is given mutants."""
+    with Bench() as made:
+        yield made
+
+
+@pytest.mark.parametrize("number", range(STACKS))
+def test_the_score_rises_with_every_repair(bench: Bench, number: int) -> None:
+    """Whatever the order in which the mutants of a stack are repaired."""
+    chosen = random.Random(f"{SEED}/{number}")  # a sample that is the same every time
+
+    repairs = list(bench.repairs(drawn(chosen), chosen))
+
+    assert repairs
+    assert [repair for repair in repairs if repair.falls or repair.regressions] == []
+    assert len(repairs[-1].after) > len(repairs[0].before)
