@@ -32,7 +32,7 @@ DEADLINE: Final = 60
 _HIDDEN: Final = """
 <style>
 main { padding-bottom: 0; }
-main > table, main > h2, main > p:not(.verdict), footer, section:not(.failed),
+main > .wide, .controls, main > h2, main > p:not(.verdict), footer, section:not(.failed),
 .head dt:nth-of-type(n+3), .head dd:nth-of-type(n+3),
 .facts dt:nth-of-type(n+7), .facts dd:nth-of-type(n+7), details:not([open]) { display: none; }
 </style>
@@ -48,8 +48,8 @@ def opened(page: str, clause: str) -> str:
     if not found:
         message = f"expected a report with a finding on {clause}, which this one does not have"
         raise ValueError(message)
-    start, details, summary = before.rpartition("<details>")
-    return start.replace("</head>", _HIDDEN, 1) + details.replace(">", " open>") + summary + found + after
+    start, details, summary = before.rpartition("<details")
+    return f"{start.replace('</head>', _HIDDEN, 1)}{details} open{summary}{found}{after}"
 
 
 def main(report: str, clause: str, picture: str) -> None:

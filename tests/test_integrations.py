@@ -138,14 +138,15 @@ class TestAction:
         assert sorted(path.suffix for path in (job.work / "conformance-reports").iterdir()) == [
             ".html",
             ".json",
+            ".sarif",
             ".svg",
             ".txt",
             ".xml",
         ]
         assert job.text("output") == "status=0\n"
         head, _, verdict, *_ = job.text("summary").splitlines()
-        assert head == "### Conformance of pyarrow"
-        assert verdict.startswith("PASSED: ")
+        assert head.startswith("### Conformance of pyarrow")
+        assert verdict.startswith("✅ PASSED")
         assert " on 2 cases in " in verdict
 
     @pytest.mark.parametrize(("fail_on", "status"), [("any", 1), ("must", 1), ("nothing", 0)])
@@ -156,7 +157,8 @@ class TestAction:
         assert job(target="bad.toml", arguments=arguments, fail_on=fail_on, reports="out/here") == status
         assert job.text("output") == "status=1\n"
         assert (job.work / "out" / "here" / "conformance.json").is_file()
-        assert "\n    framing.batch" in job.text("summary")
+        assert "\n| MUST | [framing.batch" in job.text("summary")
+        assert "::error title=framing.batch" in (job.work / "out" / "here" / "conformance.txt").read_text()
         assert ("down to level must" in job.text("summary")) == (fail_on == "must")
 
     def test_a_target_that_cannot_be_judged_always_fails_the_job(self, job: Job) -> None:

@@ -14,7 +14,7 @@ from conformance.cli._interrupts import Interrupted, until_interrupted
 from conformance.cli._numbers import SECONDS
 from conformance.cli._options import FOLDER, level_option
 from conformance.cli._outputs import Outputs, conclude, reported
-from conformance.cli._progress import watch
+from conformance.cli._progress import progress, quiet_option, watch
 from conformance.disk.files import DiskError
 from conformance.engine.events import Event
 from conformance.engine.log import LogWriter
@@ -32,14 +32,14 @@ Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
 
 
 def run_options(function: F) -> F:
-    """Give a command the options ``--level``, ``--seconds`` and ``--reports``."""
+    """Give a command the options ``--level``, ``--seconds``, ``--reports`` and ``--quiet``."""
     seconds = click.option(
         "--seconds", type=SECONDS, default=10.0, show_default=True, help="Time limit for one answer."
     )
     reports = click.option(
         "--reports", metavar="DIR", type=FOLDER, help="Write a report for each implementation to this directory."
     )
-    return level_option(seconds(reports(function)))
+    return level_option(seconds(reports(quiet_option(function))))
 
 
 def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
@@ -78,7 +78,8 @@ def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, re
         for name, log in logs.items():
             events, total = judged(name)
             try:
-                found, interrupted = until_interrupted(log.copy(watch(events, total=total)))
+                with progress(f"starting {name}") as shown:
+                    found, interrupted = until_interrupted(log.copy(watch(events, shown, total=total)))
             except Interrupted:
                 if not results:
                     raise
@@ -108,5 +109,6 @@ def _reported(results: Mapping[str, Result], outputs: Outputs, logs: Mapping[str
         if len(results) == 1:
             failures += reported(result, outputs, logs[name])
         else:
+            failures += Outputs(step_summary=outputs.step_summary).write(result)
             click.echo(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
     return failures

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from conformance.cli._common import find_case
 from conformance.cli._group import Unusable
+from conformance.cli._progress import progress
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.corpus import load_corpus
@@ -64,7 +65,8 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     left_out = tuple(LeftOut("case", other, reason) for other in load_corpus(corpus) if other != case.id)
     clauses, aside = undisputed(all_clauses().values())
     plan = Plan((case,), clauses, (*left_out, *aside))
-    with open_session(load_target(target), plan, Selection(cases=(name,)), settings) as session:
+    spec = load_target(target)
+    with progress(f"running {name}"), open_session(spec, plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
         step = CaseStep(plan.clauses, remembering, session.step.reader)
         events = list(run(session.started(), [CaseJob(case, name)], step, offer=session.offer))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -26,7 +27,8 @@ __all__ = ["Outputs", "all_option", "conclude", "output_options", "print_result"
 class Outputs:
     """The path for each report format; None for a format that was not requested.
 
-    ``complete`` asks for the complete report on the screen instead of its first screen.
+    ``complete`` asks for the complete report on the screen instead of its first screen. With ``github``, annotations
+    are printed before the report. ``step_summary`` is the file to which the summary for the job is appended.
     """
 
     junit: Path | None = None
@@ -34,6 +36,9 @@ class Outputs:
     html: Path | None = None
     badge: Path | None = None
     badges: Path | None = None
+    sarif: Path | None = None
+    step_summary: Path | None = None
+    github: bool = False
     complete: bool = False
 
     def write(self, result: Result) -> list[DiskError]:
@@ -55,6 +60,8 @@ _WRITERS: Final = {
     "html": ("conformance.report.html", "write_html"),
     "badge": ("conformance.report.badge", "write_badge"),
     "badges": ("conformance.report.badges", "write_badges"),
+    "sarif": ("conformance.report.sarif", "write_sarif"),
+    "step_summary": ("conformance.report.github", "append_summary"),
 }
 """The function that writes each format; its module is loaded only when the format is requested."""
 
@@ -67,7 +74,7 @@ def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[
     The files come first, so that closing standard output (``| head``) does not prevent one.
     """
     failures = outputs.write(result)
-    return [*_printed(result, complete=outputs.complete, run=run), *failures]
+    return [*_printed(result, outputs, run), *failures]
 
 
 def print_result(result: Result, *, complete: bool, run: Path | None = None) -> None:
@@ -78,9 +85,16 @@ def print_result(result: Result, *, complete: bool, run: Path | None = None) -> 
         print_overview(terminal(), result, run="LOG" if run is None else str(run))
 
 
-def _printed(result: Result, *, complete: bool, run: Path | None) -> list[DiskError]:
+def _printed(result: Result, outputs: Outputs, run: Path | None) -> list[DiskError]:
     try:
-        print_result(result, complete=complete, run=run)
+        if outputs.github:
+            # Before the report, so that the verdict stays the last line.
+            from conformance.report.document import document  # noqa: PLC0415  # only here
+            from conformance.report.github import annotation_commands  # noqa: PLC0415  # only here
+
+            for line in annotation_commands(document(result)):
+                click.echo(line)
+        print_result(result, complete=outputs.complete, run=run)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -102,13 +116,19 @@ all_option = click.option(
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options for report files and ``--all``, as one argument ``outputs``."""
+    """Give a command the options for report files, for GitHub and ``--all``, as one argument ``outputs``."""
 
     @click.option("--junit", metavar="FILE", type=FILE, help="Write JUnit XML.")
     @click.option("--json", "json_", metavar="FILE", type=FILE, help="Write the JSON report.")
     @click.option("--html", metavar="FILE", type=FILE, help="Write the HTML report, one self-contained file.")
+    @click.option("--sarif", metavar="FILE", type=FILE, help="Write SARIF 2.1.0.")
     @click.option("--badge", metavar="FILE", type=FILE, help="Write an SVG badge.")
     @click.option("--badges", metavar="DIR", type=FOLDER, help="Write an SVG badge for each profile of a server.")
+    @click.option(
+        "--github/--no-github",
+        default=None,
+        help="Annotate the job of GitHub Actions, and append to its summary; on by default in such a job.",
+    )
     @all_option
     @functools.wraps(function)
     def with_outputs(
@@ -116,11 +136,19 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         junit: Path | None,
         json_: Path | None,
         html: Path | None,
+        sarif: Path | None,
         badge: Path | None,
         badges: Path | None,
+        github: bool | None,
         complete: bool,
         **arguments: Any,
     ) -> Any:
-        return function(outputs=Outputs(junit, json_, html, badge, badges, complete), **arguments)
+        if github is None:
+            github = os.environ.get("GITHUB_ACTIONS") == "true"
+        summary = os.environ.get("GITHUB_STEP_SUMMARY") if github else None
+        outputs = Outputs(
+            junit, json_, html, badge, badges, sarif, Path(summary) if summary else None, github, complete
+        )
+        return function(outputs=outputs, **arguments)
 
     return with_outputs

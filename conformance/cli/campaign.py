@@ -6,12 +6,10 @@ import dataclasses
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
-from rich.progress import TextColumn, TimeRemainingColumn
 
 import conformance
 from conformance.campaign import connected, session
@@ -25,7 +23,7 @@ from conformance.cli._interrupts import Interrupted
 from conformance.cli._mutated import input_job, print_inputs
 from conformance.cli._numbers import PROCESSES, count_of, deadline_option, seed_option
 from conformance.cli._options import FOLDER, clause_option
-from conformance.cli._progress import progress_bar
+from conformance.cli._progress import progress, quiet_option
 from conformance.disk.locks import held
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.records import Level
@@ -99,6 +97,7 @@ SPARK = "spark"
     type=FOLDER,
     help="Directory for Parquet, commits and results; the same arguments with the same directory continue a campaign.",
 )
+@quiet_option
 def command(
     *,
     target: str,
@@ -168,13 +167,17 @@ def command(
     began = time.monotonic()
     try:
         with (
+            progress("starting Spark") as shown,
             held(layout.run, advice="wait until it ends, or give this campaign a directory of its own"),
             session.spark_session(layout.run, master=master, conf=settings(conf)) as spark,
         ):
             campaign = Campaign(spark, layout, job, concurrency=concurrency)
-            with _watching(cases) as (report, say):
-                campaign.run(lambda progress: report(progress.cases, progress.failing))
-                results = campaign.finish(say, shrinking=shrink)
+            shown.update("judging", total=cases)
+            campaign.run(
+                lambda found: shown.update(done=found.cases, facts=f"{found.failing} failing" if found.failing else "")
+            )
+            shown.update("summing up")
+            results = campaign.finish(shown.update, shrinking=shrink)
     except KeyboardInterrupt:
         tally = Tally(layout)
         tally.look()
@@ -190,13 +193,16 @@ def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master:
     counts: Counter[tuple[str, str]] = Counter()
     failing = 0
     with ExitStack() as stack:
+        shown = stack.enter_context(progress("starting Spark"))
         lacking = connected.lacking()
         if lacking:
             click.echo(lacking, err=True)
         served = conf if lacking else connected.server_settings(conf)
         spark = stack.enter_context(session.spark_session(out.absolute(), master=master, conf=served))
         connection = None if lacking else stack.enter_context(connected.connected(spark, multiplier=multiplier))
-        for one in judge_spark(spark, cases=cases, seed=seed, connection=connection):
+        shown.update("judging Spark")
+        for done, one in enumerate(judge_spark(spark, cases=cases, seed=seed, connection=connection), 1):
+            shown.update(done=done)
             failed = [verdict for verdict in one.verdicts if verdict.outcome.fails_run]
             broke = bool(failed or one.error or one.kept is False)
             failing += broke
@@ -208,26 +214,3 @@ def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master:
     for (path, made), count in sorted(counts.items()):
         click.echo(f"{path}: {count} {made}")
     return 1 if failing else 0
-
-
-@contextmanager
-def _watching(total: int) -> Iterator[tuple[Callable[[int, int], None], Callable[[str], None]]]:
-    """A progress bar on standard error, on a terminal only: cases done, rate, failures so far, time left."""
-    columns = TextColumn("{task.fields[rate]}"), TextColumn("[red]{task.fields[failing]}"), TimeRemainingColumn()
-    with progress_bar(*columns) as bar:
-        task = bar.add_task("starting Spark", total=total, rate="", failing="")
-
-        def report(cases: int, failing: int) -> None:
-            speed = bar.tasks[0].speed
-            bar.update(
-                task,
-                completed=cases,
-                description="judging",
-                rate=f"{speed:.0f}/s" if speed else "",
-                failing=f"{failing} failing" if failing else "",
-            )
-
-        def say(text: str) -> None:
-            bar.update(task, description=text[:40])
-
-        yield report, say

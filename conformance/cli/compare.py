@@ -10,12 +10,14 @@ import click
 from conformance.campaign.runs import find_run
 from conformance.campaign.session import spark_session
 from conformance.cli._campaigns import master_option, settings
+from conformance.cli._progress import progress, quiet_option
 
 
 @click.command()
 @click.argument("first", metavar="DIR[:RUN]")
 @click.argument("second", metavar="DIR[:RUN]")
 @master_option
+@quiet_option
 def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> None:
     """Compare two campaigns case by case: newly failing, newly passing, bytes changed, values changed.
 
@@ -29,7 +31,11 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
     other, _ = find_run(second)
     from conformance.campaign.compare import ChangeCount, compare  # noqa: PLC0415  # after the runs were found
 
-    with spark_session(other.run, master=master, conf=settings(conf)) as session:
+    with (
+        progress("starting Spark") as shown,
+        spark_session(other.run, master=master, conf=settings(conf)) as session,
+    ):
+        shown.update("comparing")
         found = compare(session, one, other)
 
     def report(title: str, changes: Mapping[str, ChangeCount]) -> None:

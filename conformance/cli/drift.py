@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import CASES, Number, seed_option
 from conformance.cli._options import EXISTING, FILE, FOLDER
+from conformance.cli._progress import progress, quiet_option
 from conformance.disk.files import data_file, write_whole
 from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
@@ -50,6 +50,7 @@ from conformance.report.drift import as_json, as_text, read_known, unknown, writ
     show_default="golden/pyarrow",
     help="Directory of the recorded digests.",
 )
+@quiet_option
 def command(
     *,
     older: tuple[str, ...],
@@ -92,9 +93,10 @@ def command(
     with ExitStack() as stack:
         for folder in (golden if record else None, save):
             stack.enter_context(held(folder) if folder is not None else nullcontext())
+        shown = stack.enter_context(progress("preparing"))
         try:
-            versions = [find_version(name, say=_say) for name in names]
-            drift = run_drift(versions, DriftPlan(seed, share, mutants, case), say=_say)
+            versions = [find_version(name, say=shown.update) for name in names]
+            drift = run_drift(versions, DriftPlan(seed, share, mutants, case), say=shown.update)
         except KeyboardInterrupt:
             raise Interrupted("nothing was compared; environments that were made are kept") from None
         complaints = list(_digests(drift, golden, record=record, check=check))
@@ -104,11 +106,6 @@ def command(
         _write(drift, json_file, html, save)
     if unknown(drift, excused) or complaints:
         raise click.exceptions.Exit(1)
-
-
-def _say(line: str) -> None:
-    if sys.stderr.isatty():
-        click.echo(line, err=True)
 
 
 def _digests(drift: Drift, folder: Path, *, record: bool, check: bool) -> list[str]:

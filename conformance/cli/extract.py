@@ -11,6 +11,7 @@ from conformance.cli._common import corpus_option, target_option
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import OneCase, put
 from conformance.cli._options import FOLDER
+from conformance.cli._progress import quiet_option
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
@@ -26,6 +27,7 @@ from conformance.records import to_json
 )
 @deadline_option
 @corpus_option
+@quiet_option
 def command(*, name: str, target: str, out: Path, deadline_multiplier: float, corpus: Path) -> None:
     """Run CASE on a target and save the exchange in a directory.
 

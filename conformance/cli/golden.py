@@ -12,6 +12,7 @@ import click
 
 import conformance
 from conformance.cli._interrupts import Interrupted
+from conformance.cli._progress import progress, quiet_option
 from conformance.disk.files import data_file, write_whole
 from conformance.disk.locks import held
 
@@ -58,6 +59,7 @@ SETS: Final[dict[str, Callable[..., list[str]]]] = {"bq-arrow": _pairs, "ipc": _
     show_default="golden",
     help="The directory with one subdirectory per set.",
 )
+@quiet_option
 def command(*, only_check: bool, chosen: tuple[str, ...], archive: Path | None, folder: Path) -> None:
     """Regenerate the golden files: message pairs of every BigQuery type, and vectors for readers of Arrow IPC.
 
@@ -72,7 +74,7 @@ def command(*, only_check: bool, chosen: tuple[str, ...], archive: Path | None, 
     complaints: list[str] = []
     done: list[str] = []
     for name in chosen or SETS:
-        with nullcontext() if only_check else held(folder / name):
+        with nullcontext() if only_check else held(folder / name), progress(f"making {name}"):
             try:
                 complaints += SETS[name](folder / name, only_check=only_check)
             except KeyboardInterrupt:

@@ -9,6 +9,7 @@ import click
 from conformance.campaign.runs import find_run
 from conformance.campaign.session import spark_session
 from conformance.cli._campaigns import master_option, settings
+from conformance.cli._progress import progress, quiet_option
 from conformance.disk.locks import held
 from conformance.records import Outcome
 
@@ -17,6 +18,7 @@ from conformance.records import Outcome
 @click.argument("run", metavar="DIR[:RUN]")
 @click.option("--java", is_flag=True, help="Let the Arrow Java in Spark's JVM read the exchanges as well.")
 @master_option
+@quiet_option
 def command(*, run: str, java: bool, master: str, conf: tuple[str, ...]) -> None:
     """Judge the stored exchanges of a campaign again, without its target.
 
@@ -30,7 +32,12 @@ def command(*, run: str, java: bool, master: str, conf: tuple[str, ...]) -> None
     from conformance.campaign.java import read_stored  # noqa: PLC0415  # after the run was found
     from conformance.campaign.rejudging import judge_again  # noqa: PLC0415  # as above
 
-    with held(layout.run / "rejudged"), spark_session(layout.run, master=master, conf=settings(conf)) as session:
+    with (
+        progress("starting Spark") as shown,
+        held(layout.run / "rejudged"),
+        spark_session(layout.run, master=master, conf=settings(conf)) as session,
+    ):
+        shown.update("judging")
         found = judge_again(session, layout, job.clauses)
         readings = read_stored(session, layout) if java else None
     click.echo(f"{found.exchanges} stored exchanges of run {layout.run_id} judged under {len(found.clauses)} clauses")

@@ -14,7 +14,7 @@ from conformance.cli._common import corpus_option
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import PROCESSES, count_of
 from conformance.cli._options import clause_option
-from conformance.cli._progress import progress_bar
+from conformance.cli._progress import progress, quiet_option
 from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
 from conformance.engine.prove import Proof, prove
@@ -32,6 +32,7 @@ from conformance.report.proof import as_json, as_text
 @click.option("--every", type=count_of(1), default=1, help="Make only each n-th systematic change.")
 @click.option("--matrix", is_flag=True, help="Print every mutant with the clauses that failed on it.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the complete result to this file.")
+@quiet_option
 def command(
     *,
     corpus: Path,
@@ -74,14 +75,13 @@ def _matching(globs: tuple[str, ...]) -> list[str]:
 def _watched(cases: Iterable[Case], **how: Any) -> Proof:
     tried: list[str] = []
     of = 0
-    with progress_bar() as progress:
-        task = progress.add_task("starting", total=None)
+    with progress("starting") as shown:
 
         def reported(what: str, done: int, total: int) -> None:
             nonlocal of
             of = total
             tried.append(what)
-            progress.update(task, description=what[:40], completed=done, total=total)
+            shown.update(what, done=done, total=total)
 
         try:
             return prove(cases, reported=reported, **how)

@@ -15,6 +15,7 @@ from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
 from conformance.cli._options import FILE, readers_option
 from conformance.cli._outputs import all_option, print_result
+from conformance.cli._progress import quiet_option
 from conformance.contract.view import View
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import LogWriter
@@ -30,6 +31,7 @@ from conformance.engine.transcript import transcript
 @readers_option
 @deadline_option
 @corpus_option
+@quiet_option
 @click.option(
     "--log",
     metavar="FILE",

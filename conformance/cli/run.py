@@ -15,12 +15,12 @@ from conformance.cli._interrupts import until_interrupted
 from conformance.cli._numbers import ATTEMPTS, CASES, PROCESSES, deadline_option, seed_option
 from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
-from conformance.cli._progress import watch
+from conformance.cli._progress import progress, quiet_option, watch
 from conformance.disk.files import DiskError
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.log import LogWriter
-from conformance.engine.parallel import run_parts
+from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session
@@ -77,6 +77,7 @@ from conformance.targets import load_target
     help="Write the event log here; `report` makes reports from it later.",
 )
 @output_options
+@quiet_option
 @corpus_option
 def command(
     *,
@@ -132,10 +133,13 @@ def command(
         repeat=repeat,
     )
     spec = load_target(target)
-    opened = open_session(spec, chosen, selection, settings, corpus=cases)
-    with LogWriter(log or default_log(spec)) as writer, opened as session:
+    with (
+        progress(f"starting {spec.name}") as shown,
+        LogWriter(log or default_log(spec)) as writer,
+        open_session(spec, chosen, selection, settings, corpus=cases) as session,
+    ):
         total = repeat * (len(session.plan.cases) + session.settings.generated)
-        events = watch(writer.copy(session.events()), total=total)
+        events = watch(writer.copy(session.events()), shown, total=total)
         result = fold(until_interrupted(events)[0])
     _finish(result, writer, outputs)
 
@@ -155,7 +159,8 @@ def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | Non
         folder = path.with_name(f"{path.name}.parts")
         for left in folder.glob("part-*-of-*.jsonl"):
             left.unlink()
-        events = [_as_asked(event) for event in run_parts(list(_arguments(asked)), count, folder)]
+        with progress("cases of all shards", measure=lambda: judged_in(folder)):
+            events = [_as_asked(event) for event in run_parts(list(_arguments(asked)), count, folder)]
         try:
             deque(writer.copy(events), maxlen=0)
         except DiskError as error:

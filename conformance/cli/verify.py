@@ -10,7 +10,7 @@ import click
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted, until_interrupted
 from conformance.cli._options import EXISTING
-from conformance.cli._progress import watch
+from conformance.cli._progress import progress, quiet_option, watch
 from conformance.cli._statements import logs_option, material
 from conformance.contain.text import many
 from conformance.engine.events import RunStarted
@@ -33,6 +33,7 @@ from conformance.report.verify import again, disagreements
 @logs_option
 @click.option("--rerun", "run_again", is_flag=True, help="Judge the target again, and compare clause by clause.")
 @click.option("--target", metavar="TARGET", help="The target for --rerun; by default the one that the run names.")
+@quiet_option
 def command(
     *, statement: Path, report: Path | None, logs: tuple[Path, ...], run_again: bool, target: str | None
 ) -> None:
@@ -88,7 +89,8 @@ def _found(file: FileDigest, statement: Path) -> Path:
 def _again(before: Report, target: str | None) -> Iterator[str]:
     run: RunStarted = before.run
     total = len(run.cases) + run.generated
-    events, interrupted = until_interrupted(watch(rerun(run, target or run.target_file), total=total))
+    with progress(f"starting {target or run.target_file}") as shown:
+        events, interrupted = until_interrupted(watch(rerun(run, target or run.target_file), shown, total=total))
     if interrupted:
         raise Interrupted("the statement agrees with its log; the second run was not completed")
     return again(before, document(fold(events)))

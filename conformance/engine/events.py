@@ -157,6 +157,7 @@ class CaseJudged:
 
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
+    ``at`` are the seconds from the first event of the log to this one; 0 in a log of an earlier version.
     ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed
     or the case could not be put to the target.
     ``attempt`` counts from 1; it is above 1 only if the run puts each case to the target several times.
@@ -175,6 +176,7 @@ class CaseJudged:
     received: int = 0
     seconds: float = 0.0
     generated: bool = False
+    at: float = 0.0
     blocked: tuple[str, ...] = ()
     attempt: int = 1
     requests: tuple[Request, ...] = ()

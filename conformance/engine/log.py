@@ -13,7 +13,8 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
@@ -71,8 +72,9 @@ class LogWriter:
         LogError: an event is longer than any that is read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
+        self._clock = clock
         self.failure: DiskError | None = None
         """The reason why :meth:`copy` ended before its events did; None if it did not."""
         self._stack = ExitStack()
@@ -99,7 +101,7 @@ class LogWriter:
         self._written += 1
 
     def copy(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Write each event to the log, then yield it.
+        """Write each event to the log, then yield it; a judged case gets the time at which that was.
 
         If the disk becomes full, the current event is the last one, and :attr:`failure` says why. The cases judged by
         then can be reported as a run that was cut short.
@@ -107,7 +109,12 @@ class LogWriter:
         Raises:
             DiskError: not even the first event could be written.
         """
-        for event in events:
+        began: float | None = None
+        for one in events:
+            began = self._clock() if began is None else began
+            event = one
+            if isinstance(one, CaseJudged) and not one.at:  # a shard has noted the time already
+                event = dataclasses.replace(one, at=self._clock() - began)
             try:
                 self.write(event)
             except DiskError as error:

@@ -16,12 +16,12 @@ from typing import Final
 
 from conformance.contain.child import Child
 from conformance.contain.supervised import in_words
-from conformance.engine.events import Event
-from conformance.engine.log import read_log
+from conformance.engine.events import CaseJudged, Event
+from conformance.engine.log import TAG_KEY, read_log
 from conformance.engine.merge import merge
 from conformance.engine.shards import Shard
 
-__all__ = ["PartError", "run_parts"]
+__all__ = ["PartError", "judged_in", "run_parts"]
 
 GRACE: Final = 30.0
 """Seconds that a shard has to stop its target after an interrupt."""
@@ -69,6 +69,16 @@ def run_parts(arguments: Sequence[str], count: int, folder: Path) -> list[Event]
     return merge([list(read_log(log)) for log in logs.values()])
 
 
+def judged_in(folder: Path) -> int:
+    """The number of cases that the shards with logs in ``folder`` have judged so far."""
+    begins = f'{{"{TAG_KEY}":"{CaseJudged.TAG}"'.encode()
+    count = 0
+    for log in folder.glob("part-*-of-*.jsonl"):
+        with log.open("rb") as file:
+            count += sum(line.startswith(begins) for line in file)
+    return count
+
+
 def _end_in_order(parts: Sequence[Child]) -> None:
     """Ask every shard once to stop with what it has, and give all of them together ``GRACE`` seconds."""
     until = time.monotonic() + GRACE
@@ -80,6 +90,7 @@ def _end_in_order(parts: Sequence[Child]) -> None:
 
 def _started(arguments: Sequence[str], shard: Shard, log: Path) -> Child:
     log.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "conformance", "run", *arguments, "--shard", str(shard), "--log", str(log)]
+    alone = ["--shard", str(shard), "--log", str(log), "--no-github", "--quiet"]
+    command = [sys.executable, "-m", "conformance", "run", *arguments, *alone]
     path = os.pathsep.join(entry for entry in sys.path if entry)
     return Child(command, environment={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}, errors_only=True)

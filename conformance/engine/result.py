@@ -221,10 +221,15 @@ def fold(events: Iterable[Event]) -> Result:
         ),
         counterexamples=counterexamples,
         broke=tuple(event for event in rest if isinstance(event, SuiteBroke)),
-        seconds=ended.seconds if ended is not None else sum(case.seconds for case in cases),
+        seconds=ended.seconds if ended is not None else _until_now(cases),
         complete=ended is not None,
         remarks=(*(ended.remarks if ended is not None else ()), *_undecided(resolution, len(start.expectations))),
     )
+
+
+def _until_now(cases: Sequence[CaseJudged]) -> float:
+    """The seconds of a run that was cut short: up to its last case, or those of its cases if a log has no times."""
+    return max((case.at for case in cases), default=0.0) or sum(case.seconds for case in cases)
 
 
 def _undecided(resolution: Resolution, entries: int) -> Iterator[str]:

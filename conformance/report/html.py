@@ -13,11 +13,12 @@ from typing import Final
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Result
+from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import CauseResult, DeviationResult, Report, document
-from conformance.report.pages import page
-from conformance.report.summary import header, held_line, summarise
+from conformance.report.pages import page_within
+from conformance.report.summary import header, held_line, level_of, summarise
 
 __all__ = ["clause_anchor", "html", "write_html"]
 
@@ -32,7 +33,7 @@ _SECTIONS: Final = (
 def html(report: Report) -> str:
     """The page of ``report``."""
     sections = [(key, title, list(_groups(report, outcomes))) for key, title, outcomes in _SECTIONS]
-    return page(
+    return page_within(
         "report",
         report=report,
         header=header(report.run, report.remarks),
@@ -41,6 +42,7 @@ def html(report: Report) -> str:
         held=held_line(report.standings),
         levels=list(Level),
         sections=sections,
+        held_clauses=_held(report),
         first=_first([item for _, _, groups in sections for _, items in groups for item in items]),
         clauses=CLAUSES,
         anchor=clause_anchor,
@@ -59,6 +61,15 @@ def _groups(
             left -= {part.deviation for part in parts}
     if left:
         yield None, [report.deviations[place] for place in sorted(left)]
+
+
+def _held(report: Report) -> dict[str, list[tuple[str, Level, str]]]:
+    """The clauses that are held, at least where they were judged, by chapter: id, level, and the standing in words."""
+    held: dict[str, list[tuple[str, Level, str]]] = {}
+    for clause, item in report.standings.items():
+        if item.standing in (Standing.HELD, Standing.HELD_WHERE_JUDGED):
+            held.setdefault(clause.partition(".")[0], []).append((clause, level_of(clause), item.words))
+    return held
 
 
 def _first(shown: Sequence[DeviationResult]) -> dict[str, DeviationResult]:

@@ -22,11 +22,24 @@ from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import read_report
 from conformance.report.summary import Cell, cell_of, level_of
 
-__all__ = ["INDEX", "Chapter", "Entry", "Implementation", "Matrix", "MatrixError", "MatrixRow", "State", "load_matrix"]
+__all__ = [
+    "CLAUSE_TEXTS",
+    "INDEX",
+    "Chapter",
+    "Entry",
+    "Implementation",
+    "Matrix",
+    "MatrixError",
+    "MatrixRow",
+    "State",
+    "load_matrix",
+]
 
 
 INDEX: Final = "index"
 """The name of the page with all implementations."""
+CLAUSE_TEXTS: Final = "clauses"
+"""The name of the page with the texts of the clauses."""
 
 
 class MatrixError(ValueError):
@@ -212,6 +225,6 @@ def load_matrix(paths: Sequence[Path]) -> Matrix:
     slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem) for path in paths]
     if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
         raise MatrixError(f"expected reports in files with different names, but two have the name {twice[0]}")
-    if INDEX in slugs:
-        raise MatrixError(f"expected no report with the name {INDEX}, which is the page with all of them")
+    if taken := sorted({INDEX, CLAUSE_TEXTS} & set(slugs)):
+        raise MatrixError(f"expected no report with the name {taken[0]}, which is a page about all of them")
     return build([Implementation(slug, read_report(path)) for slug, path in zip(slugs, paths, strict=True)])

@@ -1,4 +1,4 @@
-"""The matrix as one self-contained HTML file without a script, as a directory of pages and badges, as a Markdown
+"""The matrix as one self-contained HTML file, as a directory of pages and badges, as a Markdown
 table.
 """
 
@@ -6,18 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
 from conformance.records import Level
 from conformance.report.html import clause_anchor
 from conformance.report.html import html as report_html
-from conformance.report.matrix import INDEX, LEGEND, Entry, Implementation, Matrix
+from conformance.report.matrix import CLAUSE_TEXTS, INDEX, LEGEND, Entry, Implementation, Matrix
 from conformance.report.pages import page
 from conformance.report.summary import Cell
 
 __all__ = ["html", "markdown", "write_site"]
 
+_LINES: Final = 40
+"""Lines of evidence for each finding in a page that holds all."""
 Links = Mapping[str, Sequence[tuple[str, str]]]
 """Files as (text, relative address), by the implementation's slug."""
 
@@ -25,7 +28,8 @@ Links = Mapping[str, Sequence[tuple[str, str]]]
 def html(matrix: Matrix, links: Links | None = None) -> str:
     """The page of ``matrix``; ``links`` are the files next to it, among them the page of each report.
 
-    With such pages, a cell links to the evidence in the report's own page; otherwise the evidence is in this page.
+    With such pages, a cell links to the evidence in the report's own page, and a clause to the page of their texts;
+    otherwise all of that is in this page.
     """
     pages = links is not None
 
@@ -38,6 +42,8 @@ def html(matrix: Matrix, links: Links | None = None) -> str:
         links={item.slug: [] for item in matrix.implementations} if links is None else links,
         pages=pages,
         address=address,
+        texts=f"{CLAUSE_TEXTS}.html" if pages else "",
+        most=_LINES,
         anchor=clause_anchor,
         clauses=CLAUSES,
         levels=list(Level),
@@ -49,8 +55,8 @@ def write_site(matrix: Matrix, path: Path) -> None:
     """Write the page to ``path``: a file whose name ends in ``.html``, or a directory, which also gets the reports'
     pages.
 
-    In a directory each report has a page and a badge. The page with all implementations links to them, and to the
-    JSON reports in the same directory.
+    In a directory each report has a page and a badge. The page with all implementations links to them, to the JSON
+    reports in the same directory, and to a page with the texts of the clauses.
     """
     if path.suffix == ".html":
         write_whole(path, html(matrix))
@@ -62,6 +68,7 @@ def write_site(matrix: Matrix, path: Path) -> None:
         data = [("JSON", f"{item.slug}.json")] if (path / f"{item.slug}.json").exists() else []
         links[item.slug] = [("report", _page_of(item)), *data, ("badge", f"{item.slug}.svg")]
     write_whole(path / f"{INDEX}.html", html(matrix, links))
+    write_whole(path / f"{CLAUSE_TEXTS}.html", page("clauses", matrix=matrix, anchor=clause_anchor, clauses=CLAUSES))
 
 
 def _page_of(item: Implementation) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from conformance.cli import campaign, drift, golden, prove
 from conformance.cli._interrupts import Interrupted, orderly, until_interrupted
-from conformance.cli.run import watch
+from conformance.cli._progress import Progress, watch
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.log import read_log
 from tests.cli.typed import conformance_, run
@@ -115,8 +115,8 @@ class TestCommands:
     def test_an_interrupted_run_is_reported_as_incomplete(self, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The log breaks off where the run did, and reports are written."""
 
-        def interrupted(events: Iterable[Event], *, total: int) -> Iterator[Event]:
-            for event in watch(events, total=total):
+        def interrupted(events: Iterable[Event], shown: Progress, *, total: int) -> Iterator[Event]:
+            for event in watch(events, shown, total=total):
                 yield event
                 if isinstance(event, CaseJudged):
                     signal.raise_signal(signal.SIGINT)

@@ -51,8 +51,8 @@ def test_the_picture_can_be_made_again() -> None:
 
     page = picture.opened(Path(report).read_text(encoding="utf-8"), clause)
 
-    assert page.count("<details open>") == 1
-    assert page.index("<details open>") < page.index(f'id="clause--{clause}"')
+    assert page.count("<details open") == 1
+    assert page.index("<details open") < page.index(f'id="clause--{clause}"')
 
 
 def test_a_picture_of_a_missing_finding_is_refused() -> None:

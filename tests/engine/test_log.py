@@ -14,7 +14,16 @@ import conformance.engine
 from conformance.disk.files import DiskError
 from conformance.disk.locks import InUseError
 from conformance.engine import log as log_module
-from conformance.engine.events import CounterexampleSaved, Event, Evidence, Line, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.events import (
+    CaseJudged,
+    CounterexampleSaved,
+    Event,
+    Evidence,
+    Line,
+    RunEnded,
+    RunStarted,
+    SuiteBroke,
+)
 from conformance.engine.log import LogChangedError, LogError, LogWriter, log_schema, read_log
 from conformance.engine.selection import LeftOut
 from conformance.records import Finding
@@ -24,7 +33,7 @@ from tests.engine.samples import failing, judged, passing, started
 FINDING = Finding("framing.x", "one message", "3 messages", call=0, response=0, start=4, end=8)
 EVENTS: list[Event] = [
     started("framing.x", cases=["a"], expectations=[ExpectedFailure("framing.x", "fail: *")]),
-    judged("a", failing("a", "framing.x", "3 messages"), passing("a", "rows.once")),
+    dataclasses.replace(judged("a", failing("a", "framing.x", "3 messages"), passing("a", "rows.once")), at=1.5),
     SuiteBroke("b", "Traceback …"),
     CounterexampleSaved("c", "framing.x", "fail: …", "c.json", 12),
     RunEnded(2.5),
@@ -281,3 +290,15 @@ def test_the_published_schema_is_the_one_in_the_code() -> None:
     published = Path(conformance.engine.__file__).with_name("log.schema.json")
 
     assert json.loads(published.read_text()) == log_schema()
+
+
+def test_a_judged_case_gets_the_time_of_its_event(tmp_path: Path) -> None:
+    """In the log and in the events that go on; one that a shard noted stays."""
+    times = iter([100.0, 103.5])
+    early = dataclasses.replace(judged("b"), at=2.0)
+
+    with LogWriter(tmp_path / "log.jsonl", clock=lambda: next(times)) as log:
+        copied = list(log.copy([started("a.x"), judged("a"), early]))
+
+    assert [event.at for event in copied if isinstance(event, CaseJudged)] == [3.5, 2.0]
+    assert list(read_log(log.path)) == copied

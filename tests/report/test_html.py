@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from html.parser import HTMLParser
 
 import pytest
 
@@ -14,8 +12,9 @@ from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.badge import badge_svg
 from conformance.report.document import Report, document
-from conformance.report.html import html
+from conformance.report.html import dated, html
 from tests.engine.samples import failing, judged, passing, started
+from tests.report.pages import visible
 
 FINDING = Finding("framing.x", "one message", "<script>alert(1)</script>", call=1, response=0, start=4, end=8)
 EVIDENCE = Evidence(
@@ -36,43 +35,9 @@ def failed_run() -> Report:
     return document(fold([started("framing.x", "types.x", "rows.once"), event, RunEnded(2.0)]))
 
 
-class Balanced(HTMLParser):
-    """Fails on a tag that is closed in the wrong place."""
-
-    VOID = ("meta", "link", "br", "rect")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.text: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember what is open; nothing may be fetched."""
-        assert not {"src", "href"} & {name for name, value in attrs if value and not value.startswith(("http", "#"))}
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Close what is open."""
-        if tag not in self.VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        """Collect the visible text."""
-        self.text.append(data)
-
-
-def parsed(text: str) -> str:
-    """The visible text of a well-formed document."""
-    parser = Balanced()
-    parser.feed(text)
-    assert parser.open == []
-    return re.sub(r"\s+", " ", " ".join(parser.text))
-
-
 def test_a_failure_is_shown_with_bytes_and_replay() -> None:
     """From a red line to the bytes and the command in one click."""
-    text = parsed(html(failed_run()))
+    text = visible(html(failed_run()))
 
     assert "record batch message of call 1, 24 bytes" in text
     assert "10 00 00 00 length 16" in text
@@ -114,23 +79,41 @@ def test_what_a_target_says_is_text_and_never_markup() -> None:
     """A hostile message must not run in the reader's browser."""
     document = html(failed_run())
 
-    assert "<script" not in document
-    assert "<script>alert(1)</script>" in parsed(document)
+    assert document.count("<script") == 1
+    assert "<script>alert(1)</script>" in visible(document)
 
 
 def test_what_was_not_judged_is_listed_with_its_reason() -> None:
     """The reader sees what the run does not say."""
-    text = parsed(html(failed_run()))
+    text = visible(html(failed_run()))
 
     assert "Not judged 1" in text
     assert "cannot seed" in text
+
+
+def test_what_is_held_is_listed_by_name() -> None:
+    """By chapter; a clause that failed is not among it."""
+    text = visible(html(failed_run()))
+
+    assert "Held 1 rows 1 rows.once MUST" in text
+
+
+def test_the_date_of_the_run_is_shown() -> None:
+    """Of a report that has it."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Dated:
+        date: str = "2026-11-22T10:00:00Z"
+
+    assert dated(dataclasses.replace(failed_run(), run=Dated())) == [("date", "2026-11-22T10:00:00Z")]  # type: ignore[arg-type]  # what is needed
+    assert dated(dataclasses.replace(failed_run(), run=object())) == []  # type: ignore[arg-type]  # as above
 
 
 def test_a_clean_run_has_no_list_of_failures() -> None:
     """Sections without members are left out."""
     clean = document(fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)]))
 
-    assert "Failed" not in parsed(html(clean))
+    assert "Failed" not in visible(html(clean))
 
 
 def test_the_badge_counts_must_clauses_that_hold() -> None:

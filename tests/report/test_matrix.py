@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from conformance.report.html import write_html
 from conformance.report.matrix import Matrix, MatrixError, load_matrix, state_of
 from conformance.report.site import html, markdown, write_site
 from tests.engine.samples import failing, passing
+from tests.report.pages import ParsedPage, faults
 from tests.report.samples import result_of, save_report
 
 FINDING = Finding("framing.x", "one message", "<script>alert(1)</script>", call=1, response=0, start=4, end=8)
@@ -38,31 +38,6 @@ def reports(tmp_path: Path) -> list[Path]:
 def matrix(reports: list[Path]) -> Matrix:
     """Both side by side."""
     return load_matrix(reports)
-
-
-class Page(HTMLParser):
-    """The fragments that a page has and leads to; fails on anything fetched or closed in the wrong place."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember what is open."""
-        values = dict(attrs)
-        assert not {"src", "onclick"} & set(values)
-        self.ids += [value for name, value in attrs if name == "id" and value and value != "r"]
-        self.links += [value for name, value in attrs if name == "href" and value]
-        if tag not in ("meta", "rect"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Close what is open."""
-        if tag != "rect":
-            assert self.open.pop() == tag
 
 
 def test_each_cell_is_the_outcome_of_its_report(matrix: Matrix) -> None:
@@ -107,10 +82,9 @@ def test_clauses_come_by_level_and_then_in_the_order_of_the_contract(tmp_path: P
 
 def test_every_link_of_the_page_leads_somewhere(matrix: Matrix) -> None:
     """In one file a click on a cell opens its evidence in that file; ids are there once."""
-    page = Page(html(matrix))
+    page = ParsedPage(html(matrix))
 
-    assert page.open == []
-    assert len(page.ids) == len(set(page.ids))
+    assert list(faults(page)) == []
     assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
     assert "#bad--framing.x" in page.links
 
@@ -127,7 +101,7 @@ def test_the_evidence_has_bytes_clause_and_replay(matrix: Matrix) -> None:
 
 def test_what_a_target_says_is_text_and_never_markup(matrix: Matrix) -> None:
     """A hostile message must not run in the reader's browser."""
-    assert "<script" not in html(matrix)
+    assert html(matrix).count("<script") == 1
     assert "&lt;script&gt;" in html(matrix)
 
 
@@ -148,7 +122,7 @@ def site(matrix: Matrix, reports: list[Path]) -> Path:
 
 def test_a_folder_gets_a_page_and_a_badge_for_each_report(site: Path) -> None:
     """The overview links the pages and the JSON by relative names."""
-    links = Page((site / "index.html").read_text()).links
+    links = ParsedPage((site / "index.html").read_text()).links
 
     assert {"good.html", "good.svg", "good.json", "bad.html", "bad.svg", "bad.json"} <= set(links)
     assert all((site / link).exists() for link in links if link.startswith(("good.", "bad.")) and "#" not in link)
@@ -157,10 +131,11 @@ def test_a_folder_gets_a_page_and_a_badge_for_each_report(site: Path) -> None:
 def test_in_a_folder_a_cell_leads_to_the_evidence_in_the_page_of_its_report(site: Path) -> None:
     """The overview does not repeat the content of the pages."""
     index = (site / "index.html").read_text()
-    apart = [link.split("#") for link in Page(index).links if "#" in link.lstrip("#")]
+    apart = [link.split("#") for link in ParsedPage(index).links if "#" in link.lstrip("#")]
 
     assert ["bad.html", "clause--framing.x"] in apart
-    assert all(fragment in Page((site / name).read_text()).ids for name, fragment in apart)
+    assert ["clauses.html", "clause--framing.x"] in apart
+    assert all(fragment in ParsedPage((site / name).read_text()).ids for name, fragment in apart)
     assert "10 00 00 00" not in index
     assert "10 00 00 00" in (site / "bad.html").read_text()
 
@@ -200,11 +175,12 @@ def test_two_reports_of_one_name_are_refused(reports: list[Path], tmp_path: Path
         load_matrix([*reports, again])
 
 
-def test_a_report_with_the_name_of_the_page_of_all_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["index", "clauses"])
+def test_a_report_with_the_name_of_a_page_of_all_is_refused(tmp_path: Path, name: str) -> None:
     """Its page would be overwritten."""
-    path = save_report(tmp_path / "index.json", passing("a", "rows.x"))
+    path = save_report(tmp_path / f"{name}.json", passing("a", "rows.x"))
 
-    with pytest.raises(MatrixError, match="expected no report with the name index"):
+    with pytest.raises(MatrixError, match=f"expected no report with the name {name}"):
         load_matrix([path])
 
 

@@ -1,0 +1,138 @@
+"""GitHub Actions: annotations, as commands on standard output, and the job summary, as Markdown.
+
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions describes both. GitHub shows at most ten
+annotations of each kind for a step, so that is how many there are of all kinds together, the binding ones first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from conformance.contain.text import many
+from conformance.contract.clause import CLAUSES
+from conformance.disk.files import naming
+from conformance.engine.expectations import ProblemKind
+from conformance.engine.result import NOT_JUDGED, Result
+from conformance.records import Level, Outcome
+from conformance.report.document import DeviationResult, Report, document
+from conformance.report.summary import Cell, header, held_line, summarise
+
+__all__ = ["annotation_commands", "append_summary", "step_summary"]
+
+MOST: Final = 10
+_COMMANDS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "notice"}
+SUMMARY_BYTES: Final = 500_000
+"""The bytes of deviations in a summary; GitHub refuses a summary of more than 1 MiB, which earlier steps share."""
+
+
+def annotation_commands(report: Report) -> list[str]:
+    """The annotation commands for the deviations that fail the run: at most ten, then one with the number of others."""
+    failing = _failing(report)
+    lines = [_command(_COMMANDS[item.level], item.clauses[0], _words(item)) for item in failing[:MOST]]
+    stale = [problem for problem in report.problems if problem.kind is ProblemKind.STALE]
+    lines += [_command("error", "expected failures", problem.text) for problem in stale[: MOST - len(lines)]]
+    if left := len(failing) + len(stale) - len(lines):
+        lines.append(_command("notice", report.run.target, f"and {left} more; the job summary lists them"))
+    return lines
+
+
+def _failing(report: Report) -> list[DeviationResult]:
+    """The deviations that fail the run, MUST before SHOULD before MAY, else in the order of the report."""
+    levels = list(Level)
+    return sorted(
+        (item for item in report.deviations if item.outcome.fails_run), key=lambda item: levels.index(item.level)
+    )
+
+
+def _words(item: DeviationResult) -> str:
+    required = f"required {item.finding.required}; observed " if item.finding else ""
+    return f"{required}{item.text} ({many(len(item.cases), 'case')})\n{item.replay}"
+
+
+def _command(name: str, title: str, message: str) -> str:
+    return f"::{name} title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# --- the job summary --------------------------------------------------------------------------------
+
+
+def append_summary(result: Result, path: Path) -> None:
+    """Append the summary of ``result`` to ``path``, which may hold those of earlier commands of the step.
+
+    Raises:
+        DiskError: the file cannot be written.
+    """
+    with naming(path), path.open("ab") as file:
+        file.write(step_summary(document(result)).encode("utf-8", "backslashreplace"))
+
+
+def step_summary(report: Report) -> str:
+    """``report`` as Markdown: the verdict, the clauses by chapter, and what fails the run."""
+    return "\n".join(_summary(report)) + "\n\n"
+
+
+def _summary(report: Report) -> Iterator[str]:
+    yield f"### Conformance of {_text(report.run.target)}\n"
+    yield f"{'❌' if report.failed else '✅'} {_text(report.summary)}\n"
+    yield f"{_text(held_line(report.standings))}\n"
+    yield from (f"{_text(name)}: {_text(text)}  " for name, text in header(report.run, report.remarks))
+    yield f"\n| clauses held, of those owed | {' | '.join(level.upper() for level in Level)} | not judged |"
+    yield f"|---|{'--:|' * len(Level)}--:|"
+    rows = summarise(report.standings)
+    for row in rows:
+        yield f"| {_text(row.chapter)} | {' | '.join(map(_count, row.cells))} | {row.total.not_judged or '–'} |"  # noqa: RUF001  # a dash for an empty cell
+    yield from _deviations(_failing(report))
+    for title, chosen in (
+        ("Expected failures", [item for item in report.deviations if item.outcome is Outcome.EXPECTED_FAIL]),
+        ("Not judged", [item for item in report.deviations if item.outcome in NOT_JUDGED]),
+    ):
+        if chosen:
+            yield f"\n{title}: {many(len(chosen), 'reason')}; the HTML and JSON reports list them."
+    for problem in report.problems:
+        yield f"\nExpected failures: {_text(problem.text)}"
+    for case in report.broke_on:
+        yield f"\nThe suite itself broke on {_text(case)}; the JSON report has the traceback."
+
+
+def _deviations(failing: list[DeviationResult]) -> Iterator[str]:
+    if not failing:
+        return
+    yield "\n| level | clause | what was observed | cases |\n|---|---|---|--:|"
+    room = SUMMARY_BYTES
+    for shown, item in enumerate(failing):
+        clause = CLAUSES.get(item.clauses[0])
+        name = f"[{_text(item.clauses[0])}]({clause.source})" if clause else _text(item.clauses[0])
+        others = f" and {many(len(item.clauses) - 1, 'more clause')}" if len(item.clauses) > 1 else ""
+        required = (
+            f"{_text(item.text)}<br>required: {_text(item.finding.required)}" if item.finding else _text(item.text)
+        )
+        observed = f"{required}<br><code>{_text(item.replay)}</code>"
+        line = f"| {item.level.upper()} | {name}{others} | {observed} | {len(item.cases)} |"
+        room -= len(line.encode("utf-8", "backslashreplace"))
+        if room < 0:
+            yield f"\nand {len(failing) - shown} more, in the HTML and JSON reports"
+            return
+        yield line
+
+
+def _count(cell: Cell) -> str:
+    return cell.share or "–"  # noqa: RUF001  # a dash for an empty cell
+
+
+_MARKUP: Final = re.compile(r"[^\w\s.,;()/-]|_|(?<=www)\.", re.ASCII | re.IGNORECASE)
+
+
+def _text(text: str) -> str:
+    """``text`` as plain text in Markdown: a character reference never begins markup, a link or a cell of a table."""
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};" if found[0].isascii() else found[0], text)

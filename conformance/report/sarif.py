@@ -1,0 +1,158 @@
+"""SARIF 2.1.0 (OASIS), for services that show the findings of analysis tools beside the code.
+
+Clauses are rules and deviations are results; an expected failure is a result that is suppressed. A reason for which
+clauses were not judged is a notification about the run, so that no reader counts it as a finding.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePath
+from typing import Any, Final
+from urllib.parse import quote
+
+from conformance.contract.clause import CLAUSES
+from conformance.disk.files import write_whole
+from conformance.engine.expectations import ProblemKind
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.result import NOT_JUDGED, Result
+from conformance.records import Level, Outcome
+from conformance.report.document import DeviationResult, Report, document
+from conformance.report.summary import level_of
+
+__all__ = ["sarif", "write_sarif"]
+
+SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+_LEVELS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "note"}
+_CASES_SHOWN: Final = 20
+"""Cases with a logical location for each result: a service shows a few, and the JSON report has all."""
+
+
+def write_sarif(result: Result, path: Path) -> None:
+    """Write the SARIF report to ``path``."""
+    write_whole(path, json.dumps(sarif(document(result)), indent=1, ensure_ascii=False) + "\n")
+
+
+def sarif(report: Report) -> dict[str, Any]:
+    """``report`` as a SARIF log with one run."""
+    deviations = [item for item in report.deviations if item.outcome not in NOT_JUDGED]
+    used = [*report.run.clauses, *(clause for item in report.deviations for clause in item.clauses)]
+    rules = {clause: place for place, clause in enumerate(dict.fromkeys(used))}
+    run = {
+        "tool": {
+            "driver": {"name": "conformance", "version": report.run.suite, "rules": [_rule(clause) for clause in rules]}
+        },
+        "automationDetails": {"id": f"conformance/{report.run.target}/"},
+        "invocations": [
+            {
+                # The tool succeeded if it came to its end; findings are no failure of the tool.
+                "executionSuccessful": report.complete and not report.broke,
+                "toolExecutionNotifications": list(_notifications(report, rules)),
+            }
+        ],
+        "results": [_result(report, item, rules) for item in deviations],
+        "properties": {"summary": report.summary, "seed": report.run.seed, "failed": report.failed},
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(clause_id: str) -> dict[str, Any]:
+    level = level_of(clause_id)
+    rule: dict[str, Any] = {
+        "id": clause_id,
+        "defaultConfiguration": {"level": _LEVELS[level]},
+        "properties": {"tags": [clause_id.partition(".")[0], level.value]},
+    }
+    clause = CLAUSES.get(clause_id)
+    if clause is None:
+        words = (
+            "A case ends with an answer."
+            if clause_id == WHOLE_CASE
+            else "This version of the suite does not have the clause."
+        )
+        return rule | {"shortDescription": {"text": words}}
+    first = clause.explanation.split("\n\n")[0].replace("\n", " ")
+    facts = {
+        "Level": level.upper(),
+        "Source": clause.source,
+        "Evidence": clause.evidence_in_words,
+        "Breaks": clause.breaks,
+    }
+    lines = [clause.explanation, *(f"{name}: {text}" for name, text in facts.items() if text)]
+    return rule | {
+        "shortDescription": {"text": first},
+        "fullDescription": {"text": clause.explanation},
+        "help": {"text": "\n\n".join(lines), "markdown": "\n\n".join(lines)},
+        "helpUri": clause.source,
+    }
+
+
+def _result(report: Report, item: DeviationResult, rules: Mapping[str, int]) -> dict[str, Any]:
+    clause = item.clauses[0]
+    required = f"required: {item.finding.required}; observed: " if item.finding else ""
+    identity = _fingerprint(clause, item.reason)
+    result: dict[str, Any] = {
+        "ruleId": clause,
+        "ruleIndex": rules[clause],
+        "level": _LEVELS[item.level],
+        "message": {"text": f"{required}{item.text}\nSee it again: {item.replay}"},
+        "locations": [_location(report, item)],
+        "occurrenceCount": item.count,
+        # The second name is the only one that GitHub compares; it keeps one alert for one deviation over many runs.
+        "partialFingerprints": {"clauseAndReasonClass/v1": identity, "primaryLocationLineHash": f"{identity}:1"},
+        "properties": {"outcome": item.outcome.value, "reason": item.reason, "clauses": list(item.clauses)},
+    }
+    if item.outcome is Outcome.EXPECTED_FAIL:
+        result["suppressions"] = [{"kind": "external", "justification": "an expected failure of the target file"}]
+    return result
+
+
+def _fingerprint(clause: str, reason: str) -> str:
+    """The identity of a deviation: no case, number or name of one run is a part of it."""
+    return hashlib.sha256(f"{clause}\0{reason}".encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _location(report: Report, item: DeviationResult) -> dict[str, Any]:
+    """The cases of a deviation and the field; the target file stands for the implementation, whose code is unknown."""
+    field = item.finding.field if item.finding else ""
+    places: list[dict[str, Any]] = [
+        {"name": case, "fullyQualifiedName": f"{case}/{field}" if field else case, "kind": "test"}
+        for case in item.cases[:_CASES_SHOWN]
+    ]
+    if field:
+        places.append({"name": field, "kind": "member"})
+    location: dict[str, Any] = {"logicalLocations": places}
+    if report.run.target_file:
+        location["physicalLocation"] = {
+            "artifactLocation": {"uri": _uri(report.run.target_file)},
+            "region": {"startLine": 1},
+        }
+    return location
+
+
+def _uri(path: str) -> str:
+    pure = PurePath(path)
+    text = quote(pure.as_posix().encode("utf-8", "backslashreplace"))
+    return f"file://{text}" if pure.is_absolute() else text
+
+
+def _notifications(report: Report, rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    for item in report.deviations:
+        if item.outcome in NOT_JUDGED:
+            clause = item.clauses[0]
+            more = f" (and {len(item.clauses) - 1} more clauses)" if len(item.clauses) > 1 else ""
+            yield {
+                "level": "note",
+                "message": {"text": f"not judged: {clause}{more}: {item.text}"},
+                "associatedRule": {"id": clause, "index": rules[clause]},
+            }
+    for problem in report.problems:
+        yield {
+            "level": "error" if problem.kind is ProblemKind.STALE else "note",
+            "message": {"text": f"expected failures: {problem.text}"},
+        }
+    for case, traceback in zip(report.broke_on, report.broke, strict=False):
+        yield {"level": "error", "message": {"text": f"the suite itself broke on {case}\n{traceback}"}}
