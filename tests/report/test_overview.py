@@ -79,7 +79,7 @@ def test_it_says_how_to_see_more() -> None:
     text = printed(result_of(failing("a", "framing.x", "3 messages")), "my logs/a.jsonl")
 
     assert "conformance explain 'my logs/a.jsonl' 1 " in text
-    assert "\n--all " in text
+    assert ", --all everything" in text
 
 
 def test_a_clean_run_needs_few_lines() -> None:
