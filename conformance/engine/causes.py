@@ -1,4 +1,4 @@
-"""Group the deviations of a run by cause, and put first what to mend first.
+"""Group the deviations of a run by cause, and put first what to fix first.
 
 Deviations belong together only by *known* dependence: calls refused with one status and text, or for lack of one
 feature (:mod:`conformance.engine.refusals`), and findings that follow from another one of the same case
@@ -39,7 +39,7 @@ _CALL: Final = re.compile(r"call (\d+)\b")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing to mend: the deviations that it is, and what follows from it.
+    """One thing to fix: the deviations that it is, and what follows from it.
 
     ``key`` is the same in every run of a target. ``own`` are the deviations on the cases of this cause, ``echoes``
     those of other clauses that follow from it, ``blocks`` the clauses that were not judged because of it.
@@ -77,7 +77,7 @@ class _Group:
 
 
 def causes(result: Result) -> tuple[Cause, ...]:
-    """The causes of a result's failures, those to mend first at the beginning.
+    """The causes of a result's failures, those to fix first at the beginning.
 
     Causes that keep clauses from being judged come first, by the number of these clauses; then MUST before SHOULD
     before MAY, then by the number of cases.
@@ -229,7 +229,7 @@ def _misses_rows(symptom: Symptom) -> bool:
 def _by_place(result: Result) -> dict[tuple[str, str, str], int]:
     """For each clause (empty without a finding), reason class and case the deviation that fails the run.
 
-    An error of the suite is no cause for the target's developers to mend.
+    An error of the suite is no cause for the target's developers to fix.
     """
     failed = {id(one) for one in result.failed if one.outcome is not Outcome.ERROR}
     return {
@@ -288,4 +288,4 @@ def _title(deviation: Deviation) -> str:
     if deviation.finding is None:
         return deviation.text
     field = f"{deviation.finding.field}: " if deviation.finding.field else ""
-    return f"{field}expected {deviation.finding.required}, got {deviation.text}"
+    return f"{field}{deviation.text}; required: {deviation.finding.required}"

@@ -90,7 +90,7 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
         )
     return (
         f"no row came for {' or '.join(one.case_id for one in attempts)} ({seen}), which {own.name} serves here, so"
-        " they were not asked; mend this first, or go on with --no-smoke"
+        " they were not asked; fix this first, or go on with --no-smoke"
     )
 
 

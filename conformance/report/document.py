@@ -99,7 +99,7 @@ class CausePart:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CauseResult:
-    """One thing to mend: the deviations that it is, the echoes that follow from it, and the clauses that it blocks.
+    """One thing to fix: the deviations that it is, the echoes that follow from it, and the clauses that it blocks.
 
     ``key`` is the same in every run of a target. ``cases`` are those with one of its own deviations, ``smallest`` the
     smallest of them, and ``replay`` the command that shows it again. ``contrast`` are sentences on what sets its

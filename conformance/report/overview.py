@@ -1,4 +1,4 @@
-"""The first screen after a run: the counts, at most ten causes in the order in which to mend them, the verdict.
+"""The first screen after a run: the counts, at most ten causes in the order in which to fix them, the verdict.
 
 Ten causes fit a terminal of 80 columns and 40 lines; the complete report is :mod:`conformance.report.terminal`'s.
 """
@@ -60,7 +60,7 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
 def _print_causes(console: Console, found: Sequence[Cause]) -> None:
     console.print()
     more = f", the first {FIRST} of {len(found)}" if len(found) > FIRST else ""
-    console.print(Text(f"MEND FIRST{more}", "bold red"))
+    console.print(Text(f"FIX FIRST{more}", "bold red"))
     for number, cause in enumerate(found[:FIRST], 1):
         reach = many(len(cause.cases), "case")
         if cause.blocks:

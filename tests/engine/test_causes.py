@@ -1,4 +1,4 @@
-"""What belongs together as one cause, what stays apart, and what to mend first."""
+"""What belongs together as one cause, what stays apart, and what to fix first."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ class TestBlocks:
 
 
 class TestOrder:
-    """What to mend first."""
+    """What to fix first."""
 
     def test_the_cause_that_blocks_most_comes_first(self) -> None:
         """Even a SHOULD in one case, before a MUST in many."""
@@ -305,5 +305,5 @@ def test_every_failed_deviation_belongs_to_a_cause() -> None:
 
 
 def test_an_expected_failure_is_no_cause() -> None:
-    """There is nothing to mend that is not known."""
+    """There is nothing to fix that is not known."""
     assert found(judged("a", passing("a", "schema.order"))) == ()

@@ -77,7 +77,7 @@ def test_a_target_that_answers_without_rows_is_at_fault() -> None:
     """The suite's own target serves the same cases here; each observation is quoted once."""
     assert smoke(SPEC, Answering(REFUSED, EMPTY), CASES) == (
         "no row came for rows.one-row or session.plain or types.int64 (CreateReadSession ended in UNIMPLEMENTED: no"
-        " such method; ReadRows ended in OK, and no row came), which pyarrow serves here, so they were not asked; mend"
+        " such method; ReadRows ended in OK, and no row came), which pyarrow serves here, so they were not asked; fix"
         " this first, or go on with --no-smoke"
     )
 

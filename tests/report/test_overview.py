@@ -51,7 +51,7 @@ def test_more_than_ten_are_counted_and_fit_as_well() -> None:
     """The rest is in the complete report."""
     text = printed(many_causes(57))
 
-    assert "MEND FIRST, the first 10 of 57" in text
+    assert "FIX FIRST, the first 10 of 57" in text
     assert "\n10 MUST   restriction.a-clause-with-" in text
     assert lines_on_screen(text) <= LINES
 
@@ -60,10 +60,10 @@ def test_a_cause_has_its_key_its_reach_and_its_title() -> None:
     """Two lines."""
     text = printed(result_of(failing("a", "framing.x", "3 messages"), failing("a", "rows.x", "no message")))
 
-    first, title = text.partition("MEND FIRST\n")[2].splitlines()[:2]
+    first, title = text.partition("FIX FIRST\n")[2].splitlines()[:2]
 
     assert first.split() == ["1", "MUST", "framing.x~ec75", "1", "case"]
-    assert title == "   expected one message, got 3 messages"
+    assert title == "   3 messages; required: one message"
 
 
 def test_a_single_cause_is_shown_in_full() -> None:
@@ -100,7 +100,7 @@ def test_what_fails_a_run_and_is_no_cause_is_named() -> None:
 
     text = printed(result_of(passing("a", "framing.x"), error, expectations=entries))
 
-    assert "MEND FIRST" not in text
+    assert "FIX FIRST" not in text
     assert "\nthe suite itself broke on 1 case; please report it" in text
     assert "\nunexpected pass: framing.x: " in text
     assert "\nstale: the expected failure of 'gone'" in text
