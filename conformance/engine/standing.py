@@ -114,6 +114,7 @@ _ROWS: Final = ("rows.none-*", "values.*", "readers.*")
 HIDES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("schema.columns-*", ("schema.*", "types.*", "body.*", *_BUFFERS)),
     ("body.*", _BUFFERS),
+    ("buffers.*", ("body.*", *_BUFFERS)),
     *((f"{chapter}.*", _ROWS) for chapter in ("rows", "restriction", "offsets", "snapshot", "split", "compression")),
 )
 """Clauses by glob, each with those that pass on too little if it fails on the same case.
