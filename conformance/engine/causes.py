@@ -19,7 +19,8 @@ from conformance.engine.dependence import BYTES, ROWS, Symptom, causes_within, m
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes
 from conformance.engine.refusals import Refusal, refusals
-from conformance.engine.result import RANK, Deviation, Result
+from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
+from conformance.engine.standing import Standing
 from conformance.records import Finding, Level, Outcome, Verdict
 
 __all__ = ["Cause", "causes"]
@@ -42,9 +43,9 @@ class Cause:
     """One thing to fix: the deviations that it is, and what follows from it.
 
     ``key`` is the same in every run of a target. ``own`` are the deviations on the cases of this cause, ``echoes``
-    those of other clauses that follow from it, ``blocks`` the clauses that were not judged because of it.
-    ``smallest`` is the case with the fewest rows, columns and steps, and ``replay`` its argument. ``contrast`` says
-    what sets the findings apart from what is right in the same run.
+    those of other clauses that follow from it, ``blocks`` the clauses that no case judged,
+    because of it. ``smallest`` is the case with the fewest rows, columns and steps, and ``replay`` its argument.
+    ``contrast`` says what sets the findings apart from what is right in the same run.
     """
 
     key: str
@@ -192,9 +193,15 @@ class _Grouping:
             smallest=smallest,
             replay=replays.get(smallest, self._cases[smallest].replay),
             echoes=echoes,
-            blocks=tuple(sorted(group.blocks)),
+            blocks=tuple(sorted(filter(self._is_open, group.blocks))),
             contrast=contrast(self._result, group.own) if group.refusal is None else (group.refusal.contrast,),
         )
+
+    def _is_open(self, clause: str) -> bool:
+        """True if no case of the run judged a clause: what other cases show, nobody waits for."""
+        item = self._result.standings.get(clause)
+        refused = self._result.by_clause.get(clause, {}).keys() <= {Outcome.REFUSED, *NOT_JUDGED}
+        return refused or item is None or item.standing is Standing.NOT_JUDGED
 
     def _size(self, case_id: str) -> tuple[int, ...]:
         shape = self._cases[case_id].shape

@@ -240,9 +240,15 @@ class TestBlocks:
 
     def test_what_the_case_owed_is_blocked_by_what_ended_it(self) -> None:
         """The list comes with the case."""
-        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.read-is-served", "types.bool"))
+        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.none-is-missing", "types.bool"))
 
-        assert found(case)[0].blocks == ("rows.read-is-served", "types.bool")
+        assert found(case)[0].blocks == ("rows.none-is-missing", "types.bool")
+
+    def test_what_another_case_judged_is_not_blocked(self) -> None:
+        """Nobody waits for it."""
+        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.none-is-missing", "types.bool"))
+
+        assert found(case, judged("b", passing("b", "types.bool")))[0].blocks == ("rows.none-is-missing",)
 
 
 class TestOrder:
