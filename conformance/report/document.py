@@ -22,7 +22,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.result import Deviation, Result
+from conformance.engine.result import Deviation, Result, offers
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
@@ -169,7 +169,10 @@ class Report:
     @property
     def standings(self) -> Mapping[str, ClauseStanding]:
         """The standing of each clause of the run, in the order of the run."""
-        silent = dict.fromkeys(self.run.clauses, ClauseStanding(Standing.NOT_JUDGED))
+        silent = {
+            clause: ClauseStanding(Standing.NOT_JUDGED if offers(self.run, clause) else Standing.NOT_OFFERED)
+            for clause in self.run.clauses
+        }
         found = silent | {item.id: item.in_full() for item in self.clauses}
         return {clause: item for clause, item in found.items() if clause != WHOLE_CASE or item.standing in FAILING}
 
