@@ -56,7 +56,7 @@ def _made(report: Report, events: Sequence[Event], file: FileDigest, logs: Seque
         releases=equal_releases(report.run.suite),
         report_file=file,
         logs=logs,
-        cases=sum(isinstance(event, CaseJudged) for event in events),
+        cases=sum(isinstance(event, CaseJudged) and event.attempt == 1 for event in events),
     )
 
 
