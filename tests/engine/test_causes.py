@@ -240,9 +240,28 @@ class TestBlocks:
 
     def test_what_the_case_owed_is_blocked_by_what_ended_it(self) -> None:
         """The list comes with the case."""
-        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.read-is-served", "types.bool"))
+        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.none-is-missing", "types.bool"))
 
-        assert found(case)[0].blocks == ("rows.read-is-served", "types.bool")
+        assert found(case)[0].blocks == ("rows.none-is-missing", "types.bool")
+
+    def test_a_clause_that_another_case_judged_is_not_blocked(self) -> None:
+        """It is held where it was judged."""
+        case = dataclasses.replace(refusal("a", LZ4), blocked=("types.bool", "types.int64"))
+
+        assert found(case, judged("b", passing("b", "types.bool")))[0].blocks == ("types.int64",)
+
+    def test_a_clause_whose_passes_do_not_count_is_blocked_by_the_cause_that_takes_their_worth(self) -> None:
+        """Sessions show nothing where no rows come: the lost rows block them, not the refusal in one case."""
+        lost = [
+            judged(name, fails(name, "rows.none-is-missing"), passing(name, "session.carries-a-schema"))
+            for name in "abc"
+        ]
+        refused = dataclasses.replace(refusal("d", LZ4), blocked=("rows.none-is-missing", "session.carries-a-schema"))
+
+        assert {cause.clause: cause.blocks for cause in found(*lost, refused)} == {
+            "rows.none-is-missing": ("session.carries-a-schema",),
+            "rows.read-is-served": (),
+        }
 
 
 class TestOrder:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.engine.events import RunEnded
 from conformance.engine.result import Result, fold
 from conformance.records import Outcome, Profile, Verdict
@@ -16,6 +17,12 @@ from conformance.report.document import document
 from conformance.report.profiles import by_profile
 from conformance.report.summary import Cell, header
 from tests.engine.samples import failing, judged, passing, started
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _chapters() -> None:
+    load_chapters()
+
 
 CLAUSES = ("framing.schema-prefix", "session.plain", "restriction.not", "restriction.like", "split.child-resumes")
 
