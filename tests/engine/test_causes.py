@@ -105,6 +105,15 @@ class TestRefusals:
 
         assert [cause.cases for cause in found(*cases)] == [("a", "b"), ("c",)]
 
+    @pytest.mark.parametrize(
+        "name", ["p:conformance.t_rows_{}_dd9bb304_1", "projects/p/locations/us/sessions/{}/streams/AF", "`t_{}`"]
+    )
+    def test_the_names_of_tables_sessions_and_streams_do_not_count_as_another_text(self, name: str) -> None:
+        """Each case has its own."""
+        cases = [refusal(case, said=f"INTERNAL: cannot read {name.format(case)} today") for case in "ab"]
+
+        assert [cause.cases for cause in found(*cases, served(judged("d")))] == [("a", "b")]
+
     def test_the_wrong_status_of_refusals_is_one_cause(self) -> None:
         """The texts are right, and differ; the status is what is wrong with all of them."""
         clause, code = "errors.permanent-one-is-not-unknown", "errors.missing-table-has-its-code"
