@@ -315,6 +315,8 @@ def parse_target(text: str, file: Path) -> TargetSpec:
     except ValueError as error:  # from the parser, or from an integer with more digits than Python reads
         raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
+        if "kind" not in data:
+            raise RecordError("target.kind", f"what is judged: {', '.join(TargetKind)}", None)
         spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
         _check(spec, data)
     except RecordError as error:
