@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -160,6 +160,21 @@ class Report:
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
         return [part.narrowed or self.deviations[part.deviation] for part in parts]
+
+    def grouped(self, outcomes: Collection[Outcome]) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
+        """The deviations with these outcomes: those of each cause, in the order in which to repair them; then those of
+        none, MUST before SHOULD before MAY.
+        """
+        left = {place for place, item in enumerate(self.deviations) if item.outcome in outcomes}
+        for cause in self.causes:
+            parts = [*cause.own, *cause.echoes]
+            if items := [item for item in self.parts(parts) if item.outcome in outcomes]:
+                yield cause, items
+                left -= {part.deviation for part in parts}
+        if left:
+            levels = list(Level)
+            others = [self.deviations[place] for place in sorted(left)]
+            yield None, sorted(others, key=lambda item: levels.index(item.level))
 
     @property
     def worst(self) -> Mapping[str, Outcome]:
