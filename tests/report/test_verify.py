@@ -12,7 +12,7 @@ import pytest
 import conformance
 from conformance.contract import disputes
 from conformance.contract.disputes import Dispute
-from conformance.engine import recount, selection
+from conformance.engine import causes, recount, selection
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import RunEnded
 from conformance.engine.result import fold
@@ -353,6 +353,19 @@ def test_a_forgery_that_agrees_with_itself_is_refused(judged: Files, tmp_path: P
     assert status == 1
 
 
+def test_a_report_with_another_cause_is_refused(targets: Path, tmp_path: Path) -> None:
+    """The cause is named by its key."""
+    judge(tmp_path, "--target", str(targets / "liar.toml"), *SELECT)
+    files = load(tmp_path)
+    files.report["causes"][0]["title"] = "nothing of note"
+    write_edited(files, tmp_path)
+
+    status, said = verified(tmp_path)
+
+    assert f"the report says otherwise than the log about {files.report['causes'][0]['key']!r} in its causes" in said
+    assert status == 1
+
+
 def test_an_edited_page_is_refused(targets: Path, judged: Files, tmp_path: Path) -> None:
     """The numbers for programs are true, and the sentence for people is not."""
     files = judged.copy()
@@ -555,6 +568,7 @@ def test_a_later_patch_release_accepts_the_statement(
     files.start["provenance"]["digests"]["clauses"] = "4" * 64
     write_remade(files, tmp_path)
     monkeypatch.setattr(conformance, "__version__", f"{conformance.__version__}1")
+    monkeypatch.setattr(causes, "_title", lambda _: "other words")
 
     assert verified(tmp_path)[0] == 0
 
