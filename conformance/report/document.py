@@ -162,8 +162,8 @@ class Report:
         return [part.narrowed or self.deviations[part.deviation] for part in parts]
 
     def grouped(self, outcomes: Collection[Outcome]) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
-        """The deviations with these outcomes: those of each cause, in the order in which to repair them; then those of
-        none, MUST before SHOULD before MAY.
+        """The deviations with these outcomes: those of each cause, in the order in which to repair them, then
+        those of none.
         """
         left = {place for place, item in enumerate(self.deviations) if item.outcome in outcomes}
         for cause in self.causes:
@@ -172,9 +172,7 @@ class Report:
                 yield cause, items
                 left -= {part.deviation for part in parts}
         if left:
-            levels = list(Level)
-            others = [self.deviations[place] for place in sorted(left)]
-            yield None, sorted(others, key=lambda item: levels.index(item.level))
+            yield None, [self.deviations[place] for place in sorted(left)]
 
     @property
     def worst(self) -> Mapping[str, Outcome]:

@@ -18,7 +18,7 @@ from conformance.disk.files import naming
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
-from conformance.report.document import DeviationResult, Report, document
+from conformance.report.document import CauseResult, DeviationResult, Report, document
 from conformance.report.summary import Cell, header, held_line, summarise
 
 __all__ = ["annotation_commands", "append_summary", "step_summary"]
@@ -35,13 +35,20 @@ def annotation_commands(report: Report) -> list[str]:
 
     A cause has one, on the first of its deviations: the others follow from it.
     """
-    failing = [item for cause, items in report.grouped(_FAIL) for item in (items if cause is None else items[:1])]
+    failing = [item for cause, items in _failing(report) for item in (items if cause is None else items[:1])]
     lines = [_command(_COMMANDS[item.level], item.clauses[0], _words(item)) for item in failing[:MOST]]
     stale = [problem for problem in report.problems if problem.kind is ProblemKind.STALE]
     lines += [_command("error", "expected failures", problem.text) for problem in stale[: MOST - len(lines)]]
     if left := len(failing) + len(stale) - len(lines):
         lines.append(_command("notice", report.run.target, f"and {left} more; the job summary lists them"))
     return lines
+
+
+def _failing(report: Report) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
+    """What fails the run by cause; what is of no cause, MUST before SHOULD before MAY."""
+    levels = list(Level)
+    for cause, items in report.grouped(_FAIL):
+        yield cause, items if cause is not None else sorted(items, key=lambda item: levels.index(item.level))
 
 
 def _words(item: DeviationResult) -> str:
@@ -89,7 +96,7 @@ def _summary(report: Report) -> Iterator[str]:
     rows = summarise(report.standings)
     for row in rows:
         yield f"| {_text(row.chapter)} | {' | '.join(map(_count, row.cells))} | {row.total.not_judged or '–'} |"  # noqa: RUF001  # a dash for an empty cell
-    yield from _deviations([item for _, items in report.grouped(_FAIL) for item in items])
+    yield from _deviations([item for _, items in _failing(report) for item in items])
     for title, chosen in (
         ("Expected failures", [item for item in report.deviations if item.outcome is Outcome.EXPECTED_FAIL]),
         ("Not judged", [item for item in report.deviations if item.outcome in NOT_JUDGED]),
