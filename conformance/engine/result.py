@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Final
 
@@ -35,7 +35,7 @@ from conformance.generate import generated_id
 from conformance.records import Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["RANK", "Deviation", "Result", "cases_of", "fold"]
+__all__ = ["RANK", "Deviation", "Result", "cases_of", "fold", "offers"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
 """Outcomes of clauses that the run did not judge."""
@@ -119,13 +119,7 @@ class Result:
     @cached_property
     def standings(self) -> Mapping[str, ClauseStanding]:
         """The standing of each chosen clause, in the order of the run."""
-        return standings(self.start.clauses, self.cases, self.verdicts, offered=self._offers)
-
-    def _offers(self, clause_id: str) -> bool:
-        """True if the target offers what a clause is about; a serializer takes no requests."""
-        if self.start.profile == "arrow" and clause_id in CLAUSES and not CLAUSES[clause_id].on_bytes:
-            return False
-        return profile_of(clause_id) not in self.start.not_offered
+        return standings(self.start.clauses, self.cases, self.verdicts, offered=partial(offers, self.start))
 
     @cached_property
     def silent(self) -> tuple[str, ...]:
@@ -161,6 +155,13 @@ class Result:
 def cases_of(run: RunStarted) -> list[str]:
     """The ids of the cases of a run in their order: those of the corpus, then the generated ones of all shards."""
     return [*run.cases, *(generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))]
+
+
+def offers(run: RunStarted, clause_id: str) -> bool:
+    """True if the target offers what a clause is about; a serializer takes no requests."""
+    if run.profile == "arrow" and clause_id in CLAUSES and not CLAUSES[clause_id].on_bytes:
+        return False
+    return profile_of(clause_id) not in run.not_offered
 
 
 def worst(counts: Counter[Outcome]) -> Outcome:

@@ -17,7 +17,7 @@ from conformance.engine.shards import Shard
 from conformance.records import Case, Exchange
 from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
 
-__all__ = ["SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
+__all__ = ["NO_ROW", "SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
 
 SMOKE: Final = ("rows.one-row", "session.plain", "types.int64")
 """The cases: whole reads of small tables, with and without REQUIRED columns, of INT64 and STRING."""
@@ -27,6 +27,9 @@ OWN: Final = {TargetKind.SERVER: "reference", TargetKind.SERIALIZER: "pyarrow", 
 
 PATIENCE: Final = 10.0
 """Seconds after which no further case is tried: a target that hangs costs its deadline once, not three times."""
+
+NO_ROW: Final = "no row came for"
+"""The beginning of the reason why a run ends early."""
 
 ROWS: Final = ("ReadRows", "SerializeBatch")
 """The methods whose responses have rows."""
@@ -89,7 +92,7 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
             " server, or go on with --no-smoke"
         )
     return (
-        f"no row came for {' or '.join(one.case_id for one in attempts)} ({seen}), which {own.name} serves here, so"
+        f"{NO_ROW} {' or '.join(one.case_id for one in attempts)} ({seen}), which {own.name} serves here, so"
         " they were not asked; fix this first, or go on with --no-smoke"
     )
 
@@ -124,10 +127,10 @@ def narrowed(plan: Plan, cases: Iterable[Case], reason: str, shard: Shard | None
     """The plan of a run that ends after the smoke cases; ``reason`` is why all others are left out."""
     smoke_cases = [case for case in cases if case.id in SMOKE]
     here = [case for case in smoke_cases if shard is None or shard.holds(case.id)]
-    return Plan(
-        tuple(here),
-        plan.clauses,
-        (
+    return dataclasses.replace(
+        plan,
+        cases=tuple(here),
+        left_out=(
             *(left for left in plan.left_out if left.id not in SMOKE),
             *(LeftOut("case", case.id, OTHER_SHARD) for case in smoke_cases if case not in here),
             *(LeftOut("case", case.id, reason) for case in plan.cases if case.id not in SMOKE),

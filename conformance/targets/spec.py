@@ -315,13 +315,19 @@ def parse_target(text: str, file: Path) -> TargetSpec:
     except ValueError as error:  # from the parser, or from an integer with more digits than Python reads
         raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
-        spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
+        spec = dataclasses.replace(_read(data), file=str(file))
         _check(spec, data)
     except RecordError as error:
         raise TargetError(f"{file}: {safe(str(error))}") from None
     except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits
         raise TargetError(f"{file}: expected numbers of at most 64 bits but got a greater one") from None
     return spec
+
+
+def _read(data: Mapping[str, object]) -> TargetSpec:
+    if "kind" not in data:
+        raise RecordError("target.kind", f"what is judged: {', '.join(TargetKind)}", None)
+    return from_json(TargetSpec, data, path="target")
 
 
 def _text(file: Path) -> str:

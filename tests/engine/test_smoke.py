@@ -137,6 +137,7 @@ def test_only_the_smoke_cases_are_left() -> None:
     left = narrowed(chosen, CASES, "nothing came", None)
 
     assert sorted(case.id for case in left.cases) == sorted(SMOKE)
+    assert left.corpus == chosen.corpus != ""
     reasons = {one.id: one.reason for one in left.left_out if one.kind == "case"}
     assert len(reasons) + len(left.cases) == len(CASES)
     assert (reasons["types.bool"], reasons["split.children"]) == ("nothing came", "no --select pattern matches it")
