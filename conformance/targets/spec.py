@@ -19,6 +19,7 @@ from typing import Final
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.records import RecordError, from_json
+from conformance.targets.endpoint import Endpoint, check_endpoint
 from conformance.targets.errors import TargetError
 from conformance.targets.shipped import find_target
 
@@ -131,14 +132,6 @@ class Ready:
     grpc: bool = True
     grpc_event: str = ""
     rest_event: str = ""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A server that runs already, as ``host:port``; ``rest`` is a base URL."""
-
-    grpc: str
-    rest: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -317,6 +310,8 @@ def parse_target(text: str, file: Path) -> TargetSpec:
     try:
         spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
         _check(spec, data)
+        if spec.endpoint is not None:
+            check_endpoint(spec.endpoint, spec.here, longest=DAY)
     except RecordError as error:
         raise TargetError(f"{file}: {safe(str(error))}") from None
     except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits

@@ -166,7 +166,7 @@ def test_a_dead_endpoint_is_one_sentence(target_file: Write) -> None:
 
     with pytest.raises(TargetUnavailable) as raised, open_target(spec):
         pytest.fail("opened")
-    assert str(raised.value).endswith(f"nothing serves at 127.0.0.1:{port}: Connection refused")
+    assert str(raised.value).endswith(f"cannot reach 127.0.0.1:{port}: nothing listens there (Connection refused)")
 
 
 def test_a_server_is_started_and_stopped(started: Started) -> None:
