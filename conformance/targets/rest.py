@@ -46,8 +46,8 @@ class RestClient:
     """Requests to one BigQuery REST API at ``base`` (``http://host:port``), each within ``deadline`` seconds.
 
     ``sent`` counts the bytes of all bodies so far. ``refused`` describes the last answer if it refused the credentials
-    (401, 403) or the number of requests (429). ``credentials`` and ``secure`` are those of :class:`HttpClient`. The text
-    of every :class:`RestError` is safe to print.
+    (401, 403) or the number of requests (429). ``credentials`` and ``secure`` are those of :class:`HttpClient`. The
+    text of every :class:`RestError` is safe to print.
     Raises :class:`~conformance.targets.errors.TargetError` if ``base`` is not such an address.
     """
 
