@@ -30,7 +30,15 @@ def make_certificates(folder: Path) -> Path:
 
 
 def _make(folder: Path, name: str, *more: str) -> None:
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", str(folder / f"{name}.key"))
+    key = (
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-keyout",
+        str(folder / f"{name}.key"),
+    )
     command = ["openssl", "req", "-x509", *key, "-out", str(folder / f"{name}.pem"), "-subj", f"/CN={name}", *more]
     done = run_command(command, environment=os.environ, seconds=30)
     assert done.code == 0, done.stderr

@@ -64,6 +64,7 @@ class ReferenceServer:
     ) -> None:
         self.catalogue = catalogue or Catalogue()
         self.service: Service = _service(mutant)(self.catalogue)
+        self.guard = guard
         self._stopped = threading.Event()
         self._rest = RestServer(self.catalogue, host=host, tls=tls, guard=guard)
         pool = futures.ThreadPoolExecutor(WORKERS, "reference-grpc")

@@ -32,8 +32,9 @@ SILENT: Final = "no gRPC connection"
 NOBODY: Final = "nothing listens there (Connection refused)"
 
 _WANTED_CERTIFICATE: Final = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE")
+_ENDED: Final = ("EOF",)
 _UNKNOWN_CA: Final = ("UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN")
-_NO_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNEXPECTED_EOF")
+_NO_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
 _WRONG_NAME: Final = frozenset({62, 64})
 """X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH (openssl/x509_vfy.h)."""
 _OUT_OF_DATE: Final = frozenset({9, 10})
@@ -83,7 +84,7 @@ def explained(error: Exception, secure: SecureLine | None, host: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return _certificate(error, tls, host)
     if isinstance(error, ssl.SSLError):
-        return _alert((error.reason or str(error)).upper(), tls)
+        return _alert((getattr(error, "reason", "") or str(error)).upper(), tls)
     if isinstance(error, ConnectionRefusedError):
         return NOBODY
     said = error.strerror if isinstance(error, OSError) else ""
@@ -101,16 +102,24 @@ def _certificate(error: ssl.SSLCertVerificationError, tls: Tls, host: str) -> st
     return f"the server's certificate is not {by} ({error.verify_message}): [endpoint.tls] ca"
 
 
+def _client(tls: Tls) -> str:
+    return f"another client certificate than {tls.certificate!r}" if tls.certificate else "a client certificate"
+
+
 def _alert(reason: str, tls: Tls) -> str:
-    """The reason for the end of a handshake that OpenSSL calls ``reason``."""
-    given = f"another client certificate than {tls.certificate!r}" if tls.certificate else "a client certificate"
+    """The reason for the end of a connection, which OpenSSL calls ``reason``."""
     for words, meaning in (
-        (_UNKNOWN_CA, "the server does not accept the client certificate ({}): [endpoint.tls] certificate"),
-        (_WANTED_CERTIFICATE, f"the server requires {given} ({{}}): [endpoint.tls] certificate"),
-        (_NO_TLS, "the server does not speak TLS there ({}): [endpoint.tls]"),
+        (_UNKNOWN_CA, f"the server does not accept the client certificate ({reason}): [endpoint.tls] certificate"),
+        (_WANTED_CERTIFICATE, f"the server requires {_client(tls)} ({reason}): [endpoint.tls] certificate"),
+        # Servers on BoringSSL, as grpcio's is, send no alert.
+        (
+            _ENDED,
+            f"the server ended the connection; it may require {_client(tls)}: [endpoint.tls] certificate",
+        ),
+        (_NO_TLS, f"the server does not speak TLS there ({reason}): [endpoint.tls]"),
     ):
         if any(word in reason for word in words):
-            return meaning.format(reason)
+            return meaning
     return f"no TLS connection ({reason})"
 
 
@@ -132,6 +141,8 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
                 line.sendall(_PREFACE + _NO_SETTINGS)
                 while len(head) < len(_NO_SETTINGS) and (more := line.recv(len(_NO_SETTINGS) - len(head))):
                     head += more
+                if secure is not None and not head:
+                    raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF")  # as other servers end it
     except TimeoutError:
         return f"{SILENT} within {seconds:g} s", False
     except (OSError, ValueError) as error:
