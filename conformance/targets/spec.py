@@ -312,6 +312,10 @@ def parse_target(text: str, file: Path) -> TargetSpec:
         _check(spec, data)
         if spec.endpoint is not None:
             check_endpoint(spec.endpoint, spec.here, longest=DAY)
+            if spec.ready.rest_path and not spec.endpoint.rest:
+                raise RecordError(
+                    "target.ready.rest_path", "no path where [endpoint] has no rest", spec.ready.rest_path
+                )
     except RecordError as error:
         raise TargetError(f"{file}: {safe(str(error))}") from None
     except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits

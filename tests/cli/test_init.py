@@ -134,7 +134,7 @@ class TestOptions:
         ("arguments", "sentence"),
         [
             ((), "expected --command, --grpc or --entry, because standard input is no terminal to ask at"),
-            (("--grpc", "a:1", "--seed", "none"), "expected a server with BigQuery's REST API, because "),
+            (("--command", "x", "--seed", "none"), "expected a server with BigQuery's REST API, because "),
             (("--command", "serve {rest_port}"), "my-emulator.toml: target.start.command: expected {grpc_port} in "),
             (("--command", "serve '"), '--command: expected words as in a shell, got "serve \'": No closing quotation'),
             (("--command", "serve {port}"), "my-emulator.toml: target.start.command[1]: expected placeholders among "),
