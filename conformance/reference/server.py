@@ -169,6 +169,8 @@ class _Guarding(grpc.ServerInterceptor):  # type: ignore[type-arg]  # it is gene
             return continuation(details)
 
         def refuse(_request: Any, context: grpc.ServicerContext) -> NoReturn:
+            if self._guard.echo:
+                context.send_initial_metadata(refusal.trailers[-1:])
             _abort(context, refusal)
 
         handler = continuation(details)

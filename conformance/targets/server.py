@@ -31,7 +31,7 @@ from conformance.targets.credentials import Credentials
 from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
-from conformance.targets.errors import CannotSeed, TargetUnavailable
+from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
 from conformance.targets.homes import fresh_home
 from conformance.targets.kept import Kept
 from conformance.targets.messages import Names
@@ -125,8 +125,7 @@ class ServerTarget:
         )
         self._rows: Recent[tuple[Any, ...]] = Recent()
         self._endpoint = spec.endpoint or Endpoint("")
-        self._secure = None if self._endpoint.tls is None else SecureLine.of(self._endpoint.tls, spec.here)
-        self._credentials = Credentials(self._endpoint, spec.here)
+        self._secure, self._credentials = _shown(self._endpoint, spec)
         self._refusals = 0
         self._refusal = ""
         self._shared = Kept("server", self._open)
@@ -165,7 +164,10 @@ class ServerTarget:
         running = self._shared.now
         if self._spec.endpoint is None or running is None:
             return None
-        return denied(exchange, running.rest.refused if running.rest is not None else "")
+        said = ""
+        if running.rest is not None:
+            said, running.rest.refused = running.rest.refused, ""
+        return denied(exchange, said)
 
     def _overcome(self, refusal: Denied) -> bool:
         """Do what may help against ``refusal``; false if nothing may."""
@@ -381,6 +383,21 @@ class ServerTarget:
             seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
         channel = open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
         return _RunningServer(endpoint, channel, client, seeder, process, secure=self._secure)
+
+
+def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Credentials]:
+    """What the suite shows a server; the first token is asked for here, where its absence ends the run.
+
+    Raises:
+        TargetError: a certificate cannot be used, or there is no token.
+    """
+    try:
+        secure = None if endpoint.tls is None else SecureLine.of(endpoint.tls, spec.here)
+        credentials = Credentials(endpoint, spec.here)
+        credentials.headers()
+    except TargetError as error:
+        raise TargetUnavailable(f"{spec.file}: {error}") from None
+    return secure, credentials
 
 
 def _appends_nothing(_count: int) -> None:

@@ -310,12 +310,6 @@ def parse_target(text: str, file: Path) -> TargetSpec:
     try:
         spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
         _check(spec, data)
-        if spec.endpoint is not None:
-            check_endpoint(spec.endpoint, spec.here, longest=DAY)
-            if spec.ready.rest_path and not spec.endpoint.rest:
-                raise RecordError(
-                    "target.ready.rest_path", "no path where [endpoint] has no rest", spec.ready.rest_path
-                )
     except RecordError as error:
         raise TargetError(f"{file}: {safe(str(error))}") from None
     except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits
@@ -349,6 +343,16 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
             if name == "env_bin" and spec.environment is None:
                 raise RecordError(where, "an [environment] where {env_bin} is used", text)
     _check_ports(spec)
+    _check_endpoint(spec)
+
+
+def _check_endpoint(spec: TargetSpec) -> None:
+    """Refuse what cannot go together with a server that runs already."""
+    if spec.endpoint is None:
+        return
+    check_endpoint(spec.endpoint, spec.here, longest=DAY)
+    if (path := spec.ready.rest_path) and not spec.endpoint.rest:
+        raise RecordError("target.ready.rest_path", "no path where [endpoint] has no rest", path)
 
 
 def _check_kind(spec: TargetSpec) -> None:

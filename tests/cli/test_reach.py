@@ -213,6 +213,47 @@ def test_a_token_that_expires_is_renewed(serve: Serve, certificates: Path, monke
     assert len([*left]) < 3
 
 
+def test_a_secret_in_a_refusal_of_rest_is_in_no_output(
+    serve: Serve, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The body of the error repeats a token that the server does not know."""
+    write(serve(echo=True), certificates)
+    monkeypatch.setenv("A_TOKEN", "another-token-entirely")
+
+    result = run()
+
+    assert result.exit_code == 2
+    assert "(authorization: Bearer ***" in result.output
+    assert "another-token-entirely" not in result.output
+
+
+def test_without_a_token_the_run_ends_before_it_begins(
+    serve: Serve, certificates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sentence names the file and the variable."""
+    write(serve(), certificates)
+    monkeypatch.delenv("A_TOKEN")
+
+    result = run()
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    said = "far.toml: [endpoint]: expected a secret in the environment variable A_TOKEN, which is not set"
+    assert result.stderr.splitlines()[-1].endswith(said)
+
+
+def test_a_file_that_is_no_certificate_is_one_sentence(serve: Serve, certificates: Path) -> None:
+    """OpenSSL's words, and the file."""
+    write(serve(), certificates)
+    Path("no.pem").write_text("nothing")
+    file = Path("far.toml")
+    file.write_text(file.read_text().replace(f"{certificates}/ca.pem", "no.pem"))
+
+    result = run()
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "far.toml: [endpoint.tls]: expected PEM files that belong together: ca 'no.pem': " in result.stderr
+
+
 def test_a_secret_that_the_server_repeats_is_in_no_output(serve: Serve, certificates: Path) -> None:
     """Status messages, trailers and REST bodies repeat the token; no output, log or report has it."""
     write(serve(echo=True, quota_calls=8), certificates, more=f'headers = {{ x-api-key = "key-{TOKEN}-key" }}')

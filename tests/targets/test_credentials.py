@@ -23,6 +23,7 @@ class Clock:
     now = 0.0
 
     def __call__(self) -> float:
+        """The time."""
         return self.now
 
 
