@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import os
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,6 +13,7 @@ from pathlib import Path
 import click.testing
 import pytest
 
+from conformance.contain.child import Child
 from conformance.engine.log import read_log
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
@@ -16,6 +21,9 @@ from tests.certificates import make_certificates
 from tests.cli.typed import conformance_
 
 TOKEN = "ya29.a-token-that-nobody-has"  # made up
+
+FORMS = [TOKEN.encode(), *(base64.b64encode(bytes(shift) + TOKEN.encode())[4:-4] for shift in range(3))]
+"""The token as it is, and in base64 from each place of a longer text, as a log holds bytes."""
 
 Serve = Callable[..., ReferenceServer]
 
@@ -48,15 +56,15 @@ def serve(certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         yield start
 
 
-def write(server: ReferenceServer, certificates: Path, *, tls: str = "", more: str = "", ca: str = "ca") -> None:
+def write(grpc: str, rest: str, certificates: Path, *, tls: str = "", more: str = "", ca: str = "ca") -> None:
     """Write the target file of a server behind TLS."""
     Path("far.toml").write_text(
         f"""
         name = "far"
         kind = "server"
         [endpoint]
-        grpc = "{server.grpc_endpoint}"
-        rest = "https://{server.rest_endpoint}"
+        grpc = "{grpc}"
+        rest = "https://{rest}"
         {more}
         [endpoint.tls]
         ca = "{certificates}/{ca}.pem"
@@ -81,7 +89,8 @@ def not_asked() -> list[str]:
 def test_a_server_behind_tls_and_a_token_passes(serve: Serve, certificates: Path) -> None:
     """TLS, a client certificate and a token on both ports, with another name than that of the address."""
     client = f'certificate = "{certificates}/client.pem"\nkey = "{certificates}/client.key"\nserver_name = "here"'
-    write(serve(clients=True), certificates, tls=client)
+    server = serve(clients=True)
+    write(server.grpc_endpoint, server.rest_endpoint, certificates, tls=client)
 
     result = run()
 
@@ -110,7 +119,7 @@ def test_a_connection_that_tls_refuses_is_one_sentence(
 ) -> None:
     """The sentence names the key to change, and the run ends at once."""
     server = serve(**options)
-    write(server, certificates, ca=ca)
+    write(server.grpc_endpoint, server.rest_endpoint, certificates, ca=ca)
 
     result = run()
 
@@ -142,7 +151,8 @@ def test_credentials_that_are_not_enough_are_one_sentence(
     serve: Serve, certificates: Path, options: dict[str, object], sentence: str
 ) -> None:
     """Nothing can be judged, and no clause failed."""
-    write(serve(**options), certificates)
+    server = serve(**options)
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
 
     result = run()
 
@@ -154,7 +164,8 @@ def test_a_token_that_the_server_does_not_know_is_one_sentence(
     serve: Serve, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """REST refuses it first, while the table is made."""
-    write(serve(), certificates)
+    server = serve()
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
     monkeypatch.setenv("A_TOKEN", "another-token-entirely")
 
     result = run()
@@ -175,7 +186,8 @@ def test_a_refusal_in_the_middle_keeps_the_verdicts_had_before(
     serve: Serve, certificates: Path, options: dict[str, object], sentence: str
 ) -> None:
     """The cases before it are judged, those after it are untestable and no failure, and the run is incomplete."""
-    write(serve(**options), certificates)
+    server = serve(**options)
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
 
     result = run()
     lost = not_asked()
@@ -190,7 +202,8 @@ def test_a_refusal_in_the_middle_keeps_the_verdicts_had_before(
 
 def test_a_quota_that_recovers_costs_nothing(serve: Serve, certificates: Path) -> None:
     """The server says when it can be asked again, and the case is put again then."""
-    write(serve(quota_calls=8, refused_calls=1), certificates)
+    server = serve(quota_calls=8, refused_calls=1)
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
 
     result = run()
 
@@ -205,7 +218,7 @@ def test_a_token_that_expires_is_renewed(serve: Serve, certificates: Path, monke
     monkeypatch.setattr("conformance.targets.credentials._variable", lambda _: next(left))
     server = serve(token_calls=12)
     server.guard.tokens = lambda: tokens  # type: ignore[union-attr]  # the fixture gave one
-    write(server, certificates)
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
 
     result = run()
 
@@ -217,7 +230,8 @@ def test_a_secret_in_a_refusal_of_rest_is_in_no_output(
     serve: Serve, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The body of the error repeats a token that the server does not know."""
-    write(serve(echo=True), certificates)
+    server = serve(echo=True)
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
     monkeypatch.setenv("A_TOKEN", "another-token-entirely")
 
     result = run()
@@ -231,7 +245,8 @@ def test_without_a_token_the_run_ends_before_it_begins(
     serve: Serve, certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sentence names the file and the variable."""
-    write(serve(), certificates)
+    server = serve()
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
     monkeypatch.delenv("A_TOKEN")
 
     result = run()
@@ -243,7 +258,8 @@ def test_without_a_token_the_run_ends_before_it_begins(
 
 def test_a_file_that_is_no_certificate_is_one_sentence(serve: Serve, certificates: Path) -> None:
     """OpenSSL's words, and the file."""
-    write(serve(), certificates)
+    server = serve()
+    write(server.grpc_endpoint, server.rest_endpoint, certificates)
     Path("no.pem").write_text("nothing")
     file = Path("far.toml")
     file.write_text(file.read_text().replace(f"{certificates}/ca.pem", "no.pem"))
@@ -254,19 +270,81 @@ def test_a_file_that_is_no_certificate_is_one_sentence(serve: Serve, certificate
     assert "far.toml: [endpoint.tls]: expected PEM files that belong together: ca 'no.pem': " in result.stderr
 
 
-def test_a_secret_that_the_server_repeats_is_in_no_output(serve: Serve, certificates: Path) -> None:
-    """Status messages, trailers and REST bodies repeat the token; no output, log or report has it."""
-    write(serve(echo=True, quota_calls=8), certificates, more=f'headers = {{ x-api-key = "key-{TOKEN}-key" }}')
+@pytest.mark.parametrize("named", [False, True])
+def test_a_secret_that_the_server_repeats_is_in_no_output(
+    serve: Serve,
+    certificates: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    named: bool,
+) -> None:
+    """Status messages, metadata of both kinds and names of sessions repeat the token; no output, log or report has it.
+
+    ``named`` servers put it into each name, so that nothing can be read; the others refuse in the middle.
+    """
+    server = serve(echo=True, quota_calls=None if named else 8)
+    if named:
+        monkeypatch.setattr(server.service, "name_session", lambda parent: f"{parent}/locations/us/sessions/{TOKEN}")
+    write(
+        server.grpc_endpoint, server.rest_endpoint, certificates, more=f'headers = {{ x-api-key = "key-{TOKEN}-key" }}'
+    )
     written = ["--json", "out.json", "--junit", "out.xml", "--html", "out.html", "--sarif", "out.sarif"]
 
-    result = run(*written, "--github")
+    result = run(*written, "--github", "--no-smoke")
     shown = conformance_("report", ".conformance/far.jsonl", "--all")
-    statement = conformance_("statement", "out.json", "--out", "statement.json")
+    pages = ("--markdown", "statement.md", "--html", "statement.html")
+    statement = conformance_("statement", "out.json", *pages)
 
     assert result.exit_code == shown.exit_code == 1, result.output
+    assert statement.exit_code == 0, statement.output
     outputs = [result.output, shown.output, statement.output]
     files = [path for path in Path().rglob("*") if path.is_file() and path.name != "far.toml"]
-    assert len(files) >= 5
+    assert {path.suffix for path in files} >= {".json", ".xml", ".html", ".sarif", ".jsonl", ".md"}
     assert "***" in result.output
     assert [text for text in outputs if TOKEN in text] == []
-    assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
+    assert [path for path in files if any(form in path.read_bytes() for form in FORMS)] == []
+
+
+def test_the_command_serves_behind_tls_and_tokens(
+    certificates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``conformance serve`` gives a client of one's own the same server."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("A_TOKEN", TOKEN)
+    Path("tokens").write_text(f"another-one\n{TOKEN}\n")
+    files = ("--tls-certificate", f"{certificates}/server.pem", "--tls-key", f"{certificates}/server.key")
+    refusing = ("--token-file", "tokens", "--quota-calls", "8", "--quota-refuses", "1")
+    child = Child([sys.executable, "-m", "conformance", "serve", *files, *refusing], environment=os.environ)
+    try:
+        until = time.monotonic() + 60
+        ports = [child.wait_for_port(f"{side}.listen", until) for side in ("grpc", "rest")]
+        assert all(ports), child.last_words()
+        write(f"127.0.0.1:{ports[0]}", f"127.0.0.1:{ports[1]}", certificates)
+
+        result = run()
+    finally:
+        child.stop(grace=0)
+
+    assert (result.exit_code, not_asked()) == (0, []), result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--tls-key", "k.pem"), "expected both --tls-certificate and --tls-key for a server with TLS"),
+        (("--tls-certificate", "no.pem", "--tls-key", "no.pem"), "cannot serve: "),
+        (("--token-file", "none"), "none: cannot read the tokens: "),
+        (("--token-file", "empty"), "empty: expected a token in each line, got none"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_serve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], sentence: str
+) -> None:
+    """One sentence, and no server."""
+    monkeypatch.chdir(tmp_path)
+    Path("empty").touch()
+
+    result = conformance_("serve", *options)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: {sentence}")
