@@ -32,7 +32,7 @@ from conformance.engine.shards import Shard
 from conformance.engine.shown import skipped
 from conformance.engine.standing import ClauseStanding, standings
 from conformance.generate import generated_id
-from conformance.records import Finding, Outcome, Verdict
+from conformance.records import SET_UP, Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
 __all__ = ["RANK", "Deviation", "Result", "cases_of", "fold", "offers"]
@@ -83,7 +83,9 @@ class Deviation:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A run as reports show it; ``complete`` is false if the log is cut short."""
+    """A run as reports show it; ``complete`` is false if the log is cut short, or if the set-up kept cases from being
+    asked, for the reason ``set_up``.
+    """
 
     start: RunStarted
     cases: tuple[CaseJudged, ...]
@@ -95,6 +97,7 @@ class Result:
     seconds: float
     complete: bool
     remarks: tuple[str, ...] = ()
+    set_up: str = ""
 
     @cached_property
     def outcomes(self) -> Counter[Outcome]:
@@ -200,12 +203,15 @@ def fold(events: Iterable[Event]) -> Result:
     cases = attempts.cases
     raw = [verdict for case in cases for verdict in case.verdicts]
     ended = next((event for event in rest if isinstance(event, RunEnded)), None)
+    set_up = {verdict.case_id: verdict.reason for verdict in raw if verdict.reason.startswith(SET_UP)}
+    complete = ended is not None and not set_up
+    asked = [case for case in cases if case.case_id not in set_up]
     resolution = resolve(
         raw,
         start.expectations,
-        skipped_cases=[*_not_judged_here(start, cases, complete=ended is not None)],
+        skipped_cases=[*_not_judged_here(start, asked, complete=complete)],
         skipped_clauses=[*skipped(start.left_out, "clause")],
-        decided=start.decided if ended and not start.shard else (),
+        decided=start.decided if complete and not start.shard else (),
     )
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
     order = {clause: index for index, clause in enumerate(start.clauses)}
@@ -223,7 +229,8 @@ def fold(events: Iterable[Event]) -> Result:
         counterexamples=counterexamples,
         broke=tuple(event for event in rest if isinstance(event, SuiteBroke)),
         seconds=ended.seconds if ended is not None else _until_now(cases),
-        complete=ended is not None,
+        complete=complete,
+        set_up=next(iter(set_up.values()), ""),
         remarks=(*(ended.remarks if ended is not None else ()), *_undecided(resolution, len(start.expectations))),
     )
 

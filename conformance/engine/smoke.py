@@ -14,7 +14,7 @@ from typing import Final
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
 from conformance.engine.selection import OTHER_SHARD, LeftOut, Plan
 from conformance.engine.shards import Shard
-from conformance.records import Case, Exchange
+from conformance.records import SET_UP, Case, Exchange
 from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
 
 __all__ = ["NO_ROW", "SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
@@ -74,11 +74,15 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
     Raises:
         TargetError: nothing could be asked of the target, or the suite's own target fails as well.
     """
+    if spec.endpoint is not None and not spec.endpoint.rest:
+        return ""  # a table would have to be made: what needs none is put, and says what the server does
     chosen = [case for case in cases if case.id in SMOKE]
     attempts = _attempts(target, chosen)
     if not attempts or attempts[-1].rows:
         return ""
     seen = _seen(attempts)
+    if all(one.observed.startswith(SET_UP) for one in attempts):
+        raise TargetError(f"{spec.file}: {attempts[0].observed.removeprefix(SET_UP)}")
     own = load_target(OWN[spec.kind])
     if spec.name != own.name and (failure := _own_failure(own, chosen)):
         raise TargetError(

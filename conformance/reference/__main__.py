@@ -15,17 +15,28 @@ import threading
 from collections.abc import Callable, Sequence
 
 from conformance.contain.limits import collect_seldom
+from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
 
 __all__ = ["main", "serve"]
 
 
-def serve(*, mutant: str | None = None, host: str = "127.0.0.1", say: Callable[[str], object] = print) -> None:
-    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line per listener. For the main thread only."""
+def serve(
+    *,
+    mutant: str | None = None,
+    host: str = "127.0.0.1",
+    say: Callable[[str], object] = print,
+    tls: ServerTls | None = None,
+    guard: Guard | None = None,
+) -> None:
+    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line per listener. For the main thread only.
+
+    The arguments are those of :class:`ReferenceServer`.
+    """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    with ReferenceServer(mutant=mutant, host=host) as server:
+    with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard) as server:
         say(json.dumps({"event": "grpc.listen", "port": server.grpc_port}))
         say(json.dumps({"event": "rest.listen", "port": server.rest_port}))
         done.wait()

@@ -199,6 +199,8 @@ def verdict_line(result: Result) -> str:
     cases = _many(len(result.cases), "case")
     repeated = f", {result.start.repeat} attempts each," if result.start.repeat > 1 else ""
     scope = f"{_many(judged, 'verdict')} on {cases}{repeated} in {result.seconds:.1f} s"
+    if result.set_up:
+        return f"INCOMPLETE: {result.set_up}; {scope}"
     if not result.complete:
         return f"INCOMPLETE: the run was cut short after {scope}"
     if not judged:

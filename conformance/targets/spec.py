@@ -19,6 +19,7 @@ from typing import Final
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.records import RecordError, from_json
+from conformance.targets.endpoint import Endpoint, check_endpoint
 from conformance.targets.errors import TargetError
 from conformance.targets.shipped import find_target
 
@@ -131,14 +132,6 @@ class Ready:
     grpc: bool = True
     grpc_event: str = ""
     rest_event: str = ""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A server that runs already, as ``host:port``; ``rest`` is a base URL."""
-
-    grpc: str
-    rest: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -356,6 +349,16 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
             if name == "env_bin" and spec.environment is None:
                 raise RecordError(where, "an [environment] where {env_bin} is used", text)
     _check_ports(spec)
+    _check_endpoint(spec)
+
+
+def _check_endpoint(spec: TargetSpec) -> None:
+    """Refuse what cannot go together with a server that runs already."""
+    if spec.endpoint is None:
+        return
+    check_endpoint(spec.endpoint, spec.here, longest=DAY)
+    if (path := spec.ready.rest_path) and not spec.endpoint.rest:
+        raise RecordError("target.ready.rest_path", "no path where [endpoint] has no rest", path)
 
 
 def _check_kind(spec: TargetSpec) -> None:
