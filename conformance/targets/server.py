@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import secrets
 import socket
 import threading
 import time
@@ -25,6 +24,7 @@ from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
 from conformance.generate.materialise import to_json_rows
 from conformance.records import AppendRows, Case, CreateSession, Exchange, Step
+from conformance.targets.asking import AskedProgram, greeted
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel, speaks_http2
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.environment import Environment, command_environment, fill
@@ -33,8 +33,10 @@ from conformance.targets.homes import fresh_home
 from conformance.targets.kept import Kept
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient
-from conformance.targets.seeding import LARGE, LARGEST, SeededTable, Seeder
-from conformance.targets.spec import Ready, TargetSpec
+from conformance.targets.restway import LARGE, LARGEST, RestTables
+from conformance.targets.seeding import Seeder, open_seeder, run_token
+from conformance.targets.seeds import SeededTable
+from conformance.targets.spec import Ready, Start, TargetSpec
 
 __all__ = ["ServerTarget"]
 
@@ -71,7 +73,7 @@ class _RunningServer:
 
     endpoint: str
     channel: grpc.Channel
-    rest: RestClient
+    rest: RestClient | None
     seeder: Seeder
     process: Child | None = None
     home: ExitStack = dataclasses.field(default_factory=ExitStack)
@@ -84,7 +86,9 @@ class _RunningServer:
 
     def close(self, *, grace: float) -> None:
         self.channel.close()
-        self.rest.close()
+        self.seeder.close(grace=grace)
+        if self.rest is not None:
+            self.rest.close()
         if self.process is not None:
             self.process.stop(grace=grace)
         self.home.close()
@@ -149,6 +153,15 @@ class ServerTarget:
         return (remark,)
 
     @property
+    def _has_rest(self) -> bool:
+        """True if a started server serves REST, as far as its file says."""
+        start = self._spec.start or Start(())
+        texts = (*start.command, *start.environment.values())
+        if self._spec.seed.over_rest or self._spec.ready.rest_event:
+            return True
+        return any("{rest_port}" in text for text in texts)
+
+    @property
     def _grace(self) -> float:
         return self._spec.start.grace if self._spec.start is not None else 0.0
 
@@ -169,7 +182,10 @@ class ServerTarget:
         try:
             seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
-            conversation = self._converse(running, case, table, seeded)
+            try:
+                conversation = self._converse(running, case, table, seeded)
+            finally:
+                running.seeder.release(seeded)
         except CannotSeed as error:
             words = running.last_words(EXIT_SECONDS if not error.answered else 0)
             if shared and running.process is not None and (words or not error.answered):
@@ -177,8 +193,6 @@ class ServerTarget:
             return dataclasses.replace(exchange, untestable=f"cannot seed: {words or error}")
         if shared and conversation.broken and running.process is not None:
             self._shared.discard(grace=0)
-        if running.process is None:
-            running.seeder.drop(seeded.names)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
 
     def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
@@ -220,7 +234,7 @@ class ServerTarget:
         if spec.endpoint is not None:
             if refusal := _refusal(spec.endpoint.grpc):
                 raise TargetUnavailable(f"{spec.file}: nothing serves at {spec.endpoint.grpc}: {refusal}")
-            running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None)
+            running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None, environment=self._environment)
             try:
                 _wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
             except TargetUnavailable as error:
@@ -234,7 +248,7 @@ class ServerTarget:
         assert start is not None
         until = time.monotonic() + self._deadlines.start
         asked = {
-            "rest": 0 if spec.ready.rest_event else free_port(HOST),
+            "rest": 0 if spec.ready.rest_event or not self._has_rest else free_port(HOST),
             "grpc": 0 if spec.ready.grpc_event else free_port(HOST),
         }
         more = {"host": HOST, "project": self._project, **{f"{side}_port": str(port) for side, port in asked.items()}}
@@ -242,18 +256,21 @@ class ServerTarget:
             environment = home.enter_context(fresh_home(spec, self._environment))
             command = [fill(part, environment, **more) for part in start.command]
             try:
-                process = Child(command, environment=command_environment(spec, environment, **more))
+                variables = command_environment(spec, environment, **more)
+                process = Child(command, environment=variables, piped=spec.seed.by_server)
             except CannotStart as error:
                 raise TargetUnavailable(str(error)) from None
-            running = self._started(process, asked, until)
+            running = self._started(process, asked, until, environment)
             running.home = home.pop_all()
         return running
 
-    def _started(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
+    def _started(
+        self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
+    ) -> _RunningServer:
         """Wait until a process serves; raises :class:`TargetUnavailable`, with the process stopped, if it does not."""
         spec = self._spec
         try:
-            return self._reached(process, asked, until)
+            return self._reached(process, asked, until, environment)
         except TargetUnavailable as error:
             process.stop(grace=0)
             raise TargetUnavailable(f"{spec.name} did not start: {error}") from None
@@ -261,12 +278,16 @@ class ServerTarget:
             process.stop(grace=0)
             raise
 
-    def _reached(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
+    def _reached(
+        self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
+    ) -> _RunningServer:
         """The server in ``process``, once it answers; ``asked`` are the ports given to it, 0 for its own choice."""
         ready = self._spec.ready
-        rest = asked["rest"] or _declared(process, ready.rest_event, until)
+        rest = ""
+        if self._has_rest:
+            rest = f"http://{HOST}:{asked['rest'] or _declared(process, ready.rest_event, until)}"
         served = asked["grpc"] or _declared(process, ready.grpc_event, until)
-        running = self._connect(f"{HOST}:{served}", f"http://{HOST}:{rest}", process=process)
+        running = self._connect(f"{HOST}:{served}", rest, process=process, environment=environment)
         try:
             _wait_until_ready(running, self._probes, until=until)
             _check_ports(process, [port for port in asked.values() if port])
@@ -275,14 +296,35 @@ class ServerTarget:
             raise
         return running
 
-    def _connect(self, endpoint: str, rest: str, *, process: Child | None) -> _RunningServer:
-        client = RestClient(rest, deadline=self._deadlines.seed)
-        # A server that runs longer than the suite has tables of other runs. The token is random, because a clock may be
-        # set back and several shards may start at one instant.
-        token = "" if process is not None else secrets.token_hex(8)
-        seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
+    def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> _RunningServer:
+        client = RestClient(rest, deadline=self._deadlines.seed) if rest else None
+        host, _, port = endpoint.rpartition(":")
+        reached = {"host": host, "grpc_port": port, "rest_port": rest.rstrip("/").rpartition(":")[2]}
+        seeder = open_seeder(
+            self._spec,
+            RestTables(client) if client is not None else None,
+            deadlines=self._deadlines,
+            start=lambda: self._greet(process, environment, reached),
+            # A server that runs longer than the suite has tables of other runs.
+            token="" if process is not None else run_token(),
+        )
         channel = open_channel(endpoint, message_limit=self._spec.limits.message)
         return _RunningServer(endpoint, channel, client, seeder, process)
+
+    def _greet(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
+        """The program that seeds: the server itself, unless the file names another."""
+        start = self._spec.seed.program
+        if start is None:
+            assert server is not None
+            return greeted(server, self.name, seconds=self._deadlines.start)
+        more = {"project": self._project, **reached}
+        command = [fill(part, environment, **more) for part in start.command]
+        variables = command_environment(dataclasses.replace(self._spec, start=start), environment, **more)
+        try:
+            process = Child(command, environment=variables, piped=True)
+        except CannotStart as error:
+            raise TargetUnavailable(str(error)) from None
+        return greeted(process, "the seeding program", seconds=self._deadlines.start)
 
 
 def _refusal(endpoint: str) -> str:
@@ -311,7 +353,7 @@ def _wait_until_ready(running: _RunningServer, ready: Ready, *, until: float) ->
         if running.process is not None and not running.process.running:
             raise TargetUnavailable(running.process.last_words())
         missing = ""
-        if ready.rest_path:
+        if ready.rest_path and running.rest is not None:
             missing = running.rest.refusal(ready.rest_path, deadline=1)
         if not missing and ready.grpc and not speaks_http2(running.endpoint, PROBE_SECONDS):
             missing = "no gRPC connection"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from conformance.reference.server import ReferenceServer
-from conformance.targets.program import PROTOCOL
+from conformance.targets.asking import PROTOCOL
 from tests.docs.snippets import GUIDES, Desk, blocks
 from tests.fixtures import ROOT
 from tests.test_integrations import ACTION, HOOK, Job
