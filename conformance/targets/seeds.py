@@ -15,11 +15,14 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
-from conformance.records import Column, to_json
+import pyarrow as pa
+
+from conformance.generate.materialise import to_json_rows
+from conformance.records import Case, Column, to_json
 from conformance.targets.errors import CannotSeed
 from conformance.targets.messages import Names
 
-__all__ = ["Row", "SeededTable", "Way", "check_time", "content_id", "naming_columns", "type_text"]
+__all__ = ["Row", "SeededTable", "Way", "case_rows", "check_time", "content_id", "naming_columns", "type_text"]
 
 Row: TypeAlias = dict[str, Any]
 """A row in the JSON form of a case."""
@@ -74,6 +77,11 @@ class SeededTable:
         if more := self.rows[self.inserted : self.inserted + count]:
             self.way.append(self, more, until)
         self.inserted += len(more)
+
+
+def case_rows(case: Case, table: pa.Table) -> tuple[Any, ...]:
+    """The rows of ``case``, whose table is ``table``, in JSON form: those that every way gets."""
+    return case.table.rows if case.table.rows is not None else tuple(to_json_rows(table, case.table.columns))
 
 
 def check_time(until: float) -> None:

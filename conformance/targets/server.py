@@ -22,7 +22,6 @@ import pyarrow as pa
 
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
-from conformance.generate.materialise import to_json_rows
 from conformance.records import AppendRows, Case, CreateSession, Exchange, Step
 from conformance.targets.asking import AskedProgram, greeted
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel, speaks_http2
@@ -35,7 +34,7 @@ from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import LARGE, LARGEST, RestTables
 from conformance.targets.seeding import Seeder, open_seeder, run_token
-from conformance.targets.seeds import SeededTable
+from conformance.targets.seeds import SeededTable, case_rows
 from conformance.targets.spec import Ready, Start, TargetSpec
 
 __all__ = ["ServerTarget"]
@@ -198,11 +197,9 @@ class ServerTarget:
     def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
         """The rows of a case in JSON; those of large recipes are kept, for many cases have the same."""
         columns, recipe = case.table.columns, case.table.recipe
-        if case.table.rows is not None:
-            return case.table.rows
         if recipe is None or not LARGE <= recipe.rows <= LARGEST:
-            return tuple(to_json_rows(table, columns))
-        return self._rows.get((columns, recipe), lambda: tuple(to_json_rows(table, columns)))
+            return case_rows(case, table)
+        return self._rows.get((columns, recipe), lambda: case_rows(case, table))
 
     def _converse(self, running: _RunningServer, case: Case, table: pa.Table, seeded: SeededTable) -> Conversation:
         before = _instant_after_seed(case.steps)
