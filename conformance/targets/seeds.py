@@ -92,7 +92,7 @@ def check_time(until: float) -> None:
 
 def content_id(columns: Sequence[Column], rows: Sequence[Row]) -> str:
     """The name of a preloaded table: tables with the same columns and rows have the same, and no others."""
-    digest = hashlib.sha256(json.dumps(to_json(tuple(columns)), sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps([to_json(column) for column in columns], sort_keys=True).encode())
     for row in rows:
         digest.update(b"\n" + json.dumps([row.get(column.name) for column in columns], sort_keys=True).encode())
     return f"t_{digest.hexdigest()[:24]}"
