@@ -17,6 +17,7 @@ import conformance.wire
 # Filled by the function that makes it, while it reads bytes; and one that is made too often to be frozen.
 FILLED_WHILE_READING = {
     "conformance.wire.arrays._Decoder",
+    "conformance.engine.causes._Group",
     "conformance.wire.batch.BatchMessage",
     "conformance.wire.decoding._Generation",
     "conformance.wire.file.FileReading",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 
 from conformance.cli._group import cli
 from conformance.contain.limits import collect_seldom
@@ -14,6 +16,9 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its status (``docs/exit-codes.md``)."""
     open_standard_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a report has more than ASCII, and a locale may have no more
     collect_seldom()
     # gRPC prints the text of a peer that hangs up, including escape sequences. It reads this variable when it is
     # imported.

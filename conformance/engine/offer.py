@@ -58,7 +58,7 @@ class Offer:
         if case.protocol not in self.spoken:
             spoken = " and ".join(self.spoken)
             yield Lack(case.protocol, f"this case speaks {case.protocol}; the target {spoken}")
-        if not self.requests and place_of(case) is None:
+        elif not self.requests and place_of(case) is None:
             yield Lack("requests", NO_PLACE)
         for need in sorted(set(case.needs).difference(self.capabilities)):
             yield Lack(need, f"the target does not declare {need}", "add it to the target's capabilities")

@@ -102,8 +102,10 @@ SHOWN_WITH: Final[tuple[tuple[str, str], ...]] = (
 )
 """Clauses by glob, each with the clause without which its passes show nothing; the first row that matches applies.
 
-That clause has to pass on half of the cases that owe it. A server that repeats an earlier answer passes now and then.
+That clause has to pass on a quarter of the cases that owe it (:data:`SHARE`).
 """
+SHARE: Final = 4
+"""One in so many cases has to pass: a server that repeats its earlier answers passes about one in nine."""
 
 FAILING: Final = frozenset({Standing.FAILED, Standing.EXPECTED})
 """The standings of clauses that failed."""
@@ -219,7 +221,7 @@ def _if_shown(clause: str, item: ClauseStanding, among: Mapping[str, ClauseStand
     while twin and twin not in seen:
         seen.add(twin)
         other = among.get(twin)
-        if other is not None and 2 * other.passed < other.owed:
+        if other is not None and SHARE * other.passed < other.owed:
             reason = f"{twin} passed on {other.passed} of {other.owed} cases, and without it a pass shows nothing"
             return ClauseStanding(Standing.NOT_JUDGED, 0, 0, item.owed, reason)
         twin = shown_with(twin)

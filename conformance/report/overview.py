@@ -28,7 +28,7 @@ WIDTH: Final = 80
 NOTES: Final = 2
 """The most lines for remarks, and for problems other than causes; the complete report has all."""
 _LABEL: Final = 10
-_SHOWN: Final = frozenset({"target", "selection", "shard", "remark"})
+_SHOWN: Final = frozenset({"target", "selection", "shard", "profiles", "remark"})
 """The lines of the header that are on the first screen."""
 
 

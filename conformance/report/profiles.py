@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.offers import profile_of
@@ -12,9 +13,9 @@ from conformance.engine.standing import ClauseStanding
 from conformance.records import Profile
 from conformance.report.summary import Cell, summarise
 
-__all__ = ["ProfileResult", "by_profile", "profile_lines"]
+__all__ = ["SERVED", "ProfileResult", "by_profile", "profile_lines"]
 
-SERVED = "server"
+SERVED: Final = "server"
 """The ``profile`` of :class:`~conformance.engine.events.RunStarted` in a run on a server: no other target serves
 requests, so no other has profiles.
 """

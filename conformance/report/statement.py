@@ -8,17 +8,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
+from conformance.contract.offers import profile_of
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import NOT_JUDGED
 from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.document import Report
+from conformance.report.profiles import SERVED
 from conformance.report.summary import Cell, cell_of, level_of
 
 __all__ = [
@@ -53,7 +55,7 @@ class FileDigest:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """The clauses of one group and level, each counted once under its standing."""
+    """The clauses of one group (:func:`group_of`) and level, each counted once under its standing."""
 
     group: str
     level: Level
@@ -133,9 +135,9 @@ def file_digest(path: Path) -> FileDigest:
         return FileDigest(path.name, hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def chapter(clause: str) -> str:
-    """The group of a clause, unless the caller groups otherwise: its chapter."""
-    return clause.partition(".")[0]
+def group_of(clause: str, run: RunStarted) -> str:
+    """The group of a clause: its profile in a run on a server, its chapter in any other."""
+    return profile_of(clause).value if run.profile == SERVED else clause.partition(".")[0]
 
 
 def statement_on(
@@ -145,7 +147,6 @@ def statement_on(
     report_file: FileDigest,
     logs: Iterable[FileDigest],
     cases: int,
-    group: Callable[[str], str] = chapter,
 ) -> Statement:
     """The statement on the run of ``report``; ``cases`` counts those that have verdicts."""
     run = report.run
@@ -159,7 +160,7 @@ def statement_on(
         passed=not report.failed,
         cases=cases,
         clauses=len(run.clauses),
-        results=tuple(_rows(report, group)),
+        results=tuple(_rows(report)),
         failed=tuple(_broken(report, {outcome for outcome in Outcome if outcome.fails_run})),
         expected=tuple(_broken(report, {Outcome.EXPECTED_FAIL})),
         not_judged=tuple(_not_judged(report)),
@@ -172,17 +173,13 @@ def statement_on(
     )
 
 
-def _rows(report: Report, group: Callable[[str], str]) -> Iterator[Row]:
-    standings = report.standings
-    for name in dict.fromkeys(map(group, standings)):
-        for level in Level:
-            cells = [
-                cell_of(item.standing)
-                for clause, item in standings.items()
-                if group(clause) == name and level_of(clause) is level
-            ]
-            if cells:
-                yield Row(name, level, sum(cells, Cell()))
+def _rows(report: Report) -> Iterator[Row]:
+    cells: dict[tuple[str, Level], Cell] = {}
+    for clause, item in report.standings.items():
+        place = group_of(clause, report.run), level_of(clause)
+        cells[place] = cells.get(place, Cell()) + cell_of(item.standing)
+    for name in dict.fromkeys(group for group, _ in cells):
+        yield from (Row(name, level, cells[name, level]) for level in Level if (name, level) in cells)
 
 
 def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:

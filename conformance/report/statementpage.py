@@ -17,6 +17,7 @@ from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.contain.text import many, safe, safe_values
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
+from conformance.report.profiles import SERVED
 from conformance.report.statement import SCHEMA_VERSION, Gap, Row, Statement
 from conformance.report.summary import Cell, commit_of, header
 
@@ -98,7 +99,7 @@ def sections(statement: Statement) -> Iterator[Section]:
     yield Section(
         "Results",
         f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}.",
-        ("group", *(level.upper() for level in Level)),
+        ("profile" if statement.run.profile == SERVED else "chapter", *(level.upper() for level in Level)),
         (*_groups(statement.results, columns), *_groups(statement.levels, columns)),
     )
     head = ("clause", "level", "outcome", "reason", "cases")

@@ -87,7 +87,7 @@ class TestFullDisk:
         (user / ".conformance").mkdir()
         (user / ".conformance" / "counterexamples").touch()
 
-        result = run("--target", "liar.toml", "--cases", "1", "--no-shrink")
+        result = run("--target", "liar.toml", "--cases", "1", "--no-shrink", "--all")
 
         assert result.exit_code == 1
         assert "no counterexample of framing.batch-without-end-of-stream is kept: .conformance/count" in result.stdout

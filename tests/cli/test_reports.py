@@ -103,7 +103,7 @@ class TestReportsSideBySide:
 
         assert result.exit_code == 1
         assert "Regressions: passed before, fail now (1)" in result.output
-        assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
+        assert "framing.batch-without-end-of-stream  [MUST]  held -> failed" in result.output
         assert "conformance replay one --target liar.toml" in result.output
 
     def test_a_repair_ends_in_0(self, reports: Path) -> None:
@@ -285,6 +285,6 @@ class TestCauses:
         """The first screen has no list of what was not judged."""
         short, complete = run("--target", "liar.toml"), run("--target", "liar.toml", "--all")
 
-        assert "\nMEND FIRST" in short.output
+        assert "\nFIX FIRST" in short.output
         assert "\nFAILED (" in complete.output
         assert complete.output.splitlines()[-2].split(";")[0] == short.output.splitlines()[-2].split(";")[0]

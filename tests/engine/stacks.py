@@ -3,6 +3,7 @@
 ``python -m tests.engine.stacks --count 1000`` (or ``tox -e stacks``) draws that many stacks of two to six mutants from
 a seed, judges the reference with each, repairs one mutant at a time in any order, and compares each result with the one
 before. A clause that was held and is not any more was *hidden*: the defect that was repaired had hidden another one.
+Then it repairs twelve stacks top-down, in the order of the first screen.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.engine.casestep import CaseStep
+from conformance.engine.causes import causes
 from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import Owed, reference_target
 from conformance.engine.proof import ProofFixture, is_heavy
@@ -121,15 +123,36 @@ class Bench(AbstractContextManager["Bench"]):
             )
             before = after
 
+    def top_down(self, stack: Sequence[str], chosen: random.Random) -> int:
+        """The runs that fail while the cause that stands first is repaired each time, until nothing fails.
+
+        Raises:
+            AssertionError: the first cause is none of the mutants that are left.
+        """
+        cases, left = self.cases_for(stack, chosen), list(stack)
+        for number in itertools.count():
+            found = causes(self.result(left, cases))
+            if not found:
+                return number
+            shown = [clause for part in (*found[0].own, *found[0].echoes) for clause in part.clauses]
+            meant = [name for clause in shown for name in left if _breaks(name, clause)]
+            assert meant, f"{found[0].key} is none of {', '.join(left)}"
+            left.remove(meant[0])
+        raise AssertionError("unreachable")
+
+
+def _breaks(name: str, clause: str) -> bool:
+    return any(fnmatch.fnmatchcase(clause, glob) for glob in (*MUTANTS[name].kills, *MUTANTS[name].also))
+
 
 def _held(result: Result) -> frozenset[str]:
     return frozenset(clause for clause, item in result.standings.items() if item.standing is Standing.HELD)
 
 
-def drawn(chosen: random.Random) -> list[str]:
-    """A stack of mutants of which any two are independent."""
+def drawn(chosen: random.Random, *, least: int = DEPTHS[0]) -> list[str]:
+    """A stack of at least so many mutants, of which any two are independent."""
     while True:
-        stack = chosen.sample(STACKABLE, chosen.randint(*DEPTHS))
+        stack = chosen.sample(STACKABLE, chosen.randint(least, DEPTHS[1]))
         if all(_independent(*pair) for pair in itertools.combinations(stack, 2)):
             return stack
 
@@ -209,7 +232,21 @@ def main() -> None:
         f"{options.count} stacks, {len(repairs)} repairs: the score fell {falls} times, diff called {regressions} a"
         f" regression, {hidden} brought a hidden defect to light"
     )
-    sys.exit(bool(falls or regressions))
+    too_many = _top_down(options.seed)
+    sys.exit(bool(falls or regressions or too_many))
+
+
+def _top_down(seed: int) -> int:
+    """Repair twelve stacks of three to six mutants top-down; the number of those that took more runs than mutants."""
+    too_many = 0
+    with Bench() as bench:
+        for number in range(12):
+            chosen = random.Random(f"top-down/{seed}/{number}")
+            stack = drawn(chosen, least=3)
+            runs = bench.top_down(stack, chosen)
+            too_many += runs > len(stack)
+            print(f"top-down: {len(stack)} mutants, {runs} failing runs", flush=True)
+    return too_many
 
 
 def _words(repair: Repair) -> str:

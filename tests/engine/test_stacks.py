@@ -33,3 +33,11 @@ def test_the_score_rises_with_every_repair(bench: Bench, number: int) -> None:
     assert repairs
     assert [repair for repair in repairs if repair.falls or repair.regressions] == []
     assert len(repairs[-1].after) > len(repairs[0].before)
+
+
+def test_repairing_top_down_takes_no_more_runs_than_there_are_causes(bench: Bench) -> None:
+    """The cause that stands first is a defect of the server, and repairing it leaves one fewer."""
+    chosen = random.Random(f"{SEED}/top-down")
+    stack = drawn(chosen, least=3)
+
+    assert 0 < bench.top_down(stack, chosen) <= len(stack)

@@ -81,17 +81,17 @@ def test_what_an_answer_may_leave_out_is_not_owed() -> None:
 
 @pytest.mark.parametrize(("served", "standing"), [(1, Standing.NOT_JUDGED), (2, Standing.HELD)])
 def test_a_refusal_counts_where_the_legal_request_is_served(served: int, standing: Standing) -> None:
-    """A server that refuses everything refuses bad requests, too. Half of the legal ones have to be served."""
+    """A server that refuses everything refuses bad requests, too. A quarter of the legal ones has to be served."""
     legal = [
         judged(name, passing(name, TWIN) if place < served else failing(name, TWIN, "UNIMPLEMENTED"))
-        for place, name in enumerate("abcd")
+        for place, name in enumerate("abcdfghi")
     ]
 
     found = _of(*legal, judged("e", passing("e", REFUSAL)))
 
     assert found[REFUSAL].standing is standing
     assert found[REFUSAL].reason == (
-        f"{TWIN} passed on 1 of 4 cases, and without it a pass shows nothing" if served == 1 else ""
+        f"{TWIN} passed on 1 of 8 cases, and without it a pass shows nothing" if served == 1 else ""
     )
 
 

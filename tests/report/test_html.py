@@ -12,7 +12,7 @@ from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.badge import badge_svg
 from conformance.report.document import Report, document
-from conformance.report.html import dated, html
+from conformance.report.html import html
 from tests.engine.samples import failing, judged, passing, started
 from tests.report.pages import visible
 
@@ -96,17 +96,6 @@ def test_what_is_held_is_listed_by_name() -> None:
     text = visible(html(failed_run()))
 
     assert "Held 1 rows 1 rows.once MUST" in text
-
-
-def test_the_date_of_the_run_is_shown() -> None:
-    """Of a report that has it."""
-
-    @dataclasses.dataclass(frozen=True)
-    class Dated:
-        date: str = "2026-11-22T10:00:00Z"
-
-    assert dated(dataclasses.replace(failed_run(), run=Dated())) == [("date", "2026-11-22T10:00:00Z")]  # type: ignore[arg-type]  # what is needed
-    assert dated(dataclasses.replace(failed_run(), run=object())) == []  # type: ignore[arg-type]  # as above
 
 
 def test_a_clean_run_has_no_list_of_failures() -> None:

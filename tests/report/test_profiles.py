@@ -17,7 +17,7 @@ from conformance.report.profiles import by_profile
 from conformance.report.summary import Cell, header
 from tests.engine.samples import failing, judged, passing, started
 
-CLAUSES = ("rows.none-is-missing", "session.plain", "restriction.not", "restriction.like", "split.child-resumes")
+CLAUSES = ("framing.schema-prefix", "session.plain", "restriction.not", "restriction.like", "split.child-resumes")
 
 
 def result_of(*verdicts: Verdict, not_offered: Iterable[str] = (), profile: str = "server") -> Result:
@@ -27,20 +27,20 @@ def result_of(*verdicts: Verdict, not_offered: Iterable[str] = (), profile: str 
 
 
 VERDICTS = (
-    passing("a", "rows.none-is-missing"),
+    passing("a", "framing.schema-prefix"),
     failing("a", "restriction.not", "nothing"),
     Verdict("a", "split.child-resumes", Outcome.UNSUPPORTED, reason="the target does not offer splits"),
 )
 
 
 def test_each_profile_counts_its_clauses() -> None:
-    """By their worst outcome; one without a verdict is not judged. Profiles without a clause are left out."""
-    counted = by_profile(started(*CLAUSES), result_of(*VERDICTS).worst)
+    """By their standing; one without a verdict is not judged. Profiles without a clause are left out."""
+    counted = by_profile(started(*CLAUSES), result_of(*VERDICTS).standings)
 
     assert [(one.profile, one.clauses, one.counts) for one in counted] == [
-        (Profile.CORE, 2, Cell(passed=1, not_judged=1)),
+        (Profile.CORE, 2, Cell(held=1, not_judged=1)),
         (Profile.FILTERS, 2, Cell(failed=1, not_judged=1)),
-        (Profile.SPLITS, 1, Cell(not_judged=1)),
+        (Profile.SPLITS, 1, Cell(not_offered=1)),
     ]
 
 
@@ -50,8 +50,8 @@ def test_what_is_not_offered_is_said_everywhere() -> None:
 
     assert ("profiles", "not offered: splits") in header(report.run, report.remarks)
     assert [(one.offered, one.in_words) for one in report.profiles] == [
-        (True, "1 pass, 1 not judged"),
-        (True, "1 fail, 1 not judged"),
+        (True, "1 of 2 held, 1 not judged"),
+        (True, "0 of 2 held, 1 failed, 1 not judged"),
         (False, "not offered: 1 clause is not judged"),
     ]
 
@@ -63,14 +63,14 @@ def test_a_run_on_something_else_has_no_profiles() -> None:
 
 @pytest.mark.parametrize("profile", ["server", "arrow"])
 def test_there_is_a_badge_for_each_profile_and_one_for_all(tmp_path: Path, profile: str) -> None:
-    """A profile shows how many of its clauses pass, out of all of them."""
+    """A profile shows how many of its clauses are held, out of those owed."""
     write_badges(result_of(*VERDICTS, not_offered=["splits"], profile=profile), tmp_path / "badges")
 
     titles = {
         path.stem: path.read_text().partition("<title>")[2].partition("</title>")[0]
         for path in (tmp_path / "badges").iterdir()
     }
-    whole = {"all": "storage read: 1/2 must"}
+    whole = {"all": "storage read: 1/4 must"}
     assert titles == whole | (
         {
             "core": "storage read core: 1/2",

@@ -154,7 +154,7 @@ CHANGED = "the lines before it are not those that the run wrote"
     ("edit", "sentence"),
     [
         (_edit_score, "the statement says otherwise than the log about 'framing must' in its results"),
-        (_hide_expected, "the statement leaves 'framing.batch-without-end-of-stream fail: a marker of"),
+        (_hide_expected, "the statement leaves 'framing.batch-without-end-of-stream fail: an end-of-stream marker of"),
         (_other_digest, "the statement has run.provenance.digests.clauses '00000000"),
         (_other_suite, "the statement has run.suite '0.1.0', and the log gives '"),
         (

@@ -165,7 +165,7 @@ def test_rows_are_not_told_where_a_message_could_not_be_read() -> None:
     """A message that this package cannot read may be a batch to another reader, with rows of its own."""
     batch = MUTANTS["flatbuffers.version-unaligned"].serializer
     assert batch is not None
-    data = PLAIN.schema.serialize().to_pybytes() + batch.batch(PLAIN) + END
+    data = PLAIN.schema.serialize().to_pybytes() + batch.serialize_batch(PLAIN) + END
 
     made = expect(data, Kind.STREAM)
 
