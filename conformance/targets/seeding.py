@@ -16,17 +16,19 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from conformance.records import Column
-from conformance.targets.asking import AskedProgram
 from conformance.targets.errors import CannotSeed, TableExists
 from conformance.targets.listing import verify
 from conformance.targets.messages import Names
 from conformance.targets.preloaded import PreloadedWay
-from conformance.targets.programway import ProgramWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
 from conformance.targets.seeds import Row, SeededTable, Way
 from conformance.targets.spec import Deadlines, SeedPath, TargetSpec
+
+if TYPE_CHECKING:
+    from conformance.targets.asking import AskedProgram
 
 __all__ = ["Seeder", "open_seeder", "run_token"]
 
@@ -50,6 +52,8 @@ def open_seeder(
     for path in seed.paths:
         match path:
             case SeedPath.PROGRAM:
+                from conformance.targets.programway import ProgramWay  # noqa: PLC0415  # it imports jsonschema
+
                 ways.append(ProgramWay(start, deadline=deadlines.seed))
             case SeedPath.PRELOADED:
                 assert seed.preloaded is not None

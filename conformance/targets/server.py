@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 import pyarrow as pa
@@ -23,7 +23,6 @@ import pyarrow as pa
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
 from conformance.records import AppendRows, Case, CreateSession, Exchange, Step
-from conformance.targets.asking import AskedProgram, greeted
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel, speaks_http2
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.environment import Environment, command_environment, fill
@@ -36,6 +35,9 @@ from conformance.targets.restway import LARGE, LARGEST, RestTables
 from conformance.targets.seeding import Seeder, open_seeder, run_token
 from conformance.targets.seeds import SeededTable, case_rows
 from conformance.targets.spec import Ready, Start, TargetSpec
+
+if TYPE_CHECKING:
+    from conformance.targets.asking import AskedProgram
 
 __all__ = ["ServerTarget"]
 
@@ -310,6 +312,8 @@ class ServerTarget:
 
     def _greet(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
         """The program that seeds: the server itself, unless the file names another."""
+        from conformance.targets.asking import greeted  # noqa: PLC0415  # it imports jsonschema, for few targets
+
         start = self._spec.seed.program
         if start is None:
             assert server is not None
