@@ -50,11 +50,11 @@ class RestTables:
         except RestError as error:
             raise _cannot(error, TableExists if error.status == CONFLICT else CannotSeed) from None
 
-    def post(self, path: str, body: Row | bytes, *, until: float) -> Row:
+    def post(self, path: str, body: Row | bytes, *, content_type: str = "application/json", until: float) -> Row:
         """POST, and return the answer."""
         check_time(until)
         try:
-            return self._client.post(path, body, until=until)
+            return self._client.post(path, body, content_type=content_type, until=until)
         except RestError as error:
             raise _cannot(error) from None
 

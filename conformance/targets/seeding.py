@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from conformance.records import Column
 from conformance.targets.errors import CannotSeed, TableExists
 from conformance.targets.listing import verify
+from conformance.targets.loadjob import LoadJob
 from conformance.targets.messages import Names
 from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
@@ -58,6 +59,9 @@ def open_seeder(
             case SeedPath.PRELOADED:
                 assert seed.preloaded is not None
                 ways.append(PreloadedWay(spec.here / seed.preloaded.tables, seed.preloaded.table))
+            case SeedPath.LOAD:
+                assert tables is not None
+                ways.append(LoadJob(tables))
             case SeedPath.REST | SeedPath.SQL:
                 assert tables is not None
                 kind = InsertAll if path is SeedPath.REST else Sql

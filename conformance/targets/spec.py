@@ -98,13 +98,15 @@ class SeedPath(enum.StrEnum):
     """``tables.insert`` and ``tabledata.insertAll``, the only path that every known emulator serves."""
     SQL = "sql"
     """``tables.insert``, and ``jobs.query`` with ``INSERT … VALUES``, for targets without insertAll."""
+    LOAD = "load"
+    """``tables.insert``, and load jobs that upload Parquet: for the service, and for large tables."""
     PROGRAM = "program"
     """A program that gets each table on stdin and makes it, or the started server itself."""
     PRELOADED = "preloaded"
     """The tables that ``conformance tables`` wrote are in the server already."""
 
 
-OVER_REST: Final = frozenset({SeedPath.REST, SeedPath.SQL})
+OVER_REST: Final = frozenset({SeedPath.REST, SeedPath.SQL, SeedPath.LOAD})
 """The paths that need the REST API."""
 
 

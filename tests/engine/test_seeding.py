@@ -91,6 +91,13 @@ def test_a_program_in_go_gets_the_same_verdicts(over_rest: Verdicts, tmp_path: P
     assert verdicts(written(tmp_path, (example / "target.toml").read_text())) == over_rest
 
 
+def test_load_jobs_get_the_same_verdicts(over_rest: Verdicts, tmp_path: Path) -> None:
+    """Parquet carries most types; a table with any other comes by the next path."""
+    text = '[seed]\npaths = ["load", "rest"]\n'
+
+    assert verdicts(written(tmp_path, STARTED.replace("MORE", "") + REST + text)) == over_rest
+
+
 @pytest.fixture
 def running() -> Iterator[ReferenceServer]:
     """A server that the suite did not start."""
