@@ -10,6 +10,7 @@ from conformance.cli._common import corpus_option
 from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._options import FOLDER, select_option
 from conformance.cli._progress import progress, quiet_option
+from conformance.contain.text import many
 from conformance.disk.locks import held
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import Selection, all_clauses, plan
@@ -74,6 +75,6 @@ def command(
         tables, left_out = write_tables(
             [*chosen.values(), *drawn], out, project=project, dataset=dataset, forms=forms or FORMS
         )
-    click.echo(f"{tables} tables in {out}, for {len(chosen) + generated - left_out} cases")
+    click.echo(f"{many(tables, 'table')} in {out}, for {many(len(chosen) + generated - left_out, 'case')}")
     if left_out:
-        click.echo(f"{left_out} cases need another way of seeding; {out / 'index.json'} says why")
+        click.echo(f"{many(left_out, 'case')} cannot be preloaded; {out / 'index.json'} says why")

@@ -1,4 +1,4 @@
-"""A BigQueryRead server as a target: started or found at an endpoint, seeded over REST, driven over gRPC.
+"""A BigQueryRead server as a target: started or found at an endpoint, seeded, driven over gRPC.
 
 This module decides when a server is started, restarted and given up. :mod:`.seeding` puts a case's table into it,
 :mod:`.conversation` carries out the steps, and :mod:`.calls` decides how a call ended.

@@ -84,7 +84,7 @@ class TargetKind(enum.StrEnum):
     """The ways of driving a target."""
 
     SERVER = "server"
-    """A BigQueryRead server over gRPC, seeded over REST."""
+    """A BigQueryRead server over gRPC."""
     SERIALIZER = "serializer"
     """Two Python functions in this process: schema to bytes, batch to bytes."""
     PROGRAM = "program"
