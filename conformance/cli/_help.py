@@ -15,6 +15,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "replay": "Run one case on a target and print every byte of the exchange.",
         "extract": "Save the exchange of one case as files for other programs.",
         "expect": "Rewrite the expected failures of a target from a run.",
+        "tables": "Write the tables of the cases, for a server that is loaded beforehand.",
         "prepare": "Make the environment in which a target runs.",
     },
     "Judge bytes": {

@@ -1,7 +1,8 @@
 """``python -m conformance.reference``: the reference server in a process of its own, until SIGTERM or SIGINT.
 
 Prints one JSON line per listener once it is bound: ``{"event": "grpc.listen", "port": …}`` and
-``{"event": "rest.listen", "port": …}``.
+``{"event": "rest.listen", "port": …}``. With ``--tables-on-stdin`` these lines go to standard error, standard input
+and output carry tables, and REST is not mentioned.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable, Sequence
 from conformance.contain.limits import collect_seldom
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
+from conformance.reference.stdin import serve_tables
 
 __all__ = ["main", "serve"]
 
@@ -28,17 +30,25 @@ def serve(
     say: Callable[[str], object] = print,
     tls: ServerTls | None = None,
     guard: Guard | None = None,
+    tables_on_stdin: bool = False,
 ) -> None:
     """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line per listener. For the main thread only.
 
-    The arguments are those of :class:`ReferenceServer`.
+    With ``tables_on_stdin``, the tables come on standard input instead of over REST. The other arguments are those of
+    :class:`ReferenceServer`.
     """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
     with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard) as server:
-        say(json.dumps({"event": "grpc.listen", "port": server.grpc_port}))
-        say(json.dumps({"event": "rest.listen", "port": server.rest_port}))
+        if tables_on_stdin:
+            sys.stderr.write(json.dumps({"event": "grpc.listen", "port": server.grpc_port}) + "\n")
+            sys.stderr.flush()
+            door = (server.catalogue, sys.stdin, say)
+            threading.Thread(target=serve_tables, args=door, daemon=True).start()
+        else:
+            say(json.dumps({"event": "grpc.listen", "port": server.grpc_port}))
+            say(json.dumps({"event": "rest.listen", "port": server.rest_port}))
         done.wait()
 
 
@@ -48,9 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--mutant", metavar="NAME", help="serve with this one deviation")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--project", help="accepted for symmetry with other servers; every project exists")
+    parser.add_argument("--tables-on-stdin", action="store_true", help="take tables as lines of JSON, not over REST")
     options = parser.parse_args(arguments)
     try:
-        serve(mutant=options.mutant, host=options.host, say=_line)
+        serve(mutant=options.mutant, host=options.host, say=_line, tables_on_stdin=options.tables_on_stdin)
     except KeyError as error:
         parser.error(f"argument --mutant: {error.args[0]}")
 

@@ -1,7 +1,7 @@
 """The HTTP surface of the reference: enough of BigQuery's REST API to seed tables and to look at what was seeded.
 
-This module decides routes, bodies and statuses. It covers datasets, tables and ``tabledata``; everything else is 404
-with a sentence that says so.
+This module decides routes, bodies and statuses. It covers datasets, tables, ``tabledata`` and load jobs; everything
+else is 404 with a sentence that says so.
 Source: https://cloud.google.com/bigquery/docs/reference/rest
 """
 
@@ -26,6 +26,7 @@ from conformance.records import Column, Json, Table
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
 from conformance.reference.cells import CellError, RowReader, cell_writer
 from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
+from conformance.reference.jobs import Jobs
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
 __all__ = ["RestServer"]
@@ -61,6 +62,7 @@ class Api:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
+        self._jobs = Jobs(catalogue)
         self._large: tuple[tuple[Body, tuple[Column, ...], pa.Table], ...] = ()
 
     def insert_dataset(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
@@ -143,6 +145,17 @@ class Api:
             answer["pageToken"] = str(start + page.num_rows)
         return answer
 
+    def insert_job(self, upload: bytes, _query: Mapping[str, str], project: str) -> Body:
+        """jobs.insert, of load jobs that upload their file."""
+        try:
+            return self._jobs.load(project, upload)
+        except (ValueError, KeyError, TypeError) as error:
+            raise _HttpError(400, f"Parse Error: {error}") from None
+
+    def get_job(self, _body: Body, _query: Mapping[str, str], project: str, job: str) -> Body:
+        """jobs.get."""
+        return self._jobs.get(project, job)
+
     def _describe(self, table: TableId) -> Body:
         snapshot = self.catalogue.snapshot(table)
         return {
@@ -200,6 +213,7 @@ def _count(query: Mapping[str, str], key: str, default: int) -> int:
 
 
 _DATASETS: Final = r"/projects/([^/]+)/datasets"
+_UPLOAD: Final = re.compile(r"/upload/bigquery/v2/projects/([^/]+)/jobs")
 _TABLES: Final = _DATASETS + r"/([^/]+)/tables"
 _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = tuple(
     (method, re.compile(path), handler)
@@ -212,6 +226,7 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = t
         ("DELETE", _TABLES + r"/([^/]+)", Api.delete_table),
         ("POST", _TABLES + r"/([^/]+)/insertAll", Api.insert_all),
         ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),
+        ("GET", r"/projects/([^/]+)/jobs/([^/]+)", Api.get_job),
     )
 )
 
@@ -243,6 +258,9 @@ def _route(api: Api, method: str, target: str, body: bytes) -> Body:
     path = url.path.removeprefix("/bigquery/v2")
     if (method, path) == ("GET", "/readyz"):
         return {"status": "ready"}
+    upload = _UPLOAD.fullmatch(url.path)
+    if upload is not None and method == "POST":
+        return api.insert_job(body, dict(urllib.parse.parse_qsl(url.query)), urllib.parse.unquote(upload.group(1)))
     for verb, pattern, handler in _ROUTES:
         match = pattern.fullmatch(path)
         if match is not None and verb == method:

@@ -196,7 +196,8 @@ def replay_command(result: Result, deviation: Deviation | Cause) -> str:
 def verdict_line(result: Result) -> str:
     """One sentence about the result of the run."""
     judged = sum(count for outcome, count in result.outcomes.items() if outcome not in NOT_JUDGED)
-    cases = _many(len(result.cases), "case")
+    untestable = len({case for item in result.listed(Outcome.UNTESTABLE) for case in item.cases})
+    cases = _many(len(result.cases), "case") + (f" ({untestable} untestable)" if untestable else "")
     repeated = f", {result.start.repeat} attempts each," if result.start.repeat > 1 else ""
     scope = f"{_many(judged, 'verdict')} on {cases}{repeated} in {result.seconds:.1f} s"
     if result.set_up:

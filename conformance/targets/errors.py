@@ -5,6 +5,7 @@
     TargetError            the TOML file, or something that it names, is wrong: the user has to change something
     └── TargetUnavailable  the target cannot run here and now: no network, no Go, not prepared, does not start
     CannotSeed             this case's table could not be put into the target: the case is untestable
+    └── TableExists        a table of that name was there, left by an earlier run: another name may do
 
 None of them is raised because of a target's *answer*: faulty answers are recorded in the exchange.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from conformance.contain.text import safe
 
-__all__ = ["CannotSeed", "TargetError", "TargetUnavailable"]
+__all__ = ["CannotSeed", "TableExists", "TargetError", "TargetUnavailable"]
 
 
 class TargetError(Exception):
@@ -39,3 +40,7 @@ class CannotSeed(Exception):  # noqa: N818  # names a property of the case, not 
     def __init__(self, text: str, *, answered: bool = True) -> None:
         super().__init__(safe(text))
         self.answered = answered
+
+
+class TableExists(CannotSeed):
+    """The server has a table of this name already, or more rows in it than were inserted."""

@@ -75,14 +75,23 @@ class RestClient:
         where, answer, limit = self._call("GET", path, query=query, until=until, explained=shown)
         return _object(where, answer, limit)
 
-    def post(self, path: str, body: Mapping[str, Any] | bytes, *, until: float = math.inf) -> dict[str, Any]:
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes,
+        *,
+        content_type: str = "application/json",
+        until: float = math.inf,
+    ) -> dict[str, Any]:
         """POST ``body``, a mapping as JSON and bytes unchanged, and return the JSON object, empty without a body.
 
         Raises :class:`RestError`.
         """
         data = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
         self.sent += len(data)
-        where, answer, limit = self._call("POST", path, data=data, until=until, explained=len(data))
+        where, answer, limit = self._call(
+            "POST", path, data=data, content_type=content_type, until=until, explained=len(data)
+        )
         return _object(where, answer, limit) if answer.body.strip() else {}
 
     def delete(self, path: str) -> None:
@@ -109,6 +118,7 @@ class RestClient:
         *,
         query: str = "",
         data: bytes | None = None,
+        content_type: str = "application/json",
         until: float = math.inf,
         explained: int = 0,
     ) -> tuple[str, HttpResponse, int]:
@@ -118,7 +128,9 @@ class RestClient:
         where = f"{method} {path}"
         self.refused = ""
         try:
-            answer = self._http.exchange(method, path + query, json=data, until=until, limit=limit)
+            answer = self._http.exchange(
+                method, path + query, body=data, content_type=content_type, until=until, limit=limit
+            )
         except HttpError as error:
             raise RestError(f"{where}: {error}") from None
         if not 200 <= answer.status < 300:

@@ -1,4 +1,4 @@
-"""A BigQueryRead server as a target: started or found at an endpoint, seeded over REST, driven over gRPC.
+"""A BigQueryRead server as a target: started or found at an endpoint, seeded, driven over gRPC.
 
 This module decides when a server is started, restarted and given up. :mod:`.seeding` puts a case's table into it,
 :mod:`.conversation` carries out the steps, and :mod:`.calls` decides how a call ended.
@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import secrets
 import socket
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 import pyarrow as pa
 
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
-from conformance.generate.materialise import to_json_rows
 from conformance.records import SET_UP, AppendRows, Case, CreateSession, Exchange, Step
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
@@ -37,9 +35,14 @@ from conformance.targets.kept import Kept
 from conformance.targets.messages import Names
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient
-from conformance.targets.seeding import LARGE, LARGEST, SeededTable, Seeder
-from conformance.targets.spec import Ready, TargetSpec
+from conformance.targets.restway import LARGE, LARGEST, RestTables
+from conformance.targets.seeding import Seeder, open_seeder, run_token
+from conformance.targets.seeds import SeededTable, case_rows
+from conformance.targets.spec import Ready, Start, TargetSpec
 from conformance.targets.tls import SecureLine, http2_refusal
+
+if TYPE_CHECKING:
+    from conformance.targets.asking import AskedProgram
 
 __all__ = ["ServerTarget"]
 
@@ -101,6 +104,8 @@ class _RunningServer:
 
     def close(self, *, grace: float) -> None:
         self.channel.close()
+        if self.seeder is not None:
+            self.seeder.close(grace=grace)
         if self.rest is not None:
             self.rest.close()
         if self.process is not None:
@@ -232,6 +237,15 @@ class ServerTarget:
         return (remark,)
 
     @property
+    def _has_rest(self) -> bool:
+        """True if a started server serves REST, as far as its file says."""
+        start = self._spec.start or Start(())
+        texts = (*start.command, *start.environment.values())
+        if self._spec.seed.over_rest or self._spec.ready.rest_event:
+            return True
+        return any("{rest_port}" in text for text in texts)
+
+    @property
     def _grace(self) -> float:
         return self._spec.start.grace if self._spec.start is not None else 0.0
 
@@ -257,7 +271,11 @@ class ServerTarget:
         try:
             seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
-            conversation = self._converse(running, case, table, seeded)
+            try:
+                conversation = self._converse(running, case, table, seeded)
+            finally:
+                with suppress(TargetUnavailable):  # there may be no token any more, and the exchange is complete
+                    running.seeder.release(seeded)
         except CannotSeed as error:
             words = running.last_words(EXIT_SECONDS if not error.answered else 0)
             if shared and running.process is not None and (words or not error.answered):
@@ -265,19 +283,14 @@ class ServerTarget:
             return dataclasses.replace(exchange, untestable=f"cannot seed: {words or error}")
         if shared and conversation.broken and running.process is not None:
             self._shared.discard(grace=0)
-        if running.process is None:
-            with suppress(TargetUnavailable):  # there is no token any more, and the exchange is complete
-                running.seeder.drop(seeded.names)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
 
     def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
         """The rows of a case in JSON; those of large recipes are kept, for many cases have the same."""
         columns, recipe = case.table.columns, case.table.recipe
-        if case.table.rows is not None:
-            return case.table.rows
         if recipe is None or not LARGE <= recipe.rows <= LARGEST:
-            return tuple(to_json_rows(table, columns))
-        return self._rows.get((columns, recipe), lambda: tuple(to_json_rows(table, columns)))
+            return case_rows(case, table)
+        return self._rows.get((columns, recipe), lambda: case_rows(case, table))
 
     def _converse(
         self, running: _RunningServer, case: Case, table: pa.Table, seeded: SeededTable | None
@@ -316,7 +329,7 @@ class ServerTarget:
     def _open(self) -> _RunningServer:
         spec = self._spec
         if spec.endpoint is not None:
-            running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None)
+            running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None, environment=self._environment)
             try:
                 _wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
             except TargetUnavailable as error:
@@ -330,7 +343,7 @@ class ServerTarget:
         assert start is not None
         until = time.monotonic() + self._deadlines.start
         asked = {
-            "rest": 0 if spec.ready.rest_event else free_port(HOST),
+            "rest": 0 if spec.ready.rest_event or not self._has_rest else free_port(HOST),
             "grpc": 0 if spec.ready.grpc_event else free_port(HOST),
         }
         more = {"host": HOST, "project": self._project, **{f"{side}_port": str(port) for side, port in asked.items()}}
@@ -338,18 +351,21 @@ class ServerTarget:
             environment = home.enter_context(fresh_home(spec, self._environment))
             command = [fill(part, environment, **more) for part in start.command]
             try:
-                process = Child(command, environment=command_environment(spec, environment, **more))
+                variables = command_environment(spec, environment, **more)
+                process = Child(command, environment=variables, piped=spec.seed.by_server)
             except CannotStart as error:
                 raise TargetUnavailable(str(error)) from None
-            running = self._started(process, asked, until)
+            running = self._started(process, asked, until, environment)
             running.home = home.pop_all()
         return running
 
-    def _started(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
+    def _started(
+        self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
+    ) -> _RunningServer:
         """Wait until a process serves; raises :class:`TargetUnavailable`, with the process stopped, if it does not."""
         spec = self._spec
         try:
-            return self._reached(process, asked, until)
+            return self._reached(process, asked, until, environment)
         except TargetUnavailable as error:
             process.stop(grace=0)
             raise TargetUnavailable(f"{spec.name} did not start: {error}") from None
@@ -357,12 +373,16 @@ class ServerTarget:
             process.stop(grace=0)
             raise
 
-    def _reached(self, process: Child, asked: Mapping[str, int], until: float) -> _RunningServer:
+    def _reached(
+        self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
+    ) -> _RunningServer:
         """The server in ``process``, once it answers; ``asked`` are the ports given to it, 0 for its own choice."""
         ready = self._spec.ready
-        rest = asked["rest"] or _declared(process, ready.rest_event, until)
+        rest = ""
+        if self._has_rest:
+            rest = f"http://{HOST}:{asked['rest'] or _declared(process, ready.rest_event, until)}"
         served = asked["grpc"] or _declared(process, ready.grpc_event, until)
-        running = self._connect(f"{HOST}:{served}", f"http://{HOST}:{rest}", process=process)
+        running = self._connect(f"{HOST}:{served}", rest, process=process, environment=environment)
         try:
             _wait_until_ready(running, self._probes, until=until)
             _check_ports(process, {side: port for side, port in asked.items() if port}, until=until)
@@ -371,18 +391,41 @@ class ServerTarget:
             raise
         return running
 
-    def _connect(self, endpoint: str, rest: str, *, process: Child | None) -> _RunningServer:
-        # A server that runs longer than the suite has tables of other runs. The token is random, because a clock may be
-        # set back and several shards may start at one instant.
-        token = "" if process is not None else secrets.token_hex(8)
-        client = seeder = None
+    def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> _RunningServer:
+        client = None
         if rest:
             client = RestClient(
                 rest, deadline=self._deadlines.seed, credentials=self._credentials.headers, secure=self._secure
             )
-            seeder = Seeder(client, project=self._project, how=self._spec.seed, token=token)
+        host, _, port = endpoint.rpartition(":")
+        reached = {"host": host, "grpc_port": port, "rest_port": rest.rstrip("/").rpartition(":")[2]}
+        seeder = open_seeder(
+            self._spec,
+            RestTables(client) if client is not None else None,
+            deadlines=self._deadlines,
+            start=lambda: self._greet(process, environment, reached),
+            # A server that runs longer than the suite has tables of other runs.
+            token="" if process is not None else run_token(),
+        )
         channel = open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
         return _RunningServer(endpoint, channel, client, seeder, process, secure=self._secure)
+
+    def _greet(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
+        """The program that seeds: the server itself, unless the file names another."""
+        from conformance.targets.asking import greeted  # noqa: PLC0415  # it imports jsonschema, for few targets
+
+        start = self._spec.seed.program
+        if start is None:
+            assert server is not None
+            return greeted(server, self.name, seconds=self._deadlines.start)
+        more = {"project": self._project, **reached}
+        command = [fill(part, environment, **more) for part in start.command]
+        variables = command_environment(dataclasses.replace(self._spec, start=start), environment, **more)
+        try:
+            process = Child(command, environment=variables, piped=True)
+        except CannotStart as error:
+            raise TargetUnavailable(str(error)) from None
+        return greeted(process, "the seeding program", seconds=self._deadlines.start)
 
 
 def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Credentials]:

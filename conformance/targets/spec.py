@@ -30,6 +30,7 @@ __all__ = [
     "EnvironmentSpec",
     "ExpectedFailure",
     "Limits",
+    "Preloaded",
     "Ready",
     "Seed",
     "SeedPath",
@@ -84,7 +85,7 @@ class TargetKind(enum.StrEnum):
     """The ways of driving a target."""
 
     SERVER = "server"
-    """A BigQueryRead server over gRPC, seeded over REST."""
+    """A BigQueryRead server over gRPC."""
     SERIALIZER = "serializer"
     """Two Python functions in this process: schema to bytes, batch to bytes."""
     PROGRAM = "program"
@@ -92,12 +93,22 @@ class TargetKind(enum.StrEnum):
 
 
 class SeedPath(enum.StrEnum):
-    """The ways of putting rows into a server's tables; REST ``tables.insert`` always makes the table itself."""
+    """The ways of putting tables into a server."""
 
     REST = "rest"
-    """``tabledata.insertAll``, the only path that every known emulator serves."""
+    """``tables.insert`` and ``tabledata.insertAll``, the only path that every known emulator serves."""
     SQL = "sql"
-    """``jobs.query`` with ``INSERT … VALUES`` and typed literals, for targets without insertAll."""
+    """``tables.insert``, and ``jobs.query`` with ``INSERT … VALUES``, for targets without insertAll."""
+    LOAD = "load"
+    """``tables.insert``, and load jobs that upload Parquet: for the service, and for large tables."""
+    PROGRAM = "program"
+    """A program that gets each table on stdin and makes it, or the started server itself."""
+    PRELOADED = "preloaded"
+    """The tables that ``conformance tables`` wrote are in the server already."""
+
+
+OVER_REST: Final = frozenset({SeedPath.REST, SeedPath.SQL, SeedPath.LOAD})
+"""The paths that need the REST API."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -164,20 +175,52 @@ class EnvironmentSpec:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Preloaded:
+    """Tables that are in the server already: ``tables`` is the directory that ``conformance tables`` wrote, relative to
+    the TOML file, and ``table`` the name that each has in the dataset, where ``{table}`` is its name in the index.
+    """
+
+    tables: str
+    table: str = "{table}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Seed:
     """The seeding of a server with a case's table: the paths, the dataset, and the number of rows per request.
 
-    ``paths`` are tried in order until one of them inserts the rows unchanged.
+    ``paths`` are tried in order until one of them inserts the rows unchanged. ``program`` starts the program of that
+    path; without it, the started server itself reads the tables.
     """
 
     paths: tuple[SeedPath, ...] = (SeedPath.REST,)
     dataset: str = "conformance"
     rows_per_request: int = 5000
+    program: Start | None = None
+    preloaded: Preloaded | None = None
 
     def __post_init__(self) -> None:
         if not self.paths:
             raise RecordError("target.seed.paths", "at least one of " + ", ".join(SeedPath), [])
         _check_range("target.seed.rows_per_request", self.rows_per_request, 1, 1_000_000, "a number")
+        for name in (SeedPath.PROGRAM, SeedPath.PRELOADED):
+            if getattr(self, name) is not None and name not in self.paths:
+                raise RecordError("target.seed.paths", f'"{name}", because there is a [seed.{name}]', list(self.paths))
+        if self.preloaded is None and SeedPath.PRELOADED in self.paths:
+            raise RecordError("target.seed", "[seed.preloaded] with the directory of the tables", list(self.paths))
+        if self.preloaded is not None and "{table}" not in self.preloaded.table:
+            raise RecordError("target.seed.preloaded.table", "a name with {table} in it", self.preloaded.table)
+        if self.program is not None and not self.program.command:
+            raise RecordError("target.seed.program.command", "a program and its arguments", [])
+
+    @property
+    def over_rest(self) -> bool:
+        """True if one of the paths needs the REST API."""
+        return not OVER_REST.isdisjoint(self.paths)
+
+    @property
+    def by_server(self) -> bool:
+        """True if the started server itself reads the tables on its standard input."""
+        return SeedPath.PROGRAM in self.paths and self.program is None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -346,6 +389,8 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
         for name in _placeholders(where, text):
             if name not in PLACEHOLDERS:
                 raise RecordError(where, "placeholders among " + ", ".join(PLACEHOLDERS), "{" + name + "}")
+            if name == "home" and where.startswith("target.seed."):
+                raise RecordError(where, "no {home}: it belongs to the server", text)
             if name == "env_bin" and spec.environment is None:
                 raise RecordError(where, "an [environment] where {env_bin} is used", text)
     _check_ports(spec)
@@ -382,6 +427,8 @@ def _check_kind(spec: TargetSpec) -> None:
     if spec.kind is not TargetKind.SERVER and spec.not_offered:
         raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)
     check_not_offered("target.not_offered", spec.not_offered)
+    if spec.endpoint is not None and spec.seed.by_server:
+        raise RecordError("target.seed", "[seed.program] with the command of the program", list(spec.seed.paths))
 
 
 def _check_ports(spec: TargetSpec) -> None:
@@ -390,6 +437,8 @@ def _check_ports(spec: TargetSpec) -> None:
         return
     texts = (*spec.start.command, *spec.start.environment.values())
     for side, event in (("grpc", spec.ready.grpc_event), ("rest", spec.ready.rest_event)):
+        if side == "rest" and not spec.seed.over_rest:
+            continue
         if not event and not any(f"{{{side}_port}}" in text for text in texts):
             wanted = (
                 f"{{{side}_port}} in the command or its environment, or [ready] {side}_event, so that the port is known"
@@ -423,12 +472,14 @@ def _check_list(where: str, entries: Sequence[object]) -> None:
 def _templates(spec: TargetSpec) -> Iterable[tuple[str, str]]:
     yield from ((f"target.version_command[{index}]", text) for index, text in enumerate(spec.version_command))
     yield "target.ready.rest_path", spec.ready.rest_path
-    if spec.start is not None:
-        yield from ((f"target.start.command[{index}]", text) for index, text in enumerate(spec.start.command))
-        for key, text in spec.start.environment.items():
+    for where, start in (("start", spec.start), ("seed.program", spec.seed.program)):
+        if start is None:
+            continue
+        yield from ((f"target.{where}.command[{index}]", text) for index, text in enumerate(start.command))
+        for key, text in start.environment.items():
             if not key or "=" in key or "\0" in key:
-                raise RecordError("target.start.environment", "names of variables without '=' and NUL", key)
-            yield f"target.start.environment.{key}", text
+                raise RecordError(f"target.{where}.environment", "names of variables without '=' and NUL", key)
+            yield f"target.{where}.environment.{key}", text
 
 
 def _placeholders(where: str, text: str) -> list[str]:

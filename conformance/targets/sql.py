@@ -1,4 +1,4 @@
-"""Rows as GoogleSQL, for targets without insertAll: one ``INSERT … VALUES`` statement per chunk.
+"""Tables as GoogleSQL: one ``INSERT … VALUES`` statement per chunk of rows, for targets without insertAll.
 
 Every value is written with its type, so that it does not depend on a server's coercion rules.
 Source: https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#literals
@@ -14,7 +14,7 @@ from conformance.records import BqType, Column, Mode
 from conformance.targets.messages import Names
 from conformance.targets.values import interval_text
 
-__all__ = ["insert_statement", "literal", "type_name"]
+__all__ = ["create_statement", "insert_statement", "literal", "type_name"]
 
 
 def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -24,6 +24,24 @@ def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Map
     table = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
     # The names and values come from the suite's case files, each written as a literal of its type.
     return f"INSERT INTO {table} ({listed}) VALUES " + ", ".join(f"({row})" for row in values)  # noqa: S608
+
+
+def create_statement(names: Names, columns: Sequence[Column]) -> str:
+    """The statement that makes an empty table with ``columns``."""
+    listed = ",\n".join(f"  {_name(column.name)} {_declared(column)}" for column in columns)
+    return f"CREATE TABLE `{names.project}`.`{names.dataset}`.`{names.table}` (\n{listed}\n)"
+
+
+def _declared(column: Column) -> str:
+    """The column's type with its parameters, and NOT NULL."""
+    if column.type is BqType.RECORD:
+        name = f"STRUCT<{', '.join(f'{_name(child.name)} {_declared(child)}' for child in column.fields)}>"
+    else:
+        limits = [limit for limit in (column.max_length, column.precision, column.scale) if limit is not None]
+        name = _of_one(column) + (f"({', '.join(map(str, limits))})" if limits else "")
+    if column.mode is Mode.REPEATED:
+        return f"ARRAY<{name}>"
+    return f"{name} NOT NULL" if column.mode is Mode.REQUIRED else name
 
 
 def literal(column: Column, value: Any) -> str:

@@ -95,7 +95,14 @@ class HttpClient:
         self._connection: _Connection | None = None
 
     def exchange(
-        self, method: str, path: str, *, json: bytes | None = None, until: float, limit: int | None
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | None = None,
+        content_type: str = "application/json",
+        until: float,
+        limit: int | None,
     ) -> HttpResponse:
         """Send one request and receive its answer, all before ``until`` on the monotonic clock.
 
@@ -107,7 +114,7 @@ class HttpClient:
         keep = False
         try:
             connection = self._connected(until)
-            connection.send(self._request(method, path, json), until=until)
+            connection.send(self._request(method, path, body, content_type), until=until)
             answer = connection.receive(limit)
             keep = connection.reusable and answer.status < 500
         except TimeoutError:
@@ -131,13 +138,13 @@ class HttpClient:
             self._connection.socket.close()
             self._connection = None
 
-    def _request(self, method: str, path: str, json: bytes | None) -> list[h11.Event]:
+    def _request(self, method: str, path: str, body: bytes | None, content_type: str) -> list[h11.Event]:
         headers = {**self._headers, **self._credentials()}
-        if json is not None:
-            headers |= {"Content-Type": "application/json", "Content-Length": str(len(json))}
+        if body is not None:
+            headers |= {"Content-Type": content_type, "Content-Length": str(len(body))}
         target = self._path + urllib.parse.quote(path, safe=_UNQUOTED)
         request = h11.Request(method=method, target=target, headers=list(headers.items()))
-        return [request, *([h11.Data(data=json)] if json else []), h11.EndOfMessage()]
+        return [request, *([h11.Data(data=body)] if body else []), h11.EndOfMessage()]
 
     def _connected(self, until: float) -> _Connection:
         """The connection of the last exchange, or a new one."""

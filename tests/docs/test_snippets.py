@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from conformance.reference.server import ReferenceServer
-from conformance.targets.program import PROTOCOL
+from conformance.targets.asking import PROTOCOL
 from tests.docs.snippets import GUIDES, Desk, blocks
 from tests.fixtures import ROOT
 from tests.test_integrations import ACTION, HOOK, Job
@@ -124,7 +124,8 @@ def _check_message(line: str, where: str) -> None:
     if "op" in message:
         PROTOCOL.encode(message)
         return
-    kinds = ("welcome" if "capabilities" in message else "serialized", "unsupported", "error")
+    wanted = "welcome" if "capabilities" in message else "serialized" if "schema" in message else "done"
+    kinds = (wanted, "unsupported", "error")
     assert PROTOCOL.decode(line.encode(), request=message["id"], kinds=kinds) == message, where
 
 

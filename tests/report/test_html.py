@@ -42,7 +42,7 @@ def test_a_failure_is_shown_with_bytes_and_replay() -> None:
     assert "record batch message of call 1, 24 bytes" in text
     assert "10 00 00 00 length 16" in text
     assert "conformance replay a --target fake.toml" in text
-    assert "FAILED: 1 cause (1 MUST) in 1 deviation; 2 verdicts on 1 case in 2.0 s" in text
+    assert "FAILED: 1 cause (1 MUST) in 1 deviation; 2 verdicts on 1 case (1 untestable) in 2.0 s" in text
 
 
 def test_a_clause_is_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:

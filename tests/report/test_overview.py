@@ -89,7 +89,7 @@ def test_a_clean_run_needs_few_lines() -> None:
     assert text.splitlines()[2:] == [
         "clauses   MUST 1 of 3 held, 2 not judged",
         "",
-        "PASSED: 1 verdict on 1 case in 2.0 s, nothing unexpected",
+        "PASSED: 1 verdict on 1 case (1 untestable) in 2.0 s, nothing unexpected",
     ]
 
 

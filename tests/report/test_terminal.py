@@ -123,7 +123,9 @@ PROBLEMS WITH EXPECTED FAILURES (1)
 """
         in text
     )
-    assert text.endswith("FAILED: 1 unexpected pass, 1 stale expected failure; 2 verdicts on 1 case in 2.0 s\n")
+    assert text.endswith(
+        "FAILED: 1 unexpected pass, 1 stale expected failure; 2 verdicts on 1 case (1 untestable) in 2.0 s\n"
+    )
 
 
 def test_the_summary_counts_clauses_by_chapter_and_level() -> None:

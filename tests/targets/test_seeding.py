@@ -10,24 +10,41 @@ from typing import Any
 import pytest
 
 from conformance.records import BqType, Column
-from conformance.targets import seeding
+from conformance.targets import seeds
 from conformance.targets.errors import CannotSeed
+from conformance.targets.listing import MAX_VERIFIED_ROWS
 from conformance.targets.rest import RestClient
-from conformance.targets.seeding import MAX_VERIFIED_ROWS, Seeder
-from conformance.targets.spec import Seed, SeedPath
+from conformance.targets.restway import InsertAll, RestTables, Sql
+from conformance.targets.seeding import Seeder
 from tests.targets.fake_server import FakeServer, serving
 
 COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING))
 ROWS: list[dict[str, Any]] = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": None}]
 
 
+OverRest = type[InsertAll] | type[Sql]
+
+
+def seeder_of(client: RestClient, *ways: OverRest, rows: int = 2, token: str = "") -> Seeder:
+    """A seeder over REST by ``ways``, with ``rows`` rows per request."""
+    tables = RestTables(client)
+    made = [way(tables, rows_per_request=rows) for way in ways or (InsertAll,)]
+    return Seeder(made, project="p", dataset="d", listed=tables, token=token)
+
+
 @pytest.fixture
-def seeder(fake: FakeServer) -> Iterator[Seeder]:
-    """A seeder of the fake server."""
+def client(fake: FakeServer) -> Iterator[RestClient]:
+    """A client of the fake server."""
     with serving(fake) as (_, port):
         client = RestClient(f"http://127.0.0.1:{port}", deadline=1)
-        yield Seeder(client, project="p", how=Seed(dataset="d", rows_per_request=2))
+        yield client
         client.close()
+
+
+@pytest.fixture
+def seeder(client: RestClient) -> Seeder:
+    """A seeder of the fake server."""
+    return seeder_of(client)
 
 
 def test_a_table_is_made_filled_and_verified(fake: FakeServer, seeder: Seeder) -> None:
@@ -243,7 +260,7 @@ def test_an_insert_stops_when_the_time_of_its_case_is_over(
     """Of several requests no further one is made after the deadline."""
     table = seeder.seed("case", COLUMNS, ROWS, withheld=3)
     ahead = [0.0]
-    monkeypatch.setattr(seeding, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0]))
+    monkeypatch.setattr(seeds, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0]))
 
     def rest(_method: str, path: str, _body: Any) -> None:
         ahead[0] += 1000.0 if "insertAll" in path else 0.0
@@ -276,11 +293,10 @@ def test_a_column_of_unknown_texts_is_compared_by_its_nulls(fake: FakeServer, se
         seeder.seed("two", columns, rows, withheld=0)
 
 
-def test_a_big_table_is_verified_by_its_first_rows(fake: FakeServer, seeder: Seeder) -> None:
+def test_a_big_table_is_verified_by_its_first_rows(fake: FakeServer, client: RestClient) -> None:
     """Of many rows the listing asks for some, and the count for all."""
     rows = [{"a": value, "b": "x"} for value in range(MAX_VERIFIED_ROWS + 5)]
-    seeder._how = Seed(dataset="d")
-    seeder.seed("case", COLUMNS, rows, withheld=0)
+    seeder_of(client, rows=5000).seed("case", COLUMNS, rows, withheld=0)
 
     assert f"maxResults={MAX_VERIFIED_ROWS}" in fake.rest_requests[-1][1]
 
@@ -306,13 +322,13 @@ def test_silence_is_told_from_a_refusal() -> None:
     client = RestClient("http://127.0.0.1:1", deadline=1)
 
     with pytest.raises(CannotSeed) as raised:
-        Seeder(client, project="p", how=Seed(dataset="d", rows_per_request=2)).seed("case", COLUMNS, ROWS, withheld=0)
+        seeder_of(client).seed("case", COLUMNS, ROWS, withheld=0)
 
     assert not raised.value.answered
     assert "Connection refused" in str(raised.value)
 
 
-def test_rows_can_be_inserted_by_sql(fake: FakeServer, seeder: Seeder) -> None:
+def test_rows_can_be_inserted_by_sql(fake: FakeServer, client: RestClient) -> None:
     """A target without insertAll is filled by statements of limited size, which are waited for."""
     statements: list[dict[str, Any]] = []
 
@@ -324,9 +340,8 @@ def test_rows_can_be_inserted_by_sql(fake: FakeServer, seeder: Seeder) -> None:
         return (200, answer) if "/data?" in path else None
 
     fake.rest = rest
-    seeder._how = Seed((SeedPath.SQL,), "d", 2)
 
-    table = seeder.seed("case", COLUMNS, ROWS, withheld=0).names.table
+    table = seeder_of(client, Sql).seed("case", COLUMNS, ROWS, withheld=0).names.table
 
     assert [body["query"] for body in statements] == [
         f'INSERT INTO `p`.`d`.`{table}` (`a`, `b`) VALUES (1, "x"), (2, "y")',
@@ -345,16 +360,15 @@ def test_rows_can_be_inserted_by_sql(fake: FakeServer, seeder: Seeder) -> None:
     ],
 )
 def test_a_statement_that_fails_is_quoted(
-    fake: FakeServer, seeder: Seeder, answer: dict[str, Any], message: str
+    fake: FakeServer, client: RestClient, answer: dict[str, Any], message: str
 ) -> None:
     """A refused or unfinished statement makes the case untestable."""
     fake.rest = lambda method, path, body: (200, answer) if path.endswith("/queries") else None
-    seeder._how = Seed((SeedPath.SQL,), "d", 2)
 
-    assert refused(seeder).startswith(message)
+    assert refused(seeder_of(client, Sql)).startswith(message)
 
 
-def test_paths_are_tried_until_one_brings_the_rows_in(fake: FakeServer, seeder: Seeder) -> None:
+def test_paths_are_tried_until_one_brings_the_rows_in(fake: FakeServer, client: RestClient) -> None:
     """If insertAll refuses, SQL gets a fresh table; the rows are still verified."""
     fake.rest = lambda method, path, body: (
         (500, {"error": {"message": "no lists"}})
@@ -365,22 +379,73 @@ def test_paths_are_tried_until_one_brings_the_rows_in(fake: FakeServer, seeder: 
         if "/data?" in path
         else None
     )
-    seeder._how = Seed((SeedPath.REST, SeedPath.SQL), "d", 9)
 
-    table = seeder.seed("case", COLUMNS, ROWS, withheld=0)
+    table = seeder_of(client, InsertAll, Sql, rows=9).seed("case", COLUMNS, ROWS, withheld=0)
 
-    assert table.path is SeedPath.SQL
+    assert isinstance(table.way, Sql)
     assert len(fake.tables) == 2
 
 
-def test_a_table_that_no_path_fills_tells_every_reason(fake: FakeServer, seeder: Seeder) -> None:
+def test_a_table_that_no_path_fills_tells_every_reason(fake: FakeServer, client: RestClient) -> None:
     """The refusals of all paths are in one sentence."""
     fake.rest = lambda method, path, body: (
         (400, {"error": {"message": "no"}}) if "insertAll" in path or path.endswith("/queries") else None
     )
-    seeder._how = Seed((SeedPath.REST, SeedPath.SQL), "d", 9)
 
-    said = refused(seeder)
+    said = refused(seeder_of(client, InsertAll, Sql, rows=9))
 
     assert "/insertAll: HTTP 400 no (columns: a INT64, b STRING); and by another path: POST " in said
     assert said.endswith("/queries: HTTP 400 no (columns: a INT64, b STRING)")
+
+
+def left_behind(fake: FakeServer, client: RestClient, *, answer: int) -> Seeder:
+    """A seeder on a server that has the table of an earlier run, and answers ``answer`` where it is made again."""
+    taken = seeder_of(client).seed("case", COLUMNS, ROWS, withheld=0).names.table
+
+    def rest(_method: str, path: str, body: Any) -> tuple[int, Any] | None:
+        again = path.endswith("/tables") and body["tableReference"]["tableId"] == taken
+        return (answer, {}) if again else None
+
+    fake.rest = rest
+    return seeder_of(client)
+
+
+@pytest.mark.parametrize("answer", [409, 200])
+def test_a_table_of_an_earlier_run_changes_nothing(fake: FakeServer, client: RestClient, answer: int) -> None:
+    """A server that keeps its tables refuses the name, or adds to the table: then all names of the run are fresh."""
+    seeder = left_behind(fake, client, answer=answer)
+
+    first = seeder.seed("case", COLUMNS, ROWS, withheld=0)
+    other = seeder.seed("other", COLUMNS, ROWS, withheld=0)
+
+    token = first.names.table.split("_")[-2]
+    assert len(token) == 16
+    assert token in other.names.table
+    assert len(fake.tables[first.names.table]["rows"]) == 3
+
+
+def test_a_kept_table_is_removed_where_the_server_keeps_tables(fake: FakeServer, client: RestClient) -> None:
+    """As soon as a table of an earlier run shows that the server keeps them, the run leaves none of its own."""
+    seeder = left_behind(fake, client, answer=409)
+    before = set(fake.tables)
+
+    seeder.release(seeder.seed("case", COLUMNS, ROWS, withheld=0))
+
+    assert set(fake.tables) == before
+
+
+def test_a_server_that_refuses_every_name_is_untestable(fake: FakeServer, client: RestClient) -> None:
+    """409 to a random name is a refusal like others, and is asked for once more only."""
+    fake.rest = lambda method, path, body: (409, {}) if path.endswith("/tables") else None
+
+    assert "HTTP 409" in refused(seeder_of(client))
+    assert sum(path.endswith("/tables") for _, path in fake.rest_requests) == 2
+
+
+def test_a_refused_table_is_removed_from_a_server_that_goes_on(fake: FakeServer, client: RestClient) -> None:
+    """A case that cannot be seeded leaves no table behind."""
+    fake.rest = lambda method, path, body: (400, {}) if "insertAll" in path else None
+
+    refused(seeder_of(client, token="of-this-run"))
+
+    assert fake.tables == {}

@@ -197,6 +197,46 @@ def test_what_is_twice_or_too_much_is_refused(target_file: Write, text: str, mes
     assert len(str(raised.value)) < 3000
 
 
+ENDPOINT = 'name = "mine"\nkind = "server"\n[endpoint]\ngrpc = "h:1"\nrest = ""\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ENDPOINT, "target.endpoint.rest: expected the address of REST, which a path of [seed] needs"),
+        (ENDPOINT + '[seed]\npaths = ["program"]', "target.seed: expected [seed.program] with the command"),
+        (ENDPOINT + '[seed]\npaths = ["preloaded"]', "target.seed: expected [seed.preloaded] with the directory"),
+        (SERVER + '[seed.preloaded]\ntables = "t"', 'target.seed.paths: expected "preloaded", because there is a'),
+        (SERVER + '[seed.program]\ncommand = ["a"]', 'target.seed.paths: expected "program", because there is a'),
+        (
+            ENDPOINT + '[seed]\npaths = ["program"]\n[seed.program]\ncommand = []',
+            "target.seed.program.command: expected a program and its arguments",
+        ),
+        (
+            ENDPOINT + '[seed]\npaths = ["program"]\n[seed.program]\ncommand = ["{home}"]',
+            "target.seed.program.command[0]: expected no {home}",
+        ),
+        (
+            ENDPOINT + '[seed]\npaths = ["preloaded"]\n[seed.preloaded]\ntables = "t"\ntable = "all"',
+            "target.seed.preloaded.table: expected a name with {table} in it but got 'all'",
+        ),
+    ],
+)
+def test_a_way_of_seeding_is_described_and_used(target_file: Write, text: str, message: str) -> None:
+    """A way that nothing describes could not be tried, and a description without its way would not be read."""
+    with pytest.raises(TargetError) as raised:
+        target_file(text)
+
+    assert message in str(raised.value)
+
+
+def test_a_server_that_reads_tables_itself_needs_no_rest(target_file: Write) -> None:
+    """An in-process fake has a gRPC port and nothing else."""
+    text = SERVER.partition("[start]")[0] + '[start]\ncommand = ["fake", "{grpc_port}"]\n[seed]\npaths = ["program"]\n'
+
+    assert target_file(text).seed.by_server
+
+
 def test_a_program_declares_its_capabilities_itself(target_file: Write) -> None:
     """Capabilities in a program's file are refused: its hello is the place."""
     with pytest.raises(TargetError, match="a program says in its hello what it can do"):

@@ -9,7 +9,7 @@ import sqlglot
 
 from conformance.records import BqType, Column, Mode
 from conformance.targets.messages import Names
-from conformance.targets.sql import insert_statement, literal
+from conformance.targets.sql import create_statement, insert_statement, literal
 
 T = BqType
 RECORD = Column("r", T.RECORD, Mode.REPEATED, fields=(Column("x", T.INT64), Column("l", T.DATE, Mode.REPEATED)))
@@ -63,3 +63,25 @@ def test_a_statement_parses() -> None:
 
     assert statement.key == "insert"
     assert len(statement.expression.expressions) == 2
+
+
+def test_a_table_is_made_with_its_parameters() -> None:
+    """Lengths, precisions, NOT NULL and nested fields are those of the columns."""
+    columns = (
+        Column("a", T.STRING, Mode.REQUIRED, max_length=5),
+        Column("b", T.NUMERIC, precision=10, scale=2),
+        Column("c", T.RANGE, range_of=T.DATE),
+        Column("d", T.RECORD, Mode.REPEATED, fields=(Column("x", T.BYTES, Mode.REQUIRED), Column("y", T.INT64))),
+    )
+
+    statement = create_statement(Names("p", "d", "t"), columns)
+
+    assert statement == (
+        "CREATE TABLE `p`.`d`.`t` (\n"
+        "  `a` STRING(5) NOT NULL,\n"
+        "  `b` NUMERIC(10, 2),\n"
+        "  `c` RANGE<DATE>,\n"
+        "  `d` ARRAY<STRUCT<`x` BYTES NOT NULL, `y` INT64>>\n"
+        ")"
+    )
+    assert sqlglot.parse_one(statement, dialect="bigquery")

@@ -40,10 +40,10 @@ def connect() -> Iterator[Connect]:
 
 
 def exchange(
-    client: HttpClient, *, seconds: float = 10, limit: int | None = LIMIT, json: bytes | None = None
+    client: HttpClient, *, seconds: float = 10, limit: int | None = LIMIT, body: bytes | None = None
 ) -> HttpResponse:
     """GET / through ``client``."""
-    return client.exchange("GET", "/", json=json, until=time.monotonic() + seconds, limit=limit)
+    return client.exchange("GET", "/", body=body, until=time.monotonic() + seconds, limit=limit)
 
 
 def failure(server: RawServer, *, seconds: float = 10, limit: int | None = LIMIT) -> str:
@@ -101,7 +101,7 @@ def test_a_server_that_reads_nothing_ends_at_the_deadline(serve: Serve) -> None:
     client = HttpClient(serve(Peer.wait).base)
 
     with pytest.raises(HttpError, match=r"no answer within 0\.2 s"):
-        exchange(client, json=bytes(64 << 20), seconds=0.2)
+        exchange(client, body=bytes(64 << 20), seconds=0.2)
 
 
 def test_a_connection_that_is_not_accepted_ends_at_the_deadline() -> None:
@@ -348,7 +348,7 @@ def test_a_refusal_of_a_body_that_is_not_read_is_taken(serve: Serve, connect: Co
     """A server may answer and close before all of a large request is sent."""
     client = connect(serve(lambda peer: peer.send(message(b"too large", status="413 Too Large"))).base)
 
-    assert exchange(client, json=bytes(16 << 20)).status == 413
+    assert exchange(client, body=bytes(16 << 20)).status == 413
 
 
 def test_only_the_head_is_waited_for_where_no_body_is_wanted(serve: Serve, connect: Connect) -> None:
@@ -390,7 +390,7 @@ def test_what_is_sent(serve: Serve, connect: Connect) -> None:
     server = serve(answering(message(b"")))
     client = connect(f"{server.base}/v2/", headers={"X-More": "yes"})
 
-    client.exchange("POST", "/a b?c=d%20e", json=b"{}", until=time.monotonic() + 10, limit=LIMIT)
+    client.exchange("POST", "/a b?c=d%20e", body=b"{}", until=time.monotonic() + 10, limit=LIMIT)
 
     head, _, body = server.requests[0].partition(b"\r\n\r\n")
     lines = head.decode().split("\r\n")

@@ -1,0 +1,134 @@
+"""Compares the rows that ``tabledata.list`` shows with those that a case put in, before anything is read.
+
+The comparison covers the row count, and the values of the first rows that REST lists, in any order, as far as REST has
+exact texts for them (:mod:`.values`). It does not cover the further rows of a large table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final
+
+from conformance.contain.text import safe
+from conformance.records import Column, Mode
+from conformance.targets.errors import CannotSeed, TableExists
+from conformance.targets.restway import REQUEST_BYTES, RestTables, insert_all_body
+from conformance.targets.seeds import Row, SeededTable, check_time, type_text
+from conformance.targets.values import Instants, Unreadable, case_value, listed_cell, listed_value
+
+__all__ = ["MAX_VERIFIED_ROWS", "verify"]
+
+MAX_VERIFIED_ROWS: Final = 1000
+"""The number of rows whose values are compared: enough to see a changed value, cheap for large tables."""
+
+
+def verify(tables: RestTables, table: SeededTable, until: float) -> None:
+    """Raise :class:`CannotSeed` unless REST shows the inserted rows; :class:`TableExists` if it counts more of them."""
+    if not table.sent and table.inserted:  # another way than REST put them in
+        table.sent = len(insert_all_body(table.columns, table.rows[: table.inserted]))
+        table.widest = table.sent // table.inserted
+    page = max(1, min(MAX_VERIFIED_ROWS, REQUEST_BYTES // table.widest))
+    parameters = {"maxResults": str(page), "formatOptions.useInt64Timestamp": "true"}
+    answer = tables.get(f"{tables.path(table.names)}/data", parameters, until=until, shown=table.sent)
+    total = answer.get("totalRows")
+    if str(total) != str(table.inserted):
+        said = f"{table.inserted} rows were inserted but tabledata.list counts {_short(total)}"
+        raise TableExists(said) if _more(total, table.inserted) else CannotSeed(said)
+    rows = answer.get("rows") or []
+    if not isinstance(rows, list):
+        raise CannotSeed(f"expected tabledata.list to return an array of rows but got {_short(rows)}")
+    if len(rows) > table.inserted:
+        raise CannotSeed(f"{table.inserted} rows were inserted but tabledata.list returned {len(rows)}")
+    if len(rows) < min(page, table.inserted) and not answer.get("pageToken"):
+        raise CannotSeed(f"{table.inserted} rows were inserted but tabledata.list ends after {len(rows)}")
+    _compare(table, [_cells(table.columns, row) for row in rows[:page]], until)
+
+
+def _more(total: object, inserted: int) -> bool:
+    return isinstance(total, str) and len(total) < 20 and total.isdecimal() and int(total) > inserted
+
+
+def _cells(columns: Sequence[Column], row: Any) -> list[Any]:
+    cells = row.get("f") if isinstance(row, dict) else None
+    if not isinstance(cells, list) or len(cells) != len(columns):
+        raise CannotSeed(f"tabledata.list returned a row of another shape than the {len(columns)} columns")
+    return cells
+
+
+def _compare(table: SeededTable, listed: list[list[Any]], until: float) -> None:
+    """Raise :class:`CannotSeed` unless each listed row is one of the inserted rows, each used once."""
+    rows = table.rows[: table.inserted]
+    if _in_order(table.columns, rows[: len(listed)], listed, until):
+        return
+    complaint: CannotSeed | None = None
+    for instants in Instants:
+        wanted: list[list[Hashable]] = []
+        seen: list[list[Hashable]] = []
+        for at, column in enumerate(table.columns):
+            values, cells = [row.get(column.name) for row in rows], [listed_row[at] for listed_row in listed]
+            want = _readable(case_value, column, values, instants, until)
+            came = _readable(listed_value, column, cells, instants, until)
+            if want is None or came is None:
+                one = column.mode is not Mode.REPEATED  # an array that is NULL reads as an empty one
+                want, came = [one and it is None for it in values], [_value(cell) is None for cell in cells]
+            wanted.append(want)
+            seen.append(came)
+        if not Counter(zip(*seen, strict=True)) - Counter(zip(*wanted, strict=True)):
+            return
+        complaint = complaint or _complaint(table.columns, wanted, seen)
+    assert complaint is not None
+    raise complaint
+
+
+def _in_order(columns: Sequence[Column], rows: Sequence[Row], listed: list[list[Any]], until: float) -> bool:
+    """True if the listed rows are ``rows`` in this order, as most servers list them; False decides nothing."""
+    for at, column in enumerate(columns):
+        check_time(until)
+        values, cells = [row.get(column.name) for row in rows], [listed_row[at] for listed_row in listed]
+        if [listed_cell(column, value) for value in values] == cells:
+            continue
+        want = _readable(case_value, column, values, Instants.MICROS, until)
+        if want is None or want != _readable(listed_value, column, cells, Instants.MICROS, until):
+            return False
+    return True
+
+
+def _complaint(columns: Sequence[Column], wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> CannotSeed:
+    """The error for the first column whose values differ, or for rows whose cells are mixed up."""
+    for column, want, came in zip(columns, wanted, seen, strict=True):
+        strange = Counter(came) - Counter(want)
+        if strange:
+            missing = Counter(want) - Counter(came)
+            got, put = next(iter(strange)), next(iter(missing), None)
+            return CannotSeed(
+                f"column {column.name!r} ({type_text(column)}): tabledata.list shows {_short(got)}, "
+                f"which was not put in; {_short(put)} was"
+            )
+    return CannotSeed("tabledata.list shows the cells of different rows in one row")
+
+
+def _value(cell: Any) -> Any:
+    return cell.get("v") if isinstance(cell, dict) else cell
+
+
+def _readable(
+    read: Callable[[Column, Any, Instants], Hashable],
+    column: Column,
+    values: Sequence[Any],
+    instants: Instants,
+    until: float,
+) -> list[Hashable] | None:
+    """The column's values, converted by ``read`` for comparison; None if one of them has no exact value."""
+    comparable: list[Hashable] = []
+    try:
+        for value in values:
+            check_time(until)
+            comparable.append(read(column, value, instants))
+    except Unreadable:
+        return None
+    return comparable
+
+
+def _short(value: object) -> str:
+    return safe(repr(value), 120)

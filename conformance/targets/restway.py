@@ -1,0 +1,193 @@
+"""Seeding over REST: ``tables.insert`` makes a table, and insertAll or an INSERT statement fills it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from conformance.contain.text import safe
+from conformance.records import Column
+from conformance.targets.errors import CannotSeed, TableExists
+from conformance.targets.messages import Names
+from conformance.targets.recent import Recent
+from conformance.targets.rest import RestClient, RestError
+from conformance.targets.seeds import Row, SeededTable, check_time, naming_columns
+from conformance.targets.sql import insert_statement
+from conformance.targets.values import rest_schema, rest_value
+
+__all__ = ["LARGE", "LARGEST", "REQUEST_BYTES", "InsertAll", "RestTables", "Sql", "insert_all_body"]
+
+REQUEST_BYTES: Final = 8 << 20
+"""The size of a request with rows: insertAll accepts at most 10 MB (BigQuery quotas, "streaming inserts")."""
+
+LARGE: Final = 2_000
+LARGEST: Final = 50_000
+"""Numbers of rows between which a table's requests are kept for the next case that has it."""
+
+QUERY_MILLISECONDS: Final = 60_000
+"""The wait that jobs.query is asked for; the request's own deadline is shorter."""
+
+CONFLICT: Final = 409
+
+
+class RestTables:
+    """The datasets and tables of one project behind ``client``; every failure raises :class:`CannotSeed`."""
+
+    def __init__(self, client: RestClient) -> None:
+        self._client = client
+        self._datasets: set[tuple[str, str]] = set()
+
+    def create(self, names: Names, columns: Sequence[Column], until: float) -> None:
+        """Make an empty table, and its dataset if need be; raises :class:`TableExists` if there is such a table."""
+        self._make_dataset(names, until)
+        reference = {"projectId": names.project, "datasetId": names.dataset, "tableId": names.table}
+        body = {"tableReference": reference, "schema": {"fields": [rest_schema(column) for column in columns]}}
+        check_time(until)
+        try:
+            self._client.post(_tables(names), body, until=until)
+        except RestError as error:
+            raise _cannot(error, TableExists if error.status == CONFLICT else CannotSeed) from None
+
+    def post(self, path: str, body: Row | bytes, *, content_type: str = "application/json", until: float) -> Row:
+        """POST, and return the answer."""
+        check_time(until)
+        try:
+            return self._client.post(path, body, content_type=content_type, until=until)
+        except RestError as error:
+            raise _cannot(error) from None
+
+    def get(self, path: str, params: dict[str, str], *, until: float, shown: int) -> Row:
+        """GET an answer that shows ``shown`` bytes of rows."""
+        check_time(until)
+        try:
+            return self._client.get(path, params=params, until=until, shown=shown)
+        except RestError as error:
+            raise _cannot(error) from None
+
+    def drop(self, names: Names) -> None:
+        """Delete a table; a failure is ignored, because it does not belong to the case."""
+        try:
+            self._client.delete(self.path(names))
+        except RestError:
+            return
+
+    def path(self, names: Names) -> str:
+        """The path of one table."""
+        return f"{_tables(names)}/{names.table}"
+
+    def _make_dataset(self, names: Names, until: float) -> None:
+        made = (names.project, names.dataset)
+        if made in self._datasets:
+            return
+        check_time(until)
+        body = {"datasetReference": {"projectId": names.project, "datasetId": names.dataset}}
+        try:
+            self._client.post(f"/bigquery/v2/projects/{names.project}/datasets", body, until=until)
+        except RestError as error:
+            if error.status != CONFLICT:  # it exists already
+                raise CannotSeed(f"dataset {names.dataset!r}: {error}", answered=error.status is not None) from None
+        self._datasets.add(made)
+
+
+class _OverRest:
+    """Makes tables by ``tables.insert``; a subclass fills them."""
+
+    def __init__(self, tables: RestTables, *, rows_per_request: int) -> None:
+        self._tables = tables
+        self._rows_per_request = rows_per_request
+        self._written: Recent[tuple[Sequence[Row], list[tuple[Sequence[Row], bytes]]]] = Recent()
+
+    def make(self, table: SeededTable, first: Sequence[Row], until: float) -> None:
+        """Make the table, then insert its first rows."""
+        with naming_columns(table.columns):
+            self._tables.create(table.names, table.columns, until)
+        if first:
+            self.append(table, first, until)
+
+    def append(self, table: SeededTable, more: Sequence[Row], until: float) -> None:
+        """Insert rows in requests of limited size."""
+
+        def requests() -> Iterator[tuple[Sequence[Row], bytes]]:
+            return _requests(table.columns, more, self._rows_per_request)
+
+        whole = more is table.rows and LARGE <= len(more) <= LARGEST
+        # The rows are kept with what was written of them: no others can come to their identity.
+        _, written = self._written.get(id(more), lambda: (more, list(requests()))) if whole else ((), requests())
+        with naming_columns(table.columns):
+            for chunk, body in written:
+                table.widest = max(table.widest, len(body) // len(chunk))
+                self._insert(table, chunk, body, until)
+                table.sent += len(body)
+
+    def drop(self, names: Names) -> None:
+        """Remove a table."""
+        self._tables.drop(names)
+
+    def close(self, *, grace: float) -> None:
+        """Nothing: the client belongs to the server."""
+
+    def _insert(self, table: SeededTable, chunk: Sequence[Row], body: bytes, until: float) -> None:
+        """Insert one chunk of rows, whose insertAll is ``body``."""
+        raise NotImplementedError
+
+
+class InsertAll(_OverRest):
+    """``tabledata.insertAll``, which every known emulator serves."""
+
+    def _insert(self, table: SeededTable, chunk: Sequence[Row], body: bytes, until: float) -> None:  # noqa: ARG002  # one signature
+        answer = self._tables.post(f"{self._tables.path(table.names)}/insertAll", body, until=until)
+        if errors := answer.get("insertErrors"):
+            raise CannotSeed(f"insertAll refused rows: {_listed(errors)}")
+
+
+class Sql(_OverRest):
+    """``jobs.query`` with ``INSERT … VALUES`` and typed literals."""
+
+    def _insert(self, table: SeededTable, chunk: Sequence[Row], body: bytes, until: float) -> None:  # noqa: ARG002  # as above
+        statement = insert_statement(table.names, table.columns, chunk)
+        query = {"query": statement, "useLegacySql": False, "timeoutMs": str(QUERY_MILLISECONDS)}
+        answer = self._tables.post(f"/bigquery/v2/projects/{table.names.project}/queries", query, until=until)
+        if errors := answer.get("errors"):
+            raise CannotSeed(f"INSERT was refused: {_listed(errors)}")
+        if answer.get("jobComplete") is False:
+            raise CannotSeed("INSERT did not complete while jobs.query waited for it")
+
+
+def insert_all_body(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
+    """The body of an insertAll request."""
+    names = [column.name for column in columns]
+    values = [[rest_value(column, row.get(column.name)) for row in rows] for column in columns]
+    cells = zip(*values, strict=True) if values else itertools.repeat((), len(rows))
+    sent = [{"json": dict(zip(names, row, strict=True))} for row in cells]
+    return json.dumps({"rows": sent}, ensure_ascii=False).encode()
+
+
+def _requests(columns: Sequence[Column], rows: Sequence[Row], limit: int) -> Iterator[tuple[Sequence[Row], bytes]]:
+    """``rows`` in runs of at most ``limit`` rows and :data:`REQUEST_BYTES`, at least one row each, and their insertAll.
+
+    The size of the first row determines the length of the runs; a run that is still too large is halved.
+    """
+    step = max(1, min(limit, REQUEST_BYTES // len(insert_all_body(columns, rows[:1]))))
+    for start in range(0, len(rows), step):
+        runs = [rows[start : start + step]]
+        while runs:
+            run = runs.pop()
+            body = insert_all_body(columns, run)
+            if len(body) <= REQUEST_BYTES or len(run) == 1:
+                yield run, body
+            else:
+                runs += [run[len(run) // 2 :], run[: len(run) // 2]]
+
+
+def _tables(names: Names) -> str:
+    return f"/bigquery/v2/projects/{names.project}/datasets/{names.dataset}/tables"
+
+
+def _cannot(error: RestError, kind: type[CannotSeed] = CannotSeed) -> CannotSeed:
+    return kind(str(error), answered=error.status is not None)
+
+
+def _listed(errors: Any) -> str:
+    return safe(json.dumps(errors, ensure_ascii=False), 500)

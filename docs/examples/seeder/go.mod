@@ -1,0 +1,3 @@
+module example.com/seeder
+
+go 1.21
