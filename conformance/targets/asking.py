@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any, Final
 
@@ -16,9 +16,11 @@ import pyarrow as pa
 
 from conformance import __version__
 from conformance.contain.child import Child
-from conformance.contain.errors import LostError, ProtocolError
+from conformance.contain.errors import CannotStart, LostError, ProtocolError
 from conformance.contain.lines import LineProtocol, Pipes
+from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import TargetUnavailable
+from conformance.targets.spec import TargetSpec
 
 __all__ = [
     "BYTES_PER_SECOND",
@@ -28,6 +30,7 @@ __all__ = [
     "PROTOCOL",
     "AskedProgram",
     "greeted",
+    "start_seeder",
     "table_forms",
 ]
 
@@ -103,6 +106,30 @@ def greeted(process: Child, name: str, *, seconds: float) -> AskedProgram:
         AskedProgram(process, pipes, {}).close(grace=0)
         raise
     return AskedProgram(process, pipes, welcome)
+
+
+def start_seeder(
+    spec: TargetSpec, server: Child | None, environment: Environment, reached: Mapping[str, str], *, seconds: float
+) -> AskedProgram:
+    """The program that seeds a target: the ``server`` itself, unless the file names another program, which is started.
+
+    ``reached`` are the host and the ports of the server, for the program's command.
+
+    Raises:
+        TargetUnavailable: the program does not start, or does not answer hello.
+    """
+    start = spec.seed.program
+    if start is None:
+        assert server is not None
+        return greeted(server, spec.name, seconds=seconds)
+    more = {"project": spec.project, **reached}
+    command = [fill(part, environment, **more) for part in start.command]
+    variables = command_environment(dataclasses.replace(spec, start=start), environment, **more)
+    try:
+        process = Child(command, environment=variables, piped=True)
+    except CannotStart as error:
+        raise TargetUnavailable(str(error)) from None
+    return greeted(process, "the seeding program", seconds=seconds)
 
 
 def table_forms(wanted: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: list[Any]) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import socket
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +21,7 @@ import pyarrow as pa
 
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
-from conformance.records import SET_UP, AppendRows, Case, CreateSession, Exchange, Step
+from conformance.records import SET_UP, AppendRows, Case, Exchange
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.credentials import Credentials
@@ -31,22 +30,22 @@ from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
 from conformance.targets.homes import fresh_home
+from conformance.targets.instants import instant_after_seed, now
 from conformance.targets.kept import Kept
 from conformance.targets.messages import Names
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import LARGE, LARGEST, RestTables
-from conformance.targets.seeding import Seeder, open_seeder, run_token
+from conformance.targets.running import HOST, PROBE_SECONDS, RunningServer, check_ports, declared_port, wait_until_ready
+from conformance.targets.seeding import open_seeder, run_token
 from conformance.targets.seeds import SeededTable, case_rows
-from conformance.targets.spec import Ready, Start, TargetSpec
-from conformance.targets.tls import SecureLine, http2_refusal
+from conformance.targets.spec import Start, TargetSpec
+from conformance.targets.tls import SecureLine
 
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
 
 __all__ = ["ServerTarget"]
-
-HOST: Final = "127.0.0.1"
 
 BYTES_PER_SECOND: Final = 2 << 20
 """The slowest accepted transfer: a table's size divided by it is added to each call's deadline."""
@@ -60,14 +59,8 @@ Booleans as Avro, or one row per message, come near it.
 SPARE_RESPONSES: Final = 1000
 """Responses permitted beyond two per row: enough to record a defect of empty responses with its end."""
 
-PROBE_SECONDS: Final = 1.0
-"""Seconds for one check of a starting server."""
-
 MADE_UP: Final = "/google.cloud.bigquery.storage.v1.BigQueryRead/MadeUp5f0c2a91"
 """A method that no server has."""
-
-LISTEN_SECONDS: Final = 0.1
-"""Seconds for this machine to accept a connection of its own."""
 
 TRIES: Final = 3
 """The number of times that a case is put again, after a quota was exceeded or with a new token."""
@@ -79,38 +72,6 @@ GIVE_UP_AFTER: Final = 3
 """After so many consecutive cases that the set-up kept from being asked, no further case is put."""
 
 NO_REST: Final = "cannot seed: the target file names no [endpoint] rest, through which the suite makes the case's table"
-
-MARGIN_SECONDS: Final = 0.02
-"""Seconds between seed, snapshot instant and first append: servers store times in milliseconds, some in ticks."""
-
-
-@dataclasses.dataclass(slots=True)
-class _RunningServer:
-    """One server: its connections, and its process if the suite started it."""
-
-    endpoint: str
-    channel: grpc.Channel
-    rest: RestClient | None
-    seeder: Seeder | None
-    process: Child | None = None
-    secure: SecureLine | None = None
-    home: ExitStack = dataclasses.field(default_factory=ExitStack)
-
-    def last_words(self, seconds: float) -> str | None:
-        """How the process ended, after waiting ``seconds`` for it; None if it runs or the suite did not start it."""
-        if self.process is None or not self.process.wait_for_exit(seconds):
-            return None
-        return self.process.last_words()
-
-    def close(self, *, grace: float) -> None:
-        self.channel.close()
-        if self.seeder is not None:
-            self.seeder.close(grace=grace)
-        if self.rest is not None:
-            self.rest.close()
-        if self.process is not None:
-            self.process.stop(grace=grace)
-        self.home.close()
 
 
 class ServerTarget:
@@ -194,7 +155,7 @@ class ServerTarget:
 
     def _nothing(self, case: Case) -> Exchange:
         """The exchange of a case before anything was asked."""
-        return Exchange(case.id, self.name, project=self._project, dataset=self._spec.seed.dataset, now=_now())
+        return Exchange(case.id, self.name, project=self._project, dataset=self._spec.seed.dataset, now=now())
 
     def _put(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the server once."""
@@ -249,7 +210,7 @@ class ServerTarget:
     def _grace(self) -> float:
         return self._spec.start.grace if self._spec.start is not None else 0.0
 
-    def _ready(self) -> _RunningServer:
+    def _ready(self) -> RunningServer:
         """The shared server, started again if the last one has ended."""
         shared = self._shared.now
         if shared is not None and shared.process is not None and not shared.process.running:
@@ -257,7 +218,7 @@ class ServerTarget:
         return self._shared.ready()
 
     def _drive(
-        self, running: _RunningServer, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
+        self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
     ) -> Exchange:
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         rows = self._rows_of(case, table)
@@ -293,10 +254,10 @@ class ServerTarget:
         return self._rows.get((columns, recipe), lambda: case_rows(case, table))
 
     def _converse(
-        self, running: _RunningServer, case: Case, table: pa.Table, seeded: SeededTable | None
+        self, running: RunningServer, case: Case, table: pa.Table, seeded: SeededTable | None
     ) -> Conversation:
         """Carry out the steps of a case; without a table, if none of them needs it."""
-        before = _instant_after_seed(case.steps)
+        before = instant_after_seed(case.steps)
         began = time.monotonic()
         extra = table.nbytes / BYTES_PER_SECOND
         limits = self._spec.limits
@@ -304,7 +265,7 @@ class ServerTarget:
         plan = ConversationPlan(
             names=Names(self._project, self._spec.seed.dataset, "none") if seeded is None else seeded.names,
             seeded=0 if seeded is None else seeded.inserted,
-            now=_now(),
+            now=now(),
             before_append=before,
             budget=CallBudget(
                 seconds=self._deadlines.call + extra,
@@ -326,19 +287,19 @@ class ServerTarget:
         conversation.run()
         return conversation
 
-    def _open(self) -> _RunningServer:
+    def _open(self) -> RunningServer:
         spec = self._spec
         if spec.endpoint is not None:
             running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None, environment=self._environment)
             try:
-                _wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
+                wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
             except TargetUnavailable as error:
                 running.close(grace=0)
                 raise TargetUnavailable(f"{spec.file}: cannot reach {spec.endpoint.grpc}: {error}") from None
             return running
         return self._start()
 
-    def _start(self) -> _RunningServer:
+    def _start(self) -> RunningServer:
         spec, start = self._spec, self._spec.start
         assert start is not None
         until = time.monotonic() + self._deadlines.start
@@ -361,7 +322,7 @@ class ServerTarget:
 
     def _started(
         self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
-    ) -> _RunningServer:
+    ) -> RunningServer:
         """Wait until a process serves; raises :class:`TargetUnavailable`, with the process stopped, if it does not."""
         spec = self._spec
         try:
@@ -375,23 +336,23 @@ class ServerTarget:
 
     def _reached(
         self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
-    ) -> _RunningServer:
+    ) -> RunningServer:
         """The server in ``process``, once it answers; ``asked`` are the ports given to it, 0 for its own choice."""
         ready = self._spec.ready
         rest = ""
         if self._has_rest:
-            rest = f"http://{HOST}:{asked['rest'] or _declared(process, ready.rest_event, until)}"
-        served = asked["grpc"] or _declared(process, ready.grpc_event, until)
+            rest = f"http://{HOST}:{asked['rest'] or declared_port(process, ready.rest_event, until)}"
+        served = asked["grpc"] or declared_port(process, ready.grpc_event, until)
         running = self._connect(f"{HOST}:{served}", rest, process=process, environment=environment)
         try:
-            _wait_until_ready(running, self._probes, until=until)
-            _check_ports(process, {side: port for side, port in asked.items() if port}, until=until)
+            wait_until_ready(running, self._probes, until=until)
+            check_ports(process, {side: port for side, port in asked.items() if port}, until=until)
         except BaseException:
             running.close(grace=0)
             raise
         return running
 
-    def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> _RunningServer:
+    def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> RunningServer:
         client = None
         if rest:
             client = RestClient(
@@ -403,29 +364,17 @@ class ServerTarget:
             self._spec,
             RestTables(client) if client is not None else None,
             deadlines=self._deadlines,
-            start=lambda: self._greet(process, environment, reached),
+            start=lambda: self._greeted(process, environment, reached),
             # A server that runs longer than the suite has tables of other runs.
             token="" if process is not None else run_token(),
         )
         channel = open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
-        return _RunningServer(endpoint, channel, client, seeder, process, secure=self._secure)
+        return RunningServer(endpoint, channel, client, seeder, process, secure=self._secure)
 
-    def _greet(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
-        """The program that seeds: the server itself, unless the file names another."""
-        from conformance.targets.asking import greeted  # noqa: PLC0415  # it imports jsonschema, for few targets
+    def _greeted(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
+        from conformance.targets.asking import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets
 
-        start = self._spec.seed.program
-        if start is None:
-            assert server is not None
-            return greeted(server, self.name, seconds=self._deadlines.start)
-        more = {"project": self._project, **reached}
-        command = [fill(part, environment, **more) for part in start.command]
-        variables = command_environment(dataclasses.replace(self._spec, start=start), environment, **more)
-        try:
-            process = Child(command, environment=variables, piped=True)
-        except CannotStart as error:
-            raise TargetUnavailable(str(error)) from None
-        return greeted(process, "the seeding program", seconds=self._deadlines.start)
+        return start_seeder(self._spec, server, environment, reached, seconds=self._deadlines.start)
 
 
 def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Credentials]:
@@ -445,76 +394,3 @@ def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Cre
 
 def _appends_nothing(_count: int) -> None:
     """Without a table no row can be appended, and no case without one has such a step."""
-
-
-def _declared(process: Child, event: str, until: float) -> int:
-    port = process.wait_for_port(event, until)
-    if port is None:
-        raise TargetUnavailable(f"no line with the event {event!r} and a port in the output; {process.last_words()}")
-    return port
-
-
-def _wait_until_ready(running: _RunningServer, ready: Ready, *, until: float) -> None:
-    """Wait until every probe answers; raises :class:`TargetUnavailable` at the deadline or when the process ends."""
-    pause = threading.Event()
-    wait = 0.005
-    missing = ""
-    while time.monotonic() < until:
-        if running.process is not None and not running.process.running:
-            raise TargetUnavailable(running.process.last_words())
-        missing = ""
-        final = False
-        if ready.rest_path and running.rest is not None:
-            missing = running.rest.refusal(ready.rest_path, deadline=1)
-        if not missing and ready.grpc:
-            missing, final = http2_refusal(running.endpoint, PROBE_SECONDS, running.secure)
-        if not missing:
-            return
-        if running.process is None and final:
-            raise TargetUnavailable(missing)  # a server that runs already does not change
-        pause.wait(wait)
-        wait = min(wait * 2, 0.1)
-    words = f"; {running.process.last_words()}" if running.process is not None else ""
-    raise TargetUnavailable(f"{missing or 'no time was left'} within the deadline{words}")
-
-
-def _check_ports(process: Child, ports: Mapping[str, int], *, until: float) -> None:
-    """Wait until the started process listens on all ``ports``, by the name of their side.
-
-    With SO_REUSEPORT, two processes can share a port (socket(7)), so that the reached server need not be the started
-    one. Raises :class:`TargetUnavailable` if another process listens on a port, or nothing does at the deadline.
-    """
-    pause = threading.Event()
-    for side, port in ports.items():
-        while not process.listens_on(port):
-            if _accepts(port) and not process.listens_on(port):
-                raise TargetUnavailable(f"port {port} is served by another process than the one that was started")
-            if not process.running or time.monotonic() >= until:
-                said = f"nothing listens on port {port}, which the command got as {{{side}_port}}"
-                raise TargetUnavailable(f"{said}; {process.last_words()}")
-            pause.wait(0.05)
-
-
-def _accepts(port: int) -> bool:
-    """True if any process accepts connections on ``port``."""
-    try:
-        socket.create_connection((HOST, port), timeout=LISTEN_SECONDS).close()
-    except OSError:
-        return False
-    return True
-
-
-def _instant_after_seed(steps: Iterable[Step]) -> int:
-    """An instant between seed and first append; waits on both sides of it if a step refers to it."""
-    if not any(isinstance(step, CreateSession) and step.snapshot == "before-append" for step in steps):
-        return _now()
-    pause = threading.Event()
-    pause.wait(MARGIN_SECONDS)
-    instant = _now()
-    pause.wait(MARGIN_SECONDS)
-    return instant
-
-
-def _now() -> int:
-    """The wall clock in microseconds since the Unix epoch."""
-    return time.time_ns() // 1000

@@ -1,0 +1,117 @@
+"""One running server: its connections, its process, and how the suite finds out that it serves."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Final
+
+import grpc
+
+from conformance.contain.child import Child
+from conformance.targets.errors import TargetUnavailable
+from conformance.targets.rest import RestClient
+from conformance.targets.seeding import Seeder
+from conformance.targets.spec import Ready
+from conformance.targets.tls import SecureLine, http2_refusal
+
+__all__ = ["HOST", "PROBE_SECONDS", "RunningServer", "check_ports", "declared_port", "wait_until_ready"]
+
+HOST: Final = "127.0.0.1"
+PROBE_SECONDS: Final = 1.0
+"""Seconds for one check of a starting server."""
+
+LISTEN_SECONDS: Final = 0.1
+"""Seconds for this machine to accept a connection of its own."""
+
+
+@dataclasses.dataclass(slots=True)
+class RunningServer:
+    """One server: its connections, and its process if the suite started it."""
+
+    endpoint: str
+    channel: grpc.Channel
+    rest: RestClient | None
+    seeder: Seeder | None
+    process: Child | None = None
+    secure: SecureLine | None = None
+    home: ExitStack = dataclasses.field(default_factory=ExitStack)
+
+    def last_words(self, seconds: float) -> str | None:
+        """How the process ended, after waiting ``seconds`` for it; None if it runs or the suite did not start it."""
+        if self.process is None or not self.process.wait_for_exit(seconds):
+            return None
+        return self.process.last_words()
+
+    def close(self, *, grace: float) -> None:
+        """Close the connections; the process, if the suite started it, has ``grace`` seconds to end."""
+        self.channel.close()
+        if self.seeder is not None:
+            self.seeder.close(grace=grace)
+        if self.rest is not None:
+            self.rest.close()
+        if self.process is not None:
+            self.process.stop(grace=grace)
+        self.home.close()
+
+
+def wait_until_ready(running: RunningServer, ready: Ready, *, until: float) -> None:
+    """Wait until every probe answers; raises :class:`TargetUnavailable` at the deadline or when the process ends."""
+    pause = threading.Event()
+    wait = 0.005
+    missing = ""
+    while time.monotonic() < until:
+        if running.process is not None and not running.process.running:
+            raise TargetUnavailable(running.process.last_words())
+        missing = ""
+        final = False
+        if ready.rest_path and running.rest is not None:
+            missing = running.rest.refusal(ready.rest_path, deadline=1)
+        if not missing and ready.grpc:
+            missing, final = http2_refusal(running.endpoint, PROBE_SECONDS, running.secure)
+        if not missing:
+            return
+        if running.process is None and final:
+            raise TargetUnavailable(missing)  # a server that runs already does not change
+        pause.wait(wait)
+        wait = min(wait * 2, 0.1)
+    words = f"; {running.process.last_words()}" if running.process is not None else ""
+    raise TargetUnavailable(f"{missing or 'no time was left'} within the deadline{words}")
+
+
+def check_ports(process: Child, ports: Mapping[str, int], *, until: float) -> None:
+    """Wait until the started process listens on all ``ports``, by the name of their side.
+
+    With SO_REUSEPORT, two processes can share a port (socket(7)), so that the reached server need not be the started
+    one. Raises :class:`TargetUnavailable` if another process listens on a port, or nothing does at the deadline.
+    """
+    pause = threading.Event()
+    for side, port in ports.items():
+        while not process.listens_on(port):
+            if _accepts(port) and not process.listens_on(port):
+                raise TargetUnavailable(f"port {port} is served by another process than the one that was started")
+            if not process.running or time.monotonic() >= until:
+                said = f"nothing listens on port {port}, which the command got as {{{side}_port}}"
+                raise TargetUnavailable(f"{said}; {process.last_words()}")
+            pause.wait(0.05)
+
+
+def declared_port(process: Child, event: str, until: float) -> int:
+    """The port that the process names in a line with ``event``; raises :class:`TargetUnavailable` without one."""
+    port = process.wait_for_port(event, until)
+    if port is None:
+        raise TargetUnavailable(f"no line with the event {event!r} and a port in the output; {process.last_words()}")
+    return port
+
+
+def _accepts(port: int) -> bool:
+    """True if any process accepts connections on ``port``."""
+    try:
+        socket.create_connection((HOST, port), timeout=LISTEN_SECONDS).close()
+    except OSError:
+        return False
+    return True
